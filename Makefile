@@ -1,0 +1,39 @@
+# Every target makes its own environment from nothing: Python 3.11 or newer, make and a package index suffice.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint bench soak clean
+
+demo: $(VENV)/ready
+	@echo "Not yet: the server is still to land. Until then: $(BIN)/candor survey build examples/exam.yaml"
+
+test: lint
+	$(BIN)/pytest
+
+lint: $(VENV)/ready-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench:  # the peers pin old versions of other packages, so they get an environment of their own
+	@$(MAKE) --no-print-directory VENV=$(VENV)-bench $(VENV)-bench/ready-bench
+	$(VENV)-bench/bin/python -m benchmarks
+
+soak: $(VENV)/ready-test
+	$(BIN)/pytest -m soak
+
+clean:
+	rm -rf $(VENV) $(VENV)-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Candor needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/ready: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/ready-%: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,27 @@
+"""The respondent's side of Candor: standard library only, short enough to read before trusting it.
+
+>>> import client
+>>> receipt = client.respond("https://example.org/s/exam", {"cheated": True, "hours": 12})  # doctest: +SKIP
+"""
+
+from client.definition import Field, Question, Survey
+from client.errors import CandorError
+from client.ledger import Ledger
+from client.report import Report, randomize
+from client.respond import Receipt, fetch, respond, submit
+from client.verify import verify
+
+__all__ = [
+    "CandorError",
+    "Field",
+    "Ledger",
+    "Question",
+    "Receipt",
+    "Report",
+    "Survey",
+    "fetch",
+    "randomize",
+    "respond",
+    "submit",
+    "verify",
+]

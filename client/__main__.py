@@ -1,0 +1,207 @@
+"""The respondent's command line: `python -m client URL`, also `candor respond URL` and `candor ledger …`.
+
+It asks the questions, shows what each answer becomes, and sends only after a yes. The report is written to the ledger
+before it is shown, so that looking at the noise is no way to have it drawn again.
+"""
+
+import argparse
+import json
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from client import words
+from client.answer import index_of, labels_of, no_answer, shown
+from client.definition import Question, Survey
+from client.errors import AnswerError, CandorError
+from client.ledger import Book, Entry, Ledger
+from client.mechanism import round_up
+from client.report import to_text, unpack
+from client.respond import DEFAULT_LIMIT, Receipt, fetch, submit
+from client.verify import verify
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status is 0 if it did what it says, 1 if not, 2 if it was called wrongly."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    try:
+        if arguments[:1] == ["ledger"]:
+            return _ledger(arguments[1:])
+        return _respond(arguments)
+    except CandorError as error:
+        print(f"candor: {error}", file=sys.stderr)
+        return 1
+    except (KeyboardInterrupt, EOFError):
+        print("\ncandor: stopped; nothing more was sent", file=sys.stderr)
+        return 1
+
+
+def _respond(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="candor respond", description="Answer a survey; every answer is randomized on this device first."
+    )
+    parser.add_argument("url", help="the survey's link, …/s/<slug>; #sha256=… pins its definition")
+    parser.add_argument("--limit", default=str(DEFAULT_LIMIT), help="the most ε to spend (default %(default)s)")
+    parser.add_argument("--ledger", type=Path, help="the ledger's file, if not the usual one")
+    parser.add_argument("--code", help="an invitation code, if the link has none")
+    parser.add_argument("--answers", type=Path, help="a JSON file of answers instead of questions")
+    parser.add_argument("--yes", action="store_true", help="send without asking; for use with --answers")
+    parser.add_argument("--receipt", type=Path, help="save the receipt to this file")
+    given = parser.parse_args(arguments)
+    try:
+        float(given.limit)
+    except ValueError:
+        parser.error(f"--limit: {given.limit!r} is not a number")
+    survey = fetch(given.url)
+    verify(survey, given.limit)
+    ledger = Ledger(given.ledger)
+    book = ledger.open()
+    _introduce(survey, book)
+    made = False
+    entry = book.entries.get(survey.digest)
+    if entry is None:
+        asked = book.asked(survey)
+        answers = _read_answers(given.answers) if given.answers else _interview(survey, asked)
+        if not (given.yes or _agree("Randomize these answers now? It spends the ε above, once and for all.")):
+            print("Nothing was randomized, spent or sent.")
+            return 1
+        entry, made = ledger.make(survey, answers, limit=given.limit)
+    if not made:
+        print("\nThis device has already made its report to this survey; it can only send the same one again.")
+    _show(survey, entry)
+    if not (given.yes or _agree("Send this? It cannot be withdrawn: nothing in it says that it is yours.")):
+        print("Not sent. Run the same command again to send this same report.")
+        return 1
+    status = submit(given.url, entry.report, given.code)
+    ledger.mark_stored(survey.digest)
+    receipt = Receipt(survey.digest, entry.report.id, entry.report.bits, status, entry.epsilon, repeated=not made)
+    print(f"\nThe server has it ({status}). Your receipt:\n{receipt.to_json().decode()}")
+    if given.receipt:
+        given.receipt.write_bytes(receipt.to_json() + b"\n")
+    return 0
+
+
+def _ledger(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="candor ledger", description="What this device has answered and spent.")
+    parser.add_argument("action", choices=["show", "forget"])
+    parser.add_argument("--ledger", type=Path, help="the ledger's file, if not the usual one")
+    parser.add_argument("--yes", action="store_true", help="forget without asking")
+    given = parser.parse_args(arguments)
+    ledger = Ledger(given.ledger)
+    if given.action == "show":
+        book = ledger.read()
+        print(ledger.path if book else f"{ledger.path}: no ledger yet, nothing spent")
+        for digest, entry in book.entries.items() if book else ():
+            state = "stored" if entry.stored else "made, not yet acknowledged"
+            print(f"{entry.slug}  ε {round_up(entry.epsilon, 4)}  {state}  {digest}")
+        if book and book.entries:
+            print(f"ε {round_up(book.spent(), 4)} in all")
+        return 0
+    question = f"Forget {ledger.path}? A survey answered again after that could learn more than its ε."
+    if given.yes or _agree(question):
+        ledger.forget()
+        print("Forgotten.")
+        return 0
+    return 1
+
+
+def _introduce(survey: Survey, book: Book) -> None:
+    print(f"{survey.title}\n{'=' * len(survey.title)}")
+    for text in (survey.description, survey.consent, survey.contact and f"Contact: {survey.contact}"):
+        for paragraph in text.split("\u2029") if text else ():
+            print(textwrap.fill(paragraph, 100))
+    print(f"\ndefinition  {survey.digest}\nspends      ε = {round_up(verify(survey), 4)} at the most")
+    if spent := book.spent(survey.slug):
+        print(f"            on top of {round_up(spent, 4)} for earlier versions; the same answers cost nothing again,")
+        print("            but a changed answer is a new draw, and that it changed may show")
+    if survey.ask:
+        print(f"            this device is asked {survey.ask} of {len(survey.fields)} parts, chosen by its own coins")
+
+
+def _interview(survey: Survey, asked: Sequence[int]) -> dict[str, Any]:
+    wanted = {question.id for position in asked for question in survey.fields[position].questions}
+    answers: dict[str, Any] = {}
+    picked: dict[str, set[str]] = {}
+    for question in survey.questions:
+        picked[question.id] = set()
+        if question.id in wanted and shown(question, picked):
+            answer = _ask(question)
+            answers[question.id] = answer
+            index = no_answer(question) if answer is None else index_of(question, answer)
+            picked[question.id] = labels_of(question, index)
+    return answers
+
+
+def _ask(question: Question) -> Any:
+    print(f"\n{textwrap.fill(question.text, 100)}")
+    if question.type == "number":
+        hint = (
+            f"a number from {question.min:f} to {question.max:f} in steps of {question.step:f} {question.unit}".rstrip()
+        )
+    elif question.type == "yes_no":
+        hint = "yes or no"
+    else:
+        for i, label in enumerate(question.labels, 1):
+            print(f"  {i}. {label}")
+        hint = "numbers, separated by spaces; 0 for none" if question.type == "multiple" else "a number"
+    hint += "; just Enter for no answer" if question.optional else ""
+    while True:
+        said = input(f"  ({hint}) > ").strip()
+        if not said and question.optional:
+            return None
+        try:
+            answer = _understand(question, said)
+            index_of(question, answer)
+            return answer
+        except AnswerError as error:
+            print(f"  {error}")
+
+
+def _understand(question: Question, said: str) -> Any:
+    """What was typed, as an answer: positions become labels."""
+    if question.type == "yes_no":
+        return {"y": "yes", "n": "no"}.get(said.lower(), said.lower())
+    if question.type == "number":
+        return said
+    try:
+        places = [int(word) for word in said.replace(",", " ").split()]
+        labels = [question.labels[place - 1] for place in places if place > 0]
+    except (ValueError, IndexError):
+        raise AnswerError(question.id, f"type numbers from 1 to {len(question.labels)}") from None
+    if question.type == "multiple" and places:
+        return labels
+    if len(places) != 1 or not labels:
+        raise AnswerError(question.id, f"type one number from 1 to {len(question.labels)}")
+    return labels[0]
+
+
+def _show(survey: Survey, entry: Entry) -> None:
+    print("\nWhat will be sent, and nothing else:")
+    for field, bits in zip(survey.fields, unpack(survey, entry.report.bits), strict=True):
+        names = " + ".join(question.id for question in field.questions)
+        if bits is None:
+            print(f"  {names}: not asked on this device")
+        else:
+            print(f"  {names}: {words.describe(field, bits)}\n      ({words.odds_sentence(field)})")
+    print(f"  id    {to_text(entry.report.id)}  (random)\n  bits  {to_text(entry.report.bits)}")
+    print(f"  this costs ε = {round_up(entry.epsilon, 4)}")
+
+
+def _read_answers(path: Path) -> Mapping[str, Any]:
+    try:
+        answers = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise AnswerError(str(path), f"cannot be read: {error}") from None
+    if not isinstance(answers, dict):
+        raise AnswerError(str(path), "must be one JSON object: question ids and answers")
+    return answers
+
+
+def _agree(question: str) -> bool:
+    return input(f"\n{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

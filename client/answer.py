@@ -1,0 +1,115 @@
+"""What a person said, as integers: answers → indices → symbols.
+
+An *index* is exact and private to the device: an option's position, a set's mask, or a number's position on its
+grid, found through decimal text and never through binary floats. Numbers with `levels` are then rounded at random
+to a level, which is the *symbol*; elsewhere index and symbol are the same.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from client.definition import Field, Question, Survey
+from client.errors import AnswerError
+from client.sampling import RandomBytes, below
+
+DECIMAL_TEXT = re.compile(r"[+-]?[0-9]{1,17}(\.[0-9]{1,17})?")
+
+
+def encode(survey: Survey, answers: Mapping[str, Any], asked: Collection[int] | None = None) -> dict[str, int]:
+    """The index of every question; those outside the fields at the `asked` positions need no answer."""
+    ids = {question.id for question in survey.questions}
+    for name in answers:
+        if name not in ids:
+            raise AnswerError(str(name), "there is no such question")
+    fields = survey.fields if asked is None else [survey.fields[position] for position in asked]
+    wanted = {question.id for field in fields for question in field.questions}
+    indices: dict[str, int] = {}
+    picked: dict[str, set[str]] = {}
+    for question in survey.questions:
+        answer = answers.get(question.id)
+        if answer is not None:
+            index = index_of(question, answer)
+        elif question.optional or question.id not in wanted:
+            index = no_answer(question)
+        else:
+            raise AnswerError(question.id, "an answer is missing, and this question is not optional")
+        if not shown(question, picked):
+            index = no_answer(question)
+        indices[question.id] = index
+        picked[question.id] = labels_of(question, index)
+    return indices
+
+
+def shown(question: Question, picked: Mapping[str, Collection[str]]) -> bool:
+    """Whether the labels picked so far show this question; a hidden question has picked none."""
+    condition = question.show_if
+    return condition is None or bool(set(condition.labels) & set(picked[condition.question]))
+
+
+def index_of(question: Question, answer: Any) -> int:
+    """The index of one given answer; AnswerError if it does not fit."""
+    if question.type == "number":
+        return _number_index(question, answer)
+    if question.type == "multiple":
+        if not isinstance(answer, Sequence | set | frozenset) or isinstance(answer, str | bytes):
+            raise AnswerError(question.id, "must be a list of options")
+        indices = [_label_index(question, label) for label in answer]
+        if len(set(indices)) != len(indices):
+            raise AnswerError(question.id, "names an option twice")
+        return sum(1 << index for index in indices)
+    if question.type == "yes_no" and isinstance(answer, bool):
+        return int(answer)
+    return _label_index(question, answer)
+
+
+def _label_index(question: Question, label: Any) -> int:
+    if not isinstance(label, str) or label not in question.labels:
+        known = ", ".join(question.labels[:8]) + (", ..." if len(question.labels) > 8 else "")
+        raise AnswerError(question.id, f"{str(label)[:40]!r} is not one of: {known}")
+    return question.labels.index(label)
+
+
+def _number_index(question: Question, answer: Any) -> int:
+    text = format(Decimal(repr(answer)), "f") if type(answer) is float else str(answer)
+    if type(answer) not in (int, float, str, Decimal) or not DECIMAL_TEXT.fullmatch(text):
+        raise AnswerError(question.id, f"{text[:40]!r} is not a decimal number")
+    low, high, step, digits = question.grid
+    whole, _, decimals = text.partition(".")
+    decimals = decimals.rstrip("0")
+    value = int(whole + decimals[:digits].ljust(digits, "0"))
+    if not low <= value <= high:
+        raise AnswerError(question.id, f"{text} is not from {question.min:f} to {question.max:f}")
+    index, rest = divmod(value - low, step)
+    if rest or len(decimals) > digits:
+        raise AnswerError(question.id, f"{text} is not {question.min:f} plus a multiple of {question.step:f}")
+    return index * question.bins // (question.steps + 1) if question.bins else index
+
+
+def no_answer(question: Question) -> int:
+    """The index that stands for no answer; a number's lies beyond its grid."""
+    return question.steps + 1 if question.levels else question.no_answer
+
+
+def labels_of(question: Question, index: int) -> set[str]:
+    """The labels that an index stands for: one, several for a multiple, none for no answer or a number."""
+    if question.type == "multiple":
+        return {label for i, label in enumerate(question.labels) if index >> i & 1}
+    return {question.labels[index]} if index < len(question.labels) else set()
+
+
+def symbol_of(field: Field, indices: Sequence[int], random_bytes: RandomBytes) -> int:
+    """The field's symbol: rounding draws in question order, then mixed radix, the first question most significant."""
+    symbol = 0
+    for question, index in zip(field.questions, indices, strict=True):
+        digit = index
+        if question.levels:
+            digit = _round(question, index, random_bytes) if index <= question.steps else question.levels
+        symbol = symbol * question.size + digit
+    return symbol
+
+
+def _round(question: Question, index: int, random_bytes: RandomBytes) -> int:
+    level, rest = divmod(index * (question.levels - 1), question.steps)
+    return level + (below(question.steps, random_bytes) < rest)

@@ -1,0 +1,112 @@
+"""Canonical JSON: one spelling for every definition, so that a digest names one meaning.
+
+UTF-8, sorted keys, no spaces, no floats, integers below 2^53, no duplicate keys. Bytes that differ from their own
+re-serialization are refused, never repaired. Text is kept as it came (no Unicode normalization), but lone
+surrogates, control characters and bidirectional overrides are refused: what a person reads is what is there.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any, NoReturn
+
+from client.errors import DefinitionError
+
+SAFE = 2**53
+FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+THRESHOLD = re.compile(r"[1-9][0-9]{0,19}")
+FRACTIONAL = re.compile(r"-?(0|[1-9][0-9]{0,15})\.[0-9]{0,15}[1-9]")
+
+
+def dumps(value: Any) -> bytes:
+    """The canonical bytes of a value made of dicts, lists, text, integers and booleans."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8")
+
+
+def loads(source: bytes) -> Any:
+    """The value of canonical bytes; anything else is a DefinitionError."""
+    try:
+        value = json.loads(
+            source.decode("utf-8"),
+            object_pairs_hook=_object,
+            parse_float=_refuse_number,
+            parse_int=_integer,
+            parse_constant=_refuse_number,
+        )
+        same = dumps(value) == source
+    except (ValueError, RecursionError) as error:
+        raise DefinitionError("not_canonical", "", f"not canonical JSON: {error}") from None
+    if not same:
+        raise DefinitionError("not_canonical", "", "these bytes are not the canonical form of what they say")
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return value
+
+
+def _integer(text: str) -> int:
+    if len(text) > 17 or abs(int(text)) >= SAFE:
+        raise ValueError(f"{text[:20]} is not below 2^53")
+    return int(text)
+
+
+def _refuse_number(text: str) -> NoReturn:
+    raise ValueError(f"{text[:20]} is not an integer")
+
+
+def plain_text(value: Any, path: str) -> str:
+    """Non-empty text that shows on a screen what it holds."""
+    if not isinstance(value, str):
+        raise DefinitionError("bad_value", path, "must be text")
+    if not value.strip():
+        raise DefinitionError("bad_value", path, "must not be empty")
+    if FORBIDDEN.search(value):
+        raise DefinitionError(
+            "bad_value", path, "holds a control character, a bidirectional override or half a character"
+        )
+    return value
+
+
+def integer(value: Any, path: str, low: int, high: int = SAFE - 1) -> int:
+    """An integer from low to high; true and false are not integers."""
+    if type(value) is not int or not low <= value <= high:
+        raise DefinitionError("bad_value", path, f"must be an integer from {low} to {high}")
+    return value
+
+
+def threshold(value: Any, path: str) -> int:
+    """A probability times 2^64, as a decimal string: 1 to 2^64 − 1."""
+    if not isinstance(value, str) or not THRESHOLD.fullmatch(value) or int(value) >= 2**64:
+        raise DefinitionError("bad_value", path, "must be a decimal string from 1 to 2^64 - 1")
+    return int(value)
+
+
+def decimal(value: Any, path: str) -> Decimal:
+    """A decimal in its one spelling: an integer if whole, else text such as "0.25"."""
+    if type(value) is int or (isinstance(value, str) and FRACTIONAL.fullmatch(value)):
+        return Decimal(value)
+    raise DefinitionError("bad_value", path, 'must be an integer, or text such as "0.25"')
+
+
+def spell(value: Decimal) -> int | str:
+    """The one spelling of a decimal; the inverse of `decimal`."""
+    return int(value) if value == value.to_integral_value() else f"{value.normalize():f}"
+
+
+def check_keys(value: Any, path: str, required: Iterable[str], optional: Iterable[str] = ()) -> None:
+    """An object with these keys and no others."""
+    if not isinstance(value, dict):
+        raise DefinitionError("bad_value", path, "must be an object")
+    known = {*required, *optional}
+    for key in value:
+        if key not in known:
+            raise DefinitionError("unknown_key", path, f"unknown key {key[:40]!r}")
+    for key in required:
+        if key not in value:
+            raise DefinitionError("missing_key", path, f"{key} is missing")

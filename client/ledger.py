@@ -1,0 +1,282 @@
+"""What this device has answered, and what it has spent: one small file that stays on the device.
+
+One device makes one report per definition. Id, bits and charge are on disk before they are shown or sent, and every
+later attempt repeats the same bytes, so that neither a failing server nor an impatient person can have the noise
+redrawn. Across versions and waves of one slug the noise is keyed, not redrawn (Erlingsson, Pihur and Korolova 2014
+call it permanent): the byte stream of a field is
+
+    HMAC-SHA-256(device key, slug ‖ 0 ‖ field digest ‖ 0 ‖ indices before rounding ‖ 0 ‖ counter), counter = 0, 1, …
+
+with the indices as canonical JSON, `[3]`, and the counter as eight bytes, big-endian. The same question with the same
+answer therefore gives the same bits, and no answer is stored. Bits that were released before cost nothing when they
+are repeated; a changed answer is a new draw and a new charge, and that it changed may show. Slugs never share noise,
+because equal bits would link a person across surveys.
+
+The file carries a checksum. A damaged file is reported, never replaced: losing the key would mean spending twice.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal, localcontext
+from pathlib import Path
+from typing import Any
+
+from client import canonical
+from client.answer import encode
+from client.definition import Survey
+from client.errors import CandorError, LedgerCorrupt, LedgerError
+from client.mechanism import EXACT, round_up
+from client.report import Report, assemble, choose_asked, from_text, to_text, unpack
+from client.sampling import RandomBytes
+from client.verify import check_limit
+
+FORMAT = "candor-ledger/1"
+KEY_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One report this device has made."""
+
+    slug: str
+    report: Report
+    epsilon: Decimal
+    stored: bool  # whether a server has acknowledged it
+
+
+@dataclass(frozen=True)
+class Book:
+    """The ledger's content. `released` holds, by slug and field digest, the bits that have left the device."""
+
+    key: bytes
+    entries: Mapping[str, Entry]
+    released: Mapping[str, Mapping[str, tuple[str, ...]]]
+
+    def spent(self, slug: str | None = None) -> Decimal:
+        """ε spent on one slug, or on all."""
+        return sum((e.epsilon for e in self.entries.values() if slug in (None, e.slug)), Decimal(0))
+
+    def asked(self, survey: Survey) -> list[int]:
+        """The positions of the fields this device answers; the same in every wave with the same fields."""
+        fields = hashlib.sha256("".join(field.digest for field in survey.fields).encode()).hexdigest()
+        return choose_asked(survey, keyed_stream(self.key, survey.slug, fields, f"ask {survey.ask}"))
+
+    def answer(self, survey: Survey, answers: Mapping[str, Any], random_bytes: RandomBytes) -> "Book":
+        """This book with one more entry."""
+        asked = self.asked(survey)
+        report = assemble(
+            survey,
+            encode(survey, answers, asked),
+            asked,
+            lambda field, codes: keyed_stream(self.key, survey.slug, field.digest, canonical.dumps(codes).decode()),
+            random_bytes,
+        )
+        released = dict(self.released.get(survey.slug, {}))
+        charge = Decimal(0)
+        for field, bits in zip(survey.fields, unpack(survey, report.bits), strict=True):
+            before = released.get(field.digest, ())
+            if bits is not None and f"{bits:x}" not in before:
+                released[field.digest] = (*before, f"{bits:x}")
+                with localcontext(EXACT):
+                    charge += field.mechanism.epsilon
+        entry = Entry(survey.slug, report, round_up(charge), stored=False)
+        return replace(
+            self,
+            entries={**self.entries, survey.digest: entry},
+            released={**self.released, survey.slug: released},
+        )
+
+
+def keyed_stream(key: bytes, *context: str) -> RandomBytes:
+    """A byte source that is a function of the key and the context."""
+    prefix = hmac.new(key, b"".join(part.encode() + b"\0" for part in context), hashlib.sha256)
+    block, counter = b"", 0
+
+    def random_bytes(count: int) -> bytes:
+        nonlocal block, counter
+        while len(block) < count:
+            digest = prefix.copy()
+            digest.update(counter.to_bytes(8, "big"))
+            block += digest.digest()
+            counter += 1
+        taken, block = block[:count], block[count:]
+        return taken
+
+    return random_bytes
+
+
+def default_path() -> Path:
+    """CANDOR_LEDGER, or the platform's place for a program's data."""
+    if named := os.environ.get("CANDOR_LEDGER"):
+        return Path(named)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "candor" / "ledger.json"
+
+
+class Ledger:
+    """The ledger in a file; safe under several processes at once."""
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self._path = path
+
+    @property
+    def path(self) -> Path:
+        """Where it is; the default place is looked up at each use."""
+        return default_path() if self._path is None else Path(self._path)
+
+    def read(self) -> Book | None:
+        """The content, or None if this device has no ledger yet."""
+        try:
+            source = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise LedgerError(f"cannot read the ledger {self.path}: {error.strerror}") from error
+        try:
+            return _parse(source)
+        except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, CandorError) as error:
+            raise LedgerCorrupt(
+                f"the ledger {self.path} is damaged ({error}). Restore it from a backup. If there is none, move it "
+                "away to begin a new one; surveys answered before could then learn more than their ε about you."
+            ) from None
+
+    def open(self, random_bytes: RandomBytes = secrets.token_bytes) -> Book:
+        """The content, after making the device's key if there was none."""
+        with self._locked():
+            return self._read_or_begin(random_bytes)
+
+    def make(
+        self,
+        survey: Survey,
+        answers: Mapping[str, Any],
+        *,
+        limit: float | str | Decimal | None,
+        random_bytes: RandomBytes = secrets.token_bytes,
+    ) -> tuple[Entry, bool]:
+        """The one report to this definition, and whether it was made just now; it is on disk on return."""
+        with self._locked():
+            book = self._read_or_begin(random_bytes)
+            if survey.digest in book.entries:
+                return book.entries[survey.digest], False
+            after = book.answer(survey, answers, random_bytes)
+            entry = after.entries[survey.digest]
+            check_limit(entry.epsilon, limit, book.spent(survey.slug))
+            self._write(after)
+            return entry, True
+
+    def mark_stored(self, digest: str) -> None:
+        """Remember that a server acknowledged the report."""
+        with self._locked():
+            book = self.read()
+            if book and digest in book.entries and not book.entries[digest].stored:
+                entry = replace(book.entries[digest], stored=True)
+                self._write(replace(book, entries={**book.entries, digest: entry}))
+
+    def forget(self) -> None:
+        """Delete the file, damaged or not: key, reports, charges."""
+        with self._locked():
+            self.path.unlink(missing_ok=True)
+
+    def _read_or_begin(self, random_bytes: RandomBytes) -> Book:
+        book = self.read()
+        if book is None:
+            key = random_bytes(KEY_BYTES)
+            if len(key) != KEY_BYTES:
+                raise ValueError(f"random_bytes({KEY_BYTES}) returned {len(key)} bytes")
+            book = Book(key, {}, {})
+            self._write(book)
+        return book
+
+    def _write(self, book: Book) -> None:
+        new = self.path.with_name(self.path.name + ".new")
+        try:
+            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(handle, "wb") as file:
+                file.write(_spell(book))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(new, self.path)
+            if os.name == "posix":
+                directory = os.open(self.path.parent, os.O_RDONLY)
+                try:
+                    os.fsync(directory)
+                finally:
+                    os.close(directory)
+        except OSError as error:
+            raise LedgerError(f"cannot write the ledger {self.path}: {error.strerror}; nothing was sent") from error
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        lock = self.path.with_name(self.path.name + ".lock")
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise LedgerError(f"cannot lock the ledger {self.path}: {error.strerror}; nothing was sent") from error
+        with open(handle, "r+b") as file:
+            _lock(file.fileno())
+            yield
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int) -> None:
+        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def _spell(book: Book) -> bytes:
+    content = {
+        "format": FORMAT,
+        "key": to_text(book.key),
+        "reports": {
+            digest: {
+                "slug": entry.slug,
+                "id": to_text(entry.report.id),
+                "bits": to_text(entry.report.bits),
+                "epsilon": str(entry.epsilon),
+                "stored": entry.stored,
+            }
+            for digest, entry in book.entries.items()
+        },
+        "released": book.released,
+    }
+    sealed = {"ledger": content, "sha256": hashlib.sha256(canonical.dumps(content)).hexdigest()}
+    return json.dumps(sealed, indent=1).encode()
+
+
+def _parse(source: bytes) -> Book:
+    sealed = json.loads(source)
+    content = sealed["ledger"]
+    if hashlib.sha256(canonical.dumps(content)).hexdigest() != sealed["sha256"]:
+        raise ValueError("its checksum does not match")
+    if content["format"] != FORMAT:
+        raise ValueError(f"its format is not {FORMAT}")
+    entries = {
+        digest: Entry(
+            entry["slug"],
+            Report(digest, from_text(entry["id"]), from_text(entry["bits"])),
+            Decimal(entry["epsilon"]),
+            entry["stored"],
+        )
+        for digest, entry in content["reports"].items()
+    }
+    released = {
+        slug: {field: tuple(bits) for field, bits in fields.items()} for slug, fields in content["released"].items()
+    }
+    return Book(from_text(content["key"]), entries, released)

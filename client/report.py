@@ -1,0 +1,107 @@
+"""A report: sixteen random bytes and the noisy bits. It is all that ever leaves the device.
+
+Bits of all fields in order, most significant first, padded with zeros to a byte; with `ask`, each field is preceded
+by one asked bit, and an unasked field is all zeros. Every report to a survey has the same size, whatever was answered.
+"""
+
+import base64
+import secrets
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from client.answer import encode, symbol_of
+from client.definition import Field, Survey
+from client.errors import ReportError
+from client.sampling import RandomBytes, pick
+
+ID_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is sent: the digest of the survey, a random id, the bits."""
+
+    survey: str
+    id: bytes
+    bits: bytes
+
+    def to_json(self) -> bytes:
+        """The wire form."""
+        return f'{{"survey":"{self.survey}","id":"{to_text(self.id)}","bits":"{to_text(self.bits)}"}}'.encode()
+
+
+def to_text(data: bytes) -> str:
+    """base64url without padding."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def from_text(text: str) -> bytes:
+    """The inverse of `to_text`; any other spelling of the same bytes is refused."""
+    try:
+        data = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), b"-_", validate=True)
+    except ValueError:
+        data = b""
+    if to_text(data) != text:
+        raise ReportError("malformed_report", "id and bits must be base64url without padding")
+    return data
+
+
+def randomize(survey: Survey, answers: Mapping[str, Any], *, random_bytes: RandomBytes = secrets.token_bytes) -> Report:
+    """One report from fresh noise. Pure: it neither verifies the survey nor consults a ledger; `respond` does."""
+    indices = encode(survey, answers)
+    asked = choose_asked(survey, random_bytes)
+    return assemble(survey, indices, asked, lambda field, codes: random_bytes, random_bytes)
+
+
+def choose_asked(survey: Survey, random_bytes: RandomBytes) -> list[int]:
+    """The positions of the fields a device answers: all, or with `ask` a choice that no answer influences."""
+    positions = list(range(len(survey.fields)))
+    return positions if survey.ask is None else sorted(pick(survey.ask, positions, random_bytes))
+
+
+def assemble(
+    survey: Survey,
+    indices: Mapping[str, int],
+    asked: Collection[int],
+    noise: Callable[[Field, list[int]], RandomBytes],
+    random_bytes: RandomBytes,
+) -> Report:
+    """A report whose fields draw from `noise(field, indices)`, and whose id from `random_bytes`."""
+    bits = 0
+    for position, field in enumerate(survey.fields):
+        if survey.ask is not None:
+            bits = bits << 1 | (position in asked)
+        bits <<= field.mechanism.width
+        if position in asked:
+            codes = [indices[question.id] for question in field.questions]
+            source = noise(field, codes)
+            bits |= field.mechanism.randomize(symbol_of(field, codes, source), source)
+    identity = random_bytes(ID_BYTES)
+    if len(identity) != ID_BYTES:
+        raise ValueError(f"random_bytes({ID_BYTES}) returned {len(identity)} bytes")
+    return Report(survey.digest, identity, (bits << -survey.width % 8).to_bytes(survey.length, "big"))
+
+
+def unpack(survey: Survey, bits: bytes) -> list[int | None]:
+    """The bits of every field, None where it was not asked; ReportError if no device could have sent them."""
+    padding = -survey.width % 8
+    value = int.from_bytes(bits, "big")
+    if len(bits) != survey.length or value & ((1 << padding) - 1):
+        raise ReportError("impossible_bits", f"a report to this survey has {survey.width} bits, padded with zeros")
+    value >>= padding
+    left = survey.width
+    fields: list[int | None] = []
+    for position, field in enumerate(survey.fields):
+        asked = True
+        if survey.ask is not None:
+            left -= 1
+            asked = bool(value >> left & 1)
+        left -= field.mechanism.width
+        part = value >> left & ((1 << field.mechanism.width) - 1)
+        if not (field.mechanism.possible(part) if asked else part == 0):
+            raise ReportError("impossible_bits", f"field {position}: no device could have sent these bits")
+        fields.append(part if asked else None)
+    if survey.ask is not None and len(fields) - fields.count(None) != survey.ask:
+        raise ReportError("impossible_bits", f"each device answers exactly {survey.ask} fields")
+    return fields

@@ -1,0 +1,48 @@
+"""What a survey spends, recomputed from its integers, against what it claims and what the person allows.
+
+The budget adds up over fields (basic composition); with `ask: s` a device answers s fields, so the s largest count.
+Nothing here trusts the server's own figure.
+"""
+
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation, localcontext
+
+from client.definition import Survey
+from client.errors import ClaimExceeded, LimitExceeded
+from client.mechanism import EXACT, round_up
+
+SLACK = Decimal("1e-9")
+
+
+def verify(survey: Survey, limit: float | str | Decimal | None = None) -> Decimal:
+    """The survey's exact ε; raises ClaimExceeded or LimitExceeded."""
+    epsilon = spend((field.mechanism.epsilon for field in survey.fields), survey.ask)
+    if epsilon > survey.epsilon + SLACK:
+        raise ClaimExceeded(
+            f"this survey claims ε = {survey.epsilon}, but its integers spend {round_up(epsilon)}; do not answer it"
+        )
+    check_limit(epsilon, limit)
+    return epsilon
+
+
+def spend(losses: Iterable[Decimal], ask: int | None) -> Decimal:
+    """The sum of the losses of all fields, or of the `ask` largest."""
+    with localcontext(EXACT):
+        return sum(sorted(losses, reverse=True)[:ask], Decimal(0))
+
+
+def check_limit(epsilon: Decimal, limit: float | str | Decimal | None, spent: Decimal = Decimal(0)) -> None:
+    """Raise LimitExceeded if ε, on top of what was spent already, is more than the person allows."""
+    if limit is None:
+        return
+    try:
+        most = Decimal(str(limit))
+    except InvalidOperation:
+        most = Decimal("NaN")
+    if not most.is_finite():
+        raise ValueError(f"a limit is a number such as 2.5, not {limit!r}")
+    if spent + epsilon > most + SLACK:
+        before = f", {round_up(spent, 4)} of it for earlier versions" if spent else ""
+        raise LimitExceeded(
+            f"answering would bring this survey to ε = {round_up(spent + epsilon, 4)}{before}; your limit is {limit}"
+        )

@@ -1,0 +1,1 @@
+"""The researchers' side of Candor: authoring, collecting, estimating."""

@@ -1,0 +1,107 @@
+"""What an author says about one question: what is asked, and how it should be randomized."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from client.canonical import spell
+from client.definition import TYPES, Question
+from client.mechanism import Flip
+from survey_app.authoring import choose
+from survey_app.authoring.source import Node
+
+COMMON = ("optional", "show_if", "weight", "epsilon")
+AUTHORED: dict[str, tuple[str, ...]] = {"yes_no": ("design",), "number": ("bins", "mechanism", "unit", "step")}
+DESIGNS = {"coin": ("3/4", "1/4"), "die": ("2/3", "1/3"), "forced_die": ("5/6", "1/6")}
+
+
+@dataclass(frozen=True)
+class Item:
+    """A question with what the author said about its randomization."""
+
+    node: Node
+    question: Question
+    raw: dict[str, Any]
+    fixed: Fraction
+    weight: Fraction
+    design: Flip | None
+    laplace: bool
+
+
+def raw_question(node: Node) -> dict[str, Any]:
+    """The question as the definition has it, but for the levels, which are chosen later."""
+    if "type" not in node.members():
+        raise node.error("type is missing")
+    kind = node.members()["type"].one_of(*TYPES)
+    required, extra = TYPES[kind]
+    needed = ("id", "type", "text", *(key for key in required if key != "step"))
+    allowed = {*extra, *COMMON, *AUTHORED.get(kind, ())} - {"levels"}
+    parts = node.mapping(needed, allowed)
+    raw: dict[str, Any] = {key: parts[key].text() for key in ("id", "type", "text")}
+    for key in ("options", "points"):
+        if key in parts:
+            raw[key] = [label.text() for label in parts[key].items()]
+    if "scores" in parts:
+        raw["scores"] = [spell(score.decimal()) for score in parts["scores"].items()]
+    if kind == "number":
+        raw |= {key: spell(parts[key].decimal()) for key in ("min", "max", "step") if key in parts}
+        raw.setdefault("step", 1)
+        raw |= {"bins": parts["bins"].integer(2)} if "bins" in parts else {"levels": 2}
+    if "unit" in parts:
+        raw["unit"] = parts["unit"].text()
+    if "show_if" in parts:
+        condition = parts["show_if"].mapping(("question", "is"), ())
+        raw["show_if"] = {
+            "question": condition["question"].text(),
+            "is": [label.text() for label in condition["is"].items()],
+        }
+    elif "optional" in parts and parts["optional"].truth():
+        raw["optional"] = True
+    return raw
+
+
+def wish_of(node: Node, question: Question, raw: dict[str, Any]) -> Item:
+    parts = node.members()
+    own = [key for key in ("design", "epsilon", "weight") if key in parts]
+    if len(own) > 1:
+        raise parts[own[1]].error(f"has {own[0]} already; a question takes only one of design, epsilon and weight")
+    laplace = "mechanism" in parts and bool(parts["mechanism"].one_of("laplace"))
+    if laplace and (question.optional or question.bins):
+        raise parts["mechanism"].error("laplace is for numbers without bins, optional and show_if")
+    if "design" in parts:
+        if question.optional:
+            raise parts["design"].error("a design is for a plain yes or no, without optional and show_if")
+        flip = design_coins(parts["design"])
+        return Item(node, question, raw, Fraction(flip.epsilon), Fraction(0), flip, laplace)
+    if "epsilon" in parts:
+        own_epsilon = Fraction(parts["epsilon"].positive("ε"))
+        return Item(node, question, raw, own_epsilon, Fraction(0), None, laplace)
+    weight = Fraction(parts["weight"].positive("a weight")) if "weight" in parts else Fraction(1)
+    return Item(node, question, raw, Fraction(0), weight, None, laplace)
+
+
+def design_coins(node: Node) -> Flip:
+    """A classic design, as the probabilities of a reported yes."""
+    if isinstance(node.value, str):
+        name = node.one_of(*DESIGNS)
+        p, q = (Fraction(share) for share in DESIGNS[name])
+    else:
+        parts = node.mapping((), ("warner", "gamma", "forced"))
+        if len(parts) != 1:
+            raise node.error("a design is one of coin, die, forced_die, warner, gamma and forced")
+        ((name, value),) = parts.items()
+        if name == "forced":
+            forced = value.mapping(("truth", "yes"), ())
+            truth, yes = forced["truth"].share(), forced["yes"].share()
+            q = (1 - truth) * yes
+            p = truth + q
+        elif name == "gamma":
+            p, q = Fraction(1, 2) + value.share(), Fraction(1, 2) - value.share()
+        else:
+            p = max(value.share(), 1 - value.share())
+            q = 1 - p
+    if p <= q:
+        raise node.error("this design says nothing about the answer: ε = 0")
+    if q <= 0 or p >= 1:
+        raise node.error("with this design some answers give a person away for certain: ε is infinite")
+    return choose.design(p, q)

@@ -1,0 +1,230 @@
+"""What an author wrote, as a tree of text with line numbers.
+
+All YAML scalars are read as text and converted by the schema: `options: [yes, no]` are words, `1:30` is not 90.
+Duplicate keys, aliases and tags are errors, so a file means what it shows. JSON files go through JSON's own parser
+(YAML's would misread its surrogate pairs); they carry paths, but no lines.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+from ruamel.yaml.reader import ReaderError
+
+LARGEST_FILE = 1_000_000
+DEEPEST = 20
+NUMBER = re.compile(r"[+-]?[0-9]{1,16}(\.[0-9]{1,16})?")
+FRACTION = re.compile(r"[0-9]{1,9}/[1-9][0-9]{0,8}")
+
+
+class AuthoringError(Exception):
+    """Something in the author's file; the message carries line and path."""
+
+    def __init__(self, message: str, path: str = "", line: int | None = None) -> None:
+        where = ", ".join(part for part in (f"line {line}" if line else "", path) if part)
+        super().__init__(f"{where}: {message}" if where else message)
+        self.path, self.line, self.reason = path, line, message
+
+
+@dataclass(frozen=True)
+class Node:
+    """Text, a list or a mapping, and where it stands."""
+
+    value: "str | list[Node] | dict[str, Node]"
+    path: str
+    line: int | None
+
+    def error(self, message: str) -> AuthoringError:
+        """An error at this place."""
+        return AuthoringError(message, self.path, self.line)
+
+    def items(self) -> "list[Node]":
+        """The members of a list."""
+        if not isinstance(self.value, list):
+            raise self.error("must be a list")
+        return self.value
+
+    def members(self) -> "dict[str, Node]":
+        """The members of a mapping."""
+        if not isinstance(self.value, dict):
+            raise self.error("must be a mapping of keys to values")
+        return self.value
+
+    def mapping(self, required: Iterable[str], optional: Iterable[str]) -> "dict[str, Node]":
+        """The members of a mapping with these keys and no others."""
+        members, known = self.members(), {*required, *optional}
+        for key, node in members.items():
+            if key not in known:
+                raise node.error(f"unknown key; known here: {', '.join(sorted(known))}")
+        for key in required:
+            if key not in members:
+                raise self.error(f"{key} is missing")
+        return members
+
+    def text(self) -> str:
+        """Text, without surrounding space."""
+        if not isinstance(self.value, str):
+            raise self.error("must be text")
+        if not self.value.strip():
+            raise self.error("is empty")
+        return self.value.strip()
+
+    def prose(self) -> str:
+        """Text of several lines: a line break is a space, an empty line a paragraph separator (U+2029)."""
+        paragraphs = re.split(r"\n\s*\n", self.text())
+        return "\u2029".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+    def truth(self) -> bool:
+        """true or false."""
+        said = self.text().lower()
+        if said not in ("true", "false", "yes", "no"):
+            raise self.error("must be true or false")
+        return said in ("true", "yes")
+
+    def one_of(self, *words: str) -> str:
+        """One of these words."""
+        if (said := self.text()) not in words:
+            raise self.error(f"must be one of {', '.join(words)}")
+        return said
+
+    def decimal(self) -> Decimal:
+        """A decimal number in plain digits."""
+        if not NUMBER.fullmatch(said := self.text()):
+            raise self.error(f"{said[:40]!r} is not a plain decimal number such as 0.5")
+        return Decimal(said)
+
+    def integer(self, least: int) -> int:
+        """An integer."""
+        value = self.decimal()
+        if value != value.to_integral_value() or value < least:
+            raise self.error(f"must be an integer of at least {least}")
+        return int(value)
+
+    def share(self) -> Fraction:
+        """A probability: a decimal or a fraction such as 5/6."""
+        said = self.text()
+        value = Fraction(said) if FRACTION.fullmatch(said) else Fraction(self.decimal())
+        if not 0 <= value <= 1:
+            raise self.error("must be from 0 to 1")
+        return value
+
+    def positive(self, what: str) -> Decimal:
+        """A positive, finite decimal."""
+        if self.text().lower().lstrip("+-.") in ("inf", "infinity", "nan"):
+            raise self.error(f"{what} must be finite")
+        if (value := self.decimal()) <= 0:
+            raise self.error(f"{what} must be positive")
+        return value
+
+    def moment(self) -> datetime:
+        """A date and time with its zone."""
+        try:
+            value = datetime.fromisoformat(self.text())
+        except ValueError:
+            raise self.error("must be a date and time such as 2026-12-01T00:00Z") from None
+        if value.tzinfo is None:
+            raise self.error("needs a zone: end it with Z for UTC, or with +01:00")
+        return value
+
+
+def read(source: bytes, *, json_file: bool = False) -> Node:
+    """The tree of a YAML file, or of a JSON file."""
+    if len(source) > LARGEST_FILE:
+        raise AuthoringError(f"a survey file has at most {LARGEST_FILE} bytes")
+    try:
+        text = source.decode("utf-8-sig")
+        return _from_json(text) if json_file else _from_yaml(text)
+    except UnicodeDecodeError as error:
+        raise AuthoringError(f"the file is not UTF-8: {error.reason} at byte {error.start}") from None
+    except RecursionError:
+        raise AuthoringError("the file is nested too deeply") from None
+
+
+def _from_yaml(text: str) -> Node:
+    parser = YAML(typ="safe", pure=True)
+    try:
+        events = list(_shallow(parser.parse(text)))
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise AuthoringError(f"not YAML: {error.problem}", line=mark.line + 1 if mark else None) from None
+    except ReaderError as error:
+        raise AuthoringError(f"not YAML: {error.reason}", line=text.count("\n", 0, error.position) + 1) from None
+    if sum(isinstance(event, DocumentStartEvent) for event in events) != 1:
+        raise AuthoringError("the file must hold one survey")
+    return _node(iter(events[2:]), "")
+
+
+def _shallow(events: Iterable[Any]) -> Iterator[Any]:
+    """The same events, up to a depth that no survey needs; deeper files would take the parser long."""
+    depth = 0
+    for event in events:
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if depth > DEEPEST:
+            raise AuthoringError("nested too deeply", line=event.start_mark.line + 1)
+        yield event
+
+
+def _node(events: Iterator[Any], path: str) -> Node:
+    """The node that the next events describe."""
+    event = next(events)
+    line = event.start_mark.line + 1
+    if isinstance(event, AliasEvent):
+        raise AuthoringError("aliases (*name) are not read; write it out", path, line)
+    if event.anchor is not None or event.tag is not None:
+        raise AuthoringError("anchors (&name) and tags (!name) are not read", path, line)
+    if isinstance(event, ScalarEvent):
+        return Node(event.value, path, line)
+    if isinstance(event, SequenceStartEvent):
+        items: list[Node] = []
+        while not isinstance((following := next(events)), SequenceEndEvent):
+            items.append(_node(chain([following], events), f"{path}[{len(items)}]"))
+        return Node(items, path, line)
+    members: dict[str, Node] = {}
+    while not isinstance((key := next(events)), MappingEndEvent):
+        if not isinstance(key, ScalarEvent) or key.tag is not None or key.anchor is not None:
+            raise AuthoringError("a key must be a plain word", path, key.start_mark.line + 1)
+        if key.value in members:
+            raise AuthoringError(f"{key.value} occurs twice", path, key.start_mark.line + 1)
+        members[key.value] = _node(events, f"{path}.{key.value}" if path else key.value)
+    return Node(members, path, line)
+
+
+def _from_json(text: str) -> Node:
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) != len(pairs):
+            twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+            raise AuthoringError(f"{twice} occurs twice")
+        return dict(pairs)
+
+    try:
+        value = json.loads(text, object_pairs_hook=members, parse_int=str, parse_float=str, parse_constant=str)
+    except json.JSONDecodeError as error:
+        raise AuthoringError(f"not JSON: {error.msg}", line=error.lineno) from None
+
+    def node(value: Any, path: str) -> Node:
+        if isinstance(value, dict):
+            children = {key: node(child, f"{path}.{key}" if path else key) for key, child in value.items()}
+            return Node(children, path, None)
+        if isinstance(value, list):
+            return Node([node(child, f"{path}[{i}]") for i, child in enumerate(value)], path, None)
+        return Node({True: "true", False: "false", None: ""}.get(value, value), path, None)
+
+    return node(value, "")

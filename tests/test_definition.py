@@ -1,0 +1,325 @@
+"""What a definition may say, and every refusal with the path to the fault."""
+
+import copy
+import hashlib
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from client import Survey
+from client.errors import DefinitionError
+from tests.definitions import (
+    COIN,
+    WORKED_DIGEST,
+    define,
+    encode,
+    field,
+    geometric,
+    multiple,
+    number,
+    sampled,
+    scale,
+    simple,
+    subset,
+    survey,
+    unary,
+    worked,
+    yes_no,
+)
+from tests.definitions import choice as choice_question
+
+
+def refusal(definition: Any) -> DefinitionError:
+    source = definition if isinstance(definition, bytes) else encode(definition)
+    with pytest.raises(DefinitionError) as caught:
+        Survey.from_json(source)
+    return caught.value
+
+
+def test_the_worked_example_has_its_digest() -> None:
+    parsed = survey(worked())
+    assert parsed.digest == WORKED_DIGEST
+    assert parsed.epsilon == Decimal("3.098612288669")
+    assert [f.size for f in parsed.fields] == [2, 4, 2]
+    assert parsed.width == 1 + 4 + 2
+
+
+def test_the_digest_is_of_the_bytes_received() -> None:
+    source = encode(simple())
+    assert Survey.from_json(source).digest == hashlib.sha256(source).hexdigest()
+
+
+def test_every_type_and_every_key_is_understood() -> None:
+    questions = [
+        yes_no("a"),
+        choice_question("b", optional=True),
+        scale("c", scores=[-1, 0, "1.5"]),
+        multiple("d", show_if={"question": "a", "is": ["yes"]}),
+        number("e", min="-0.5", max="0.5", step="0.25", levels=3, unit="h"),
+        number("f", bins=3, show_if={"question": "d", "is": ["item 0", "item 1"]}),
+    ]
+    fields = [
+        field(subset(8, 2), "a", "b"),
+        field(unary(3), "c"),
+        field(sampled(4, 2), "d"),
+        field(subset(3, 1), "e"),
+        field(subset(4, 1), "f"),
+    ]
+    texts = {"description": "D", "consent": "C", "contact": "x@example.org", "language": "pt-BR"}
+    parsed = survey(define(questions, fields, **texts))
+    assert parsed.language == "pt-BR"
+    assert parsed.questions[2].scores == (Decimal(-1), Decimal(0), Decimal("1.5"))
+    assert parsed.questions[3].optional
+    assert parsed.questions[4].steps == 4
+    assert [f.size for f in parsed.fields] == [8, 3, 9, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda s: s + b" ",
+        lambda s: b" " + s,
+        lambda s: b"\xef\xbb\xbf" + s,
+        lambda s: s.replace(b'"slug":"exam"', b'"slug": "exam"'),
+        lambda s: s.replace(b'"slug":"exam"', b'"slug":"exam","slug":"exam"'),
+        lambda s: s.replace(b'"slug":"exam"', b'"slug":"other","slug":"exam"'),
+        lambda s: s.replace(b"Exam", b"\\u0045xam"),
+        lambda s: s.replace(b"Exam", b"\xff"),
+        lambda s: s.replace(b"Exam", b"\xed\xa0\x80"),
+        lambda s: s.replace(b"Exam", b"\\ud800"),
+        lambda s: s.replace(b'"Exam honesty"', b"NaN"),
+        lambda s: s.replace(b'"Exam honesty"', b"Infinity"),
+        lambda s: s.replace(b'"Exam honesty"', b"1.0"),
+        lambda s: s.replace(b'"Exam honesty"', b"1.5"),
+        lambda s: s.replace(b'"Exam honesty"', b"1e3"),
+        lambda s: s.replace(b'"Exam honesty"', b"-0"),
+        lambda s: s.replace(b'"Exam honesty"', b"9007199254740992"),
+        lambda s: s.replace(b'"Exam honesty"', b"9" * 5000),
+        lambda s: s.replace(b'"Exam honesty"', b"[" * 20_000 + b"]" * 20_000),
+        lambda s: s[:-1],
+        lambda s: b"",
+    ],
+)
+def test_bytes_that_are_not_canonical_are_refused(spoil: Any) -> None:
+    assert refusal(spoil(encode(simple()))).code == "not_canonical"
+
+
+def test_keys_out_of_order_are_refused() -> None:
+    shuffled = dict(reversed(sorted(simple().items())))
+    assert refusal(json.dumps(shuffled, separators=(",", ":")).encode()).code == "not_canonical"
+
+
+def test_a_definition_that_is_too_large_is_refused_unread() -> None:
+    assert refusal(b"x" * 256_001).code == "too_large"
+
+
+def test_a_report_that_would_be_too_large_is_refused() -> None:
+    options = choice_question(options=20_000) | {"options": [str(i) for i in range(20_000)]}
+    assert survey(define([options], [field(unary(20_000), "help")])).width == 20_000
+    many = number("n", max=400_000, bins=400_000)
+    assert refusal(define([many], [field(unary(400_000), "n")])).code == "too_large"
+
+
+def changed(path: str, value: Any, definition: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A definition with one place replaced, or deleted if the value is ..."""
+    root = copy.deepcopy(definition or worked())
+    *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+    place: Any = root
+    for step in steps:
+        place = place[step]
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+    return root
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "code", "fault"),
+    [
+        ("format", "candor/2", "bad_value", "format"),
+        ("format", ..., "missing_key", ""),
+        ("surprise", 1, "unknown_key", ""),
+        ("slug", "Exam", "bad_value", "slug"),
+        ("slug", "a" * 64, "bad_value", "slug"),
+        ("slug", "exam\n", "bad_value", "slug"),
+        ("slug", "-exam", "bad_value", "slug"),
+        ("slug", 3, "bad_value", "slug"),
+        ("title", "", "bad_value", "title"),
+        ("title", "  ", "bad_value", "title"),
+        ("title", "tab\there", "bad_value", "title"),
+        ("title", "line\nbreak", "bad_value", "title"),
+        ("title", "bell\x07", "bad_value", "title"),
+        ("title", "c1\x85", "bad_value", "title"),
+        ("title", "over\u202eride", "bad_value", "title"),
+        ("title", "iso\u2066late", "bad_value", "title"),
+        ("title", 5, "bad_value", "title"),
+        ("description", "", "bad_value", "description"),
+        ("language", "en", "bad_value", "language"),
+        ("language", "English", "bad_value", "language"),
+        ("epsilon", 0, "bad_value", "epsilon"),
+        ("epsilon", -1, "bad_value", "epsilon"),
+        ("epsilon", "1", "bad_value", "epsilon"),
+        ("epsilon", "1.50", "bad_value", "epsilon"),
+        ("epsilon", "01.5", "bad_value", "epsilon"),
+        ("epsilon", "1.1234567890123", "bad_value", "epsilon"),
+        ("epsilon", "1e1", "bad_value", "epsilon"),
+        ("epsilon", True, "bad_value", "epsilon"),
+        ("epsilon", None, "bad_value", "epsilon"),
+        ("ask", 0, "bad_value", "ask"),
+        ("ask", 4, "bad_value", "ask"),
+        ("ask", True, "bad_value", "ask"),
+        ("questions", [], "bad_value", "questions"),
+        ("questions", {}, "bad_value", "questions"),
+        ("fields", [], "bad_value", "fields"),
+        ("questions.0", "cheated", "bad_value", "questions[0].type"),
+        ("questions.0.type", "essay", "bad_value", "questions[0].type"),
+        ("questions.0.type", [], "bad_value", "questions[0].type"),
+        ("questions.0.id", "help", "bad_value", "questions[1].id"),
+        ("questions.0.id", "Cheated", "bad_value", "questions[0].id"),
+        ("questions.0.text", ..., "missing_key", "questions[0]"),
+        ("questions.0.optional", False, "bad_value", "questions[0].optional"),
+        ("questions.0.optional", 1, "bad_value", "questions[0].optional"),
+        ("questions.0.options", ["a", "b"], "unknown_key", "questions[0]"),
+        ("questions.0.weight", 2, "unknown_key", "questions[0]"),
+        ("questions.1.options", ["one"], "bad_value", "questions[1].options"),
+        ("questions.1.options", [], "bad_value", "questions[1].options"),
+        ("questions.1.options", "ab", "bad_value", "questions[1].options"),
+        ("questions.1.options", ["a", "b", "a"], "bad_value", "questions[1].options"),
+        ("questions.1.options", ["a", "b", 3], "bad_value", "questions[1].options[2]"),
+        ("questions.1.options", ["a", "b", "\u202e"], "bad_value", "questions[1].options[2]"),
+        ("questions.1.show_if", {"question": "hours", "is": ["1"]}, "bad_value", "questions[1].show_if.question"),
+        ("questions.1.show_if", {"question": "cheated", "is": []}, "bad_value", "questions[1].show_if.is"),
+        ("questions.1.show_if", {"question": "cheated", "is": ["maybe"]}, "bad_value", "questions[1].show_if.is"),
+        ("questions.1.show_if", {"question": "help", "is": ["none"]}, "bad_value", "questions[1].show_if.question"),
+        ("questions.1.show_if", {"question": []}, "missing_key", "questions[1].show_if"),
+        ("questions.2.min", 60, "bad_value", "questions[2].max"),
+        ("questions.2.min", "0.0", "bad_value", "questions[2].min"),
+        ("questions.2.step", 7, "bad_value", "questions[2].step"),
+        ("questions.2.step", 0, "bad_value", "questions[2].step"),
+        ("questions.2.step", -1, "bad_value", "questions[2].step"),
+        ("questions.2.step", "0.00000001", "bad_value", "questions[2].step"),
+        ("questions.2.levels", 1, "bad_value", "questions[2].levels"),
+        ("questions.2.levels", 62, "bad_value", "questions[2].levels"),
+        ("questions.2.levels", ..., "bad_value", "questions[2]"),
+        ("questions.2.bins", 2, "bad_value", "questions[2]"),
+        ("fields.1.questions", ["cheated"], "bad_value", "fields[1].questions[0]"),
+        ("fields.0.questions", ["nobody"], "bad_value", "fields[0].questions[0]"),
+        ("fields.0.questions", [["help"]], "bad_value", "fields[0].questions[0]"),
+        ("fields.0.questions", [], "bad_value", "fields[0].questions"),
+        ("fields.2", ..., "bad_value", "fields"),
+        ("fields.0.note", "x", "unknown_key", "fields[0]"),
+        ("fields.0.mechanism", "flip", "bad_value", "fields[0].mechanism.kind"),
+        ("fields.0.mechanism.kind", "shuffle", "bad_value", "fields[0].mechanism.kind"),
+        ("fields.0.mechanism.kind", [], "bad_value", "fields[0].mechanism.kind"),
+        ("fields.0.mechanism.seed", 1, "unknown_key", "fields[0].mechanism"),
+        ("fields.0.mechanism.zero", ..., "missing_key", "fields[0].mechanism"),
+        ("fields.1.mechanism.size", 3, "bad_mechanism", "fields[1].mechanism"),
+        ("fields.1.mechanism.size", "4", "bad_value", "fields[1].mechanism.size"),
+        ("fields.1.mechanism.weight", 0, "bad_mechanism", "fields[1].mechanism"),
+        ("fields.1.mechanism.weight", 4, "bad_mechanism", "fields[1].mechanism"),
+        ("fields.1.mechanism.keep", str(2**62), "bad_mechanism", "fields[1].mechanism"),
+        ("fields.0.mechanism", sampled(2, 1), "bad_mechanism", "fields[0].mechanism"),
+        ("fields.0.mechanism", geometric(), "bad_mechanism", "fields[0].mechanism"),
+        ("fields.1.mechanism", COIN, "bad_mechanism", "fields[1].mechanism"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_refused_with_its_path(path: str, value: Any, code: str, fault: str) -> None:
+    error = refusal(changed(path, value))
+    assert (error.code, error.path) == (code, fault)
+
+
+THRESHOLD_STRINGS = ["0x10", "1_000", "١٢", "0", "", "01", "+5", "-5", " 5", "5 ", "5.0", "1e3", "9" * 21, str(2**64)]
+
+
+@pytest.mark.parametrize("text", [*THRESHOLD_STRINGS, 5, None, True, ["5"]])
+@pytest.mark.parametrize("key", ["one", "zero"])
+def test_a_threshold_is_a_plain_decimal_string(text: Any, key: str) -> None:
+    error = refusal(changed(f"fields.0.mechanism.{key}", text))
+    assert (error.code, error.path) == ("bad_value", f"fields[0].mechanism.{key}")
+
+
+@pytest.mark.parametrize("text", ["0x10", "1_000", "١٢", "12", "1.0", ".5", "1.", "1e2", "-0", "1.5 ", "9" * 40 + ".5"])
+def test_other_decimals_have_one_spelling(text: str) -> None:
+    assert refusal(changed("questions.2.max", text)).path == "questions[2].max"
+
+
+def test_the_message_names_the_place() -> None:
+    error = refusal(changed("questions.1.options", ["one"]))
+    assert str(error) == "questions[1].options: at least two"
+
+
+def test_scores_fit_their_points() -> None:
+    assert refusal(define([scale(scores=[1, 2])], [field(unary(3), "fair")])).path == "questions[0].scores"
+
+
+def test_ask_and_show_if_cannot_be_combined() -> None:
+    questions = [yes_no("a"), yes_no("b", show_if={"question": "a", "is": ["no"]})]
+    fields = [field(COIN, "a"), field(subset(3, 1), "b")]
+    assert survey(define(questions, fields))
+    assert refusal(define(questions, fields, ask=1)).path == "ask"
+
+
+@pytest.mark.parametrize(
+    ("questions", "fields"),
+    [
+        ([multiple(), yes_no()], [field(sampled(3, 1), "used", "cheated")]),
+        ([number(levels=3), yes_no()], [field(geometric(), "hours", "cheated")]),
+        ([number(levels=3, optional=True)], [field(geometric(), "hours")]),
+        ([number(bins=3)], [field(geometric(), "hours")]),
+        ([multiple(optional=True)], [field(sampled(3, 1), "used")]),
+        ([yes_no(optional=True)], [field(COIN, "cheated")]),
+    ],
+)
+def test_mechanisms_stay_with_the_questions_they_are_for(questions: Any, fields: Any) -> None:
+    assert refusal(define(questions, fields)).code == "bad_mechanism"
+
+
+def test_a_multiple_with_very_many_options_is_no_trap() -> None:
+    many = multiple(options=15_000) | {"options": [f"{i:x}" for i in range(15_000)]}
+    assert survey(define([many], [field(sampled(15_000, 3), "used")])).width == 30_000
+    assert refusal(define([many], [field(subset(15_000, 3), "used")])).code == "bad_mechanism"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["flip", "yes_no", "exam", "1"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "type", "kind", "questions", "x"]), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_no_value_in_any_place_does_anything_but_parse_or_refuse(data: st.DataObject) -> None:
+    root = copy.deepcopy(worked())
+    places: list[tuple[Any, Any]] = []
+
+    def walk(node: Any) -> None:
+        for key in node if isinstance(node, dict) else range(len(node)):
+            places.append((node, key))
+            if isinstance(node[key], dict | list):
+                walk(node[key])
+
+    walk(root)
+    container, key = data.draw(st.sampled_from(places))
+    container[key] = data.draw(json_values)
+    try:
+        Survey.from_json(encode(root))
+    except DefinitionError as error:
+        assert error.code in {"not_canonical", "unknown_key", "missing_key", "bad_value", "bad_mechanism", "too_large"}
+    except UnicodeEncodeError:  # the test's own encoder: text with half a character
+        pass
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200))
+def test_no_bytes_do_anything_but_parse_or_refuse(source: bytes) -> None:
+    with pytest.raises(DefinitionError):
+        Survey.from_json(source)

@@ -1,0 +1,144 @@
+"""The real client with the operating system's randomness, against its exact distribution.
+
+Every event below has a binomial count with a known probability: each outcome, each stored bit, and all outcomes less
+likely than average together. The test rejects if any of them has a two-sided exact p-value below 1e-6 divided by the
+number of events, so its false-alarm rate is at most 1e-6 (Bonferroni). That it can fail is shown, on the same number
+of reports, by clients whose noise is 10% off in either direction: ¼ becomes 0.275 or 0.225, ten standard deviations
+away, of which about five are needed; such a client slips through with probability below 1e-5.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from scipy.stats import binom
+
+from client import randomize
+from tests import reference
+from tests.definitions import choice as choice_question
+from tests.definitions import define, field, multiple, number, sampled, scale, subset, survey, unary, yes_no
+
+FALSE_ALARM = 1e-6
+REPORTS = 30_000
+THRESHOLDS = ("one", "zero", "keep")
+
+# Noise, the chance that the truth is not sent, is ¼ wherever a mechanism has one such chance.
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "flip": (
+        define([yes_no()], [field({"kind": "flip", "one": str(3 * 2**62), "zero": str(2**62)}, "cheated")]),
+        {"cheated": True},
+    ),
+    "8-ary": (define([choice_question(options=8)], [field(subset(8, 1), "help")]), {"help": "option 5"}),
+    "subset": (define([choice_question(options=6)], [field(subset(6, 2), "help")]), {"help": "option 0"}),
+    "unary": (define([scale()], [field(unary(3, 3 * 2**62, 2**62), "fair")]), {"fair": "Neutral"}),
+    "sampled": (define([multiple()], [field(sampled(3, 1), "used")]), {"used": ["item 1"]}),
+    "levels": (define([number()], [field(subset(2, 1), "hours")]), {"hours": 0}),
+    "joint": (
+        define([yes_no(), scale()], [field(subset(6, 1), "cheated", "fair")]),
+        {"cheated": True, "fair": "Agree"},
+    ),
+    "ask": (
+        define([yes_no("a"), yes_no("b")], [field(subset(2, 1), "a"), field(subset(2, 1), "b")], ask=1),
+        {"a": True, "b": False},
+    ),
+}
+
+
+def rejects(counts: Mapping[bytes, int], chances: Mapping[bytes, Fraction]) -> bool:
+    """Whether these counts are incompatible with these chances, at a family-wise level of 1e-6."""
+    total = sum(counts.values())
+    if set(counts) - set(chances):
+        return True
+    events = [{outcome} for outcome in chances]
+    width = 8 * len(next(iter(chances)))
+    events += [{o for o in chances if int.from_bytes(o, "big") >> place & 1} for place in range(width)]
+    events.append({outcome for outcome, chance in chances.items() if chance * len(chances) < 1})
+    level = FALSE_ALARM / len(events)
+    for event in events:
+        count = sum(counts.get(outcome, 0) for outcome in event)
+        p = float(sum(chances[outcome] for outcome in event))
+        tail = min(binom.cdf(count, total, p), binom.sf(count - 1, total, p))
+        if 2 * tail < level:
+            return True
+    return False
+
+
+def exact(definition: dict[str, Any], answers: dict[str, Any]) -> dict[bytes, Fraction]:
+    return {reference.pack(row): chance for row, chance in reference.distribution(definition, answers).items()}
+
+
+def sample(definition: dict[str, Any], answers: dict[str, Any]) -> Counter[bytes]:
+    parsed = survey(definition)
+    return Counter(randomize(parsed, answers).bits for _ in range(REPORTS))
+
+
+def altered(definition: dict[str, Any], change: Callable[[int, bool], int]) -> dict[str, Any]:
+    """The same survey with thresholds t changed; the flag tells whether 2^64 − t is the noise, or t itself."""
+    fields = []
+    for one in definition["fields"]:
+        mechanism = dict(one["mechanism"])
+        for key in THRESHOLDS:
+            if key in mechanism:
+                mechanism[key] = str(change(int(mechanism[key]), key != "zero"))
+        fields.append({**one, "mechanism": mechanism})
+    return {**definition, "fields": fields}
+
+
+def more_noise(threshold: int, kept: bool) -> int:
+    return 2**64 - (2**64 - threshold) * 11 // 10 if kept else threshold * 11 // 10
+
+
+def less_noise(threshold: int, kept: bool) -> int:
+    return 2**64 - (2**64 - threshold) * 9 // 10 if kept else threshold * 9 // 10
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_client_has_the_distribution_it_publishes(name: str) -> None:
+    definition, answers = CASES[name]
+    assert not rejects(sample(definition, answers), exact(definition, answers))
+
+
+@pytest.mark.parametrize("change", [more_noise, less_noise])
+@pytest.mark.parametrize("name", CASES)
+def test_a_client_whose_noise_is_ten_percent_off_is_rejected(name: str, change: Callable[[int, bool], int]) -> None:
+    definition, answers = CASES[name]
+    assert rejects(sample(altered(definition, change), answers), exact(definition, answers))
+
+
+def geometric_counts(definition: dict[str, Any]) -> Counter[bytes]:
+    counts = sample(definition, {"hours": 3})
+    shifts = Counter[bytes]()
+    for bits, count in counts.items():
+        value = bits[0]
+        distance = abs((value - 256 if value > 127 else value) - 3)
+        shifts[bytes([min(distance, 4)])] += count
+    return shifts
+
+
+def geometric_chances(ratio: Fraction) -> dict[bytes, Fraction]:
+    """P(|noise| = 0, 1, 2, 3) and P(|noise| ≥ 4)."""
+    chances = [(1 - ratio) / (1 + ratio) * ratio**k * (2 if k else 1) for k in range(4)]
+    return {bytes([k]): chance for k, chance in enumerate([*chances, 1 - sum(chances, Fraction(0))])}
+
+
+def geometric_survey(ratio: int) -> dict[str, Any]:
+    return define([number(levels=7)], [field({"kind": "geometric", "ratio": str(ratio), "width": 8}, "hours")])
+
+
+def test_geometric_noise_has_the_distribution_it_publishes() -> None:
+    assert not rejects(geometric_counts(geometric_survey(2**63)), geometric_chances(Fraction(1, 2)))
+
+
+@pytest.mark.parametrize("ratio", [2**63 * 11 // 10, 2**63 * 9 // 10])
+def test_geometric_noise_ten_percent_off_is_rejected(ratio: int) -> None:
+    assert rejects(geometric_counts(geometric_survey(ratio)), geometric_chances(Fraction(1, 2)))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", CASES)
+def test_a_million_reports_have_the_distribution_they_publish(name: str) -> None:
+    definition, answers = CASES[name]
+    counts = sum((sample(definition, answers) for _ in range(34)), Counter[bytes]())
+    assert not rejects(counts, exact(definition, answers))

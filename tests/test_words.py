@@ -1,0 +1,68 @@
+"""What a person reads about bits."""
+
+import pytest
+
+from client.definition import Field
+from client.words import describe, digit_label, odds_sentence, symbol_label
+from tests.definitions import (
+    COIN,
+    define,
+    field,
+    geometric,
+    multiple,
+    number,
+    sampled,
+    scale,
+    subset,
+    survey,
+    unary,
+    yes_no,
+)
+
+
+def one(definition_field: dict[str, object], *questions: dict[str, object]) -> Field:
+    return survey(define(list(questions), [definition_field])).fields[0]
+
+
+HOURS = number(max=60, unit="h", levels=3)
+
+
+@pytest.mark.parametrize(
+    ("field_", "bits", "said"),
+    [
+        (one(field(COIN, "cheated"), yes_no()), 1, "yes"),
+        (one(field(COIN, "cheated"), yes_no()), 0, "no"),
+        (one(field(subset(4, 2), "fair"), scale(optional=True)), 0b1001, "Disagree or no answer"),
+        (one(field(unary(3), "fair"), scale()), 0b000, "none of them"),
+        (one(field(sampled(4, 2), "used"), multiple(optional=True)), 0b01000010, "item 0: yes, no answer: no"),
+        (one(field(subset(8, 1), "used"), multiple()), 0b00000100, "{item 0, item 2}"),
+        (one(field(subset(3, 1), "hours"), HOURS), 0b010, "30 h"),
+        (one(field(subset(3, 1), "hours"), number(bins=3)), 0b100, "0 to 2"),
+        (one(field(subset(7, 1), "hours"), number(bins=7)), 0b1000000, "0"),
+        (one(field(geometric(), "hours"), HOURS), 0b1111110, "-60 h"),
+        (one(field(subset(6, 1), "cheated", "fair"), yes_no(), scale()), 0b000001, "yes + Agree"),
+        (one(field(subset(2, 1), "hours"), number(max="0.7", step="0.1", levels=2)), 0b01, "0.7"),
+    ],
+)
+def test_bits_in_words(field_: Field, bits: int, said: str) -> None:
+    assert describe(field_, bits) == said
+
+
+def test_every_number_lies_in_the_bin_that_names_it() -> None:
+    question = one(field(subset(4, 1), "hours"), number(max=10, bins=4)).questions[0]
+    labels = [digit_label(question, i * 4 // 11) for i in range(11)]
+    assert labels == ["0 to 2"] * 3 + ["3 to 5"] * 3 + ["6 to 8"] * 3 + ["9 to 10"] * 2
+
+
+def test_joint_symbols_are_mixed_radix() -> None:
+    joint = one(field(subset(6, 1), "cheated", "fair"), yes_no(), scale())
+    assert [symbol_label(joint, i) for i in (0, 2, 3)] == ["no + Disagree", "no + Agree", "yes + Disagree"]
+
+
+def test_odds_in_words() -> None:
+    coin = one(field(COIN, "cheated"), yes_no())
+    assert odds_sentence(coin) == "of 100 people with yes, 75 devices send yes; of 100 with no, 25 do"
+    five = one(field(subset(4, 1), "fair"), scale(optional=True))
+    assert odds_sentence(five) == "of 100 people with an answer, 75 devices name it; of 100 without it, 8 do"
+    noisy = one(field(geometric(2**63, 8), "hours"), HOURS)
+    assert "at least 30 h off" in odds_sentence(noisy)
