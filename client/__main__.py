@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from client import words
-from client.answer import index_of, labels_of, no_answer, shown
+from client.answer import encode, index_of, labels_of, no_answer, shown
 from client.definition import Question, Survey
 from client.errors import AnswerError, CandorError
 from client.ledger import Book, Entry, Ledger
@@ -59,7 +59,7 @@ def _respond(arguments: list[str]) -> int:
     ledger = Ledger(given.ledger)
     book = ledger.open()
     _introduce(survey, book)
-    made = False
+    made, answers = False, dict[str, Any]()
     entry = book.entries.get(survey.digest)
     if entry is None:
         asked = book.asked(survey)
@@ -70,7 +70,7 @@ def _respond(arguments: list[str]) -> int:
         entry, made = ledger.make(survey, answers, limit=given.limit)
     if not made:
         print("\nThis device has already made its report to this survey; it can only send the same one again.")
-    _show(survey, entry)
+    _show(survey, entry, answers if made else None)
     if not (given.yes or _agree("Send this? It cannot be withdrawn: nothing in it says that it is yours.")):
         print("Not sent. Run the same command again to send this same report.")
         return 1
@@ -177,19 +177,24 @@ def _understand(question: Question, said: str) -> Any:
     return labels[0]
 
 
-def _show(survey: Survey, entry: Entry) -> None:
+def _show(survey: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> None:
+    """What the bits say, beside what the person said, if that is known; the ledger does not know it."""
+    sent = unpack(survey, entry.report.bits)
+    asked = [position for position, bits in enumerate(sent) if bits is not None]
+    indices = None if answers is None else encode(survey, answers, asked)
     print("\nWhat will be sent, and nothing else:")
-    for field, bits in zip(survey.fields, unpack(survey, entry.report.bits), strict=True):
+    for field, bits in zip(survey.fields, sent, strict=True):
         names = " + ".join(question.id for question in field.questions)
         if bits is None:
             print(f"  {names}: not asked on this device")
         else:
-            print(f"  {names}: {words.describe(field, bits)}\n      ({words.odds_sentence(field)})")
+            said = "" if indices is None else f"you: {words.said(field, indices)}  →  "
+            print(f"  {names}\n      {said}sent: {words.describe(field, bits)}\n      ({words.odds_sentence(field)})")
     print(f"  id    {to_text(entry.report.id)}  (random)\n  bits  {to_text(entry.report.bits)}")
     print(f"  this costs ε = {round_up(entry.epsilon, 4)}")
 
 
-def _read_answers(path: Path) -> Mapping[str, Any]:
+def _read_answers(path: Path) -> dict[str, Any]:
     try:
         answers = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:

@@ -19,12 +19,12 @@ DECIMAL_TEXT = re.compile(r"[+-]?[0-9]{1,17}(\.[0-9]{1,17})?")
 
 def encode(survey: Survey, answers: Mapping[str, Any], asked: Collection[int] | None = None) -> dict[str, int]:
     """The index of every question; those outside the fields at the `asked` positions need no answer."""
-    ids = {question.id for question in survey.questions}
     for name in answers:
-        if name not in ids:
+        if name not in survey.ids:
             raise AnswerError(str(name), "there is no such question")
-    fields = survey.fields if asked is None else [survey.fields[position] for position in asked]
-    wanted = {question.id for field in fields for question in field.questions}
+    wanted = survey.ids
+    if asked is not None:
+        wanted = frozenset(question.id for place in asked for question in survey.fields[place].questions)
     indices: dict[str, int] = {}
     picked: dict[str, set[str]] = {}
     for question in survey.questions:
@@ -35,7 +35,7 @@ def encode(survey: Survey, answers: Mapping[str, Any], asked: Collection[int] | 
             index = no_answer(question)
         else:
             raise AnswerError(question.id, "an answer is missing, and this question is not optional")
-        if not shown(question, picked):
+        if question.show_if and not shown(question, picked):
             index = no_answer(question)
         indices[question.id] = index
         picked[question.id] = labels_of(question, index)

@@ -73,14 +73,14 @@ class Question:
         """min, max and step as integers, in units of 10^−digits, and those digits."""
         return to_grid(self.min, self.max, self.step)
 
-    @property
+    @cached_property
     def no_answer(self) -> int:
         """The last symbol of an optional question; without it, the number of symbols."""
         if self.type == "multiple":
             return 1 << len(self.labels)
         return len(self.labels) or self.levels or self.bins
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of symbols."""
         return self.no_answer + self.optional
@@ -102,7 +102,7 @@ class Field:
     mechanism: Mechanism
     digest: str
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of symbols: mixed radix, the first question most significant."""
         return prod(question.size for question in self.questions)
@@ -136,12 +136,17 @@ class Survey:
         """The name of this definition: SHA-256 of its bytes, in hexadecimal."""
         return hashlib.sha256(self.source).hexdigest()
 
-    @property
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids of all questions."""
+        return frozenset(question.id for question in self.questions)
+
+    @cached_property
     def width(self) -> int:
         """Stored bits of a report; with `ask`, each field is preceded by its asked bit."""
         return sum(field.mechanism.width for field in self.fields) + (len(self.fields) if self.ask else 0)
 
-    @property
+    @cached_property
     def length(self) -> int:
         """The length of a report's bits in bytes."""
         return (self.width + 7) // 8

@@ -1,5 +1,6 @@
 """What bits and symbols say, in words, so that a person can see what is sent and what it protects."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from client.answer import labels_of
@@ -21,6 +22,18 @@ def describe(field: Field, bits: int) -> str:
         options = [*field.questions[0].labels, NO_ANSWER]
         return ", ".join(f"{options[place // 2]}: {'yes' if place % 2 else 'no'}" for place in places)
     return " or ".join(symbol_label(field, place) for place in places) or "none of them"
+
+
+def said(field: Field, indices: Mapping[str, int]) -> str:
+    """What a person said to the questions of a field, before any rounding."""
+    answers: list[str] = []
+    for question in field.questions:
+        index = indices[question.id]
+        if question.levels and index <= question.steps:
+            answers.append(_with_unit(question, Fraction(question.min) + index * Fraction(question.step)))
+        else:
+            answers.append(digit_label(question, question.levels if question.levels else index))
+    return " + ".join(answers)
 
 
 def symbol_label(field: Field, symbol: int) -> str:

@@ -72,6 +72,10 @@ def test_a_person_answers_sees_consents_and_gets_a_receipt(
     sent = json.loads(server.bodies[0])
     assert sent["bits"] in said
     assert json.loads((tmp_path / "receipt.json").read_bytes())["id"] == sent["id"]
+    assert "you: yes  →  sent: " in said
+    assert "you: {item 0, item 2}  →  sent: " in said
+    assert "you: 12 h  →  sent: " in said
+    assert "you: no answer  →  sent: " in said
     assert said.index("What will be sent") < said.index("Send this?") < said.index("Your receipt")
 
 
