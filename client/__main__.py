@@ -5,27 +5,33 @@ before it is shown, so that looking at the noise is no way to have it drawn agai
 """
 
 import argparse
+import io
 import json
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from client import words
 from client.answer import encode, index_of, labels_of, no_answer, shown
 from client.definition import Question, Survey
-from client.errors import AnswerError, CandorError
+from client.errors import AnswerError, CandorError, LedgerError, LimitExceeded
 from client.ledger import Book, Entry, Ledger
 from client.mechanism import round_up
 from client.report import to_text, unpack
-from client.respond import DEFAULT_LIMIT, Receipt, fetch, submit
-from client.verify import verify
+from client.respond import DEFAULT_LIMIT, Address, Receipt, check_invitation, fetch, submit
+from client.verify import check_limit, verify
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit status is 0 if it did what it says, 1 if not, 2 if it was called wrongly."""
     arguments = sys.argv[1:] if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without ε still gets all the rest
     try:
         if arguments[:1] == ["ledger"]:
             return _ledger(arguments[1:])
@@ -51,23 +57,25 @@ def _respond(arguments: list[str]) -> int:
     parser.add_argument("--receipt", type=Path, help="save the receipt to this file")
     given = parser.parse_args(arguments)
     try:
-        float(given.limit)
-    except ValueError:
-        parser.error(f"--limit: {given.limit!r} is not a number")
+        check_limit(Decimal(0), given.limit)
+    except (ValueError, LimitExceeded):
+        parser.error(f"--limit: {given.limit!r} is not a number such as 2.5")
+    if given.code:
+        check_invitation(given.code)
+    origin = Address.parse(given.url).origin
     survey = fetch(given.url)
     verify(survey, given.limit)
     ledger = Ledger(given.ledger)
     book = ledger.open()
     _introduce(survey, book)
-    made, answers = False, dict[str, Any]()
-    entry = book.entries.get(survey.digest)
-    if entry is None:
+    answers = dict[str, Any]()
+    if survey.digest not in book.entries:
         asked = book.asked(survey)
         answers = _read_answers(given.answers) if given.answers else _interview(survey, asked)
         if not (given.yes or _agree("Randomize these answers now? It spends the ε above, once and for all.")):
             print("Nothing was randomized, spent or sent.")
             return 1
-        entry, made = ledger.make(survey, answers, limit=given.limit)
+    entry, made = ledger.make(survey, answers, limit=given.limit, origin=origin)
     if not made:
         print("\nThis device has already made its report to this survey; it can only send the same one again.")
     _show(survey, entry, answers if made else None)
@@ -75,11 +83,15 @@ def _respond(arguments: list[str]) -> int:
         print("Not sent. Run the same command again to send this same report.")
         return 1
     status = submit(given.url, entry.report, given.code)
-    ledger.mark_stored(survey.digest)
+    with suppress(LedgerError):  # only a mark for display
+        ledger.mark_stored(survey.digest)
     receipt = Receipt(survey.digest, entry.report.id, entry.report.bits, status, entry.epsilon, repeated=not made)
     print(f"\nThe server has it ({status}). Your receipt:\n{receipt.to_json().decode()}")
     if given.receipt:
-        given.receipt.write_bytes(receipt.to_json() + b"\n")
+        try:
+            given.receipt.write_bytes(receipt.to_json() + b"\n")
+        except OSError as error:
+            print(f"candor: cannot write {given.receipt}: {error.strerror}; copy it from above", file=sys.stderr)
     return 0
 
 
@@ -98,6 +110,7 @@ def _ledger(arguments: list[str]) -> int:
             print(f"{entry.slug}  ε {round_up(entry.epsilon, 4)}  {state}  {digest}")
         if book and book.entries:
             print(f"ε {round_up(book.spent(), 4)} in all")
+            print("Keep this file as private as your answers: whoever copies it can often work them out.")
         return 0
     question = f"Forget {ledger.path}? A survey answered again after that could learn more than its ε."
     if given.yes or _agree(question):
@@ -197,7 +210,7 @@ def _show(survey: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> No
 def _read_answers(path: Path) -> dict[str, Any]:
     try:
         answers = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise AnswerError(str(path), f"cannot be read: {error}") from None
     if not isinstance(answers, dict):
         raise AnswerError(str(path), "must be one JSON object: question ids and answers")

@@ -162,7 +162,7 @@ def _survey(value: Any, source: bytes) -> Survey:
     if language == "en" or (language and not LANGUAGE.fullmatch(language)):
         raise DefinitionError("bad_value", "language", "must be a language tag such as 'de'; 'en' is left out")
     epsilon = decimal(value["epsilon"], "epsilon")
-    if epsilon <= 0 or epsilon != mechanism.round_up(epsilon):
+    if epsilon <= 0 or len(f"{epsilon:f}".partition(".")[2]) > 12:
         raise DefinitionError("bad_value", "epsilon", "must be positive, with at most 12 decimals")
     questions = parse_questions(value["questions"])
     known = {question.id: (question, raw) for question, raw in zip(questions, value["questions"], strict=True)}
@@ -201,8 +201,8 @@ def _question(value: Any, earlier: Sequence[Question], path: str) -> Question:
     if any(given["id"] == question.id for question in earlier):
         raise DefinitionError("bad_value", f"{path}.id", f"{given['id']} occurs twice")
     given["text"] = plain_text(value["text"], f"{path}.text")
-    if "optional" in value and value["optional"] is not True:
-        raise DefinitionError("bad_value", f"{path}.optional", "must be true, or left out")
+    if "optional" in value and (value["optional"] is not True or "show_if" in value):
+        raise DefinitionError("bad_value", f"{path}.optional", "must be true, or left out; show_if implies it")
     given["optional"] = "optional" in value or "show_if" in value
     if "show_if" in value:
         given["show_if"] = _condition(value["show_if"], earlier, f"{path}.show_if")

@@ -9,7 +9,8 @@ CandorError                 .code is stable and the same in Python and JavaScrip
 ├── AnswerError             an answer does not fit its question; .path is the question's id
 ├── ReportError             bits that no device could have produced
 ├── LedgerError             the ledger cannot be read or written
-│   └── LedgerCorrupt       it was damaged; it is never replaced silently
+    │   ├── LedgerCorrupt       it was damaged; it is never replaced silently
+    │   └── OtherServer         its report belongs to another server
 └── TransportError          the network
     ├── BadAddress          no survey there, plain http beyond this machine, a redirect elsewhere
     ├── Unreachable         no answer, a time-out, or a server error: the same bytes may be sent again
@@ -81,6 +82,12 @@ class LedgerCorrupt(LedgerError):
     """The ledger is damaged."""
 
     code = "ledger_corrupt"
+
+
+class OtherServer(LedgerError):
+    """The report to this definition was made for another server."""
+
+    code = "other_server"
 
 
 class TransportError(CandorError):

@@ -8,11 +8,14 @@ call it permanent): the byte stream of a field is
     HMAC-SHA-256(device key, slug ‖ 0 ‖ field digest ‖ 0 ‖ indices before rounding ‖ 0 ‖ counter), counter = 0, 1, …
 
 with the indices as canonical JSON, `[3]`, and the counter as eight bytes, big-endian. The same question with the same
-answer therefore gives the same bits, and no answer is stored. Bits that were released before cost nothing when they
-are repeated; a changed answer is a new draw and a new charge, and that it changed may show. Slugs never share noise,
-because equal bits would link a person across surveys.
+answer therefore gives the same bits, at no further cost; a changed answer is a new draw and a new charge, and that it
+changed may show. Which noise was drawn before is known by its tag, the first bytes of a stream of its own; charging
+by the bits instead would make draws free once all outcomes had been seen. Slugs never share noise, because equal bits
+would link a person across surveys.
 
-The file carries a checksum. A damaged file is reported, never replaced: losing the key would mean spending twice.
+No answer is written down, but whoever copies the file has the key beside the bits and can often work answers out: it
+is as private as the answers are. It carries a checksum; a damaged file is reported, never replaced, since a lost key
+would mean spending twice.
 """
 
 import hashlib
@@ -30,15 +33,16 @@ from typing import Any
 
 from client import canonical
 from client.answer import encode
-from client.definition import Survey
-from client.errors import CandorError, LedgerCorrupt, LedgerError
+from client.definition import Field, Survey
+from client.errors import CandorError, LedgerCorrupt, LedgerError, OtherServer
 from client.mechanism import EXACT, round_up
-from client.report import Report, assemble, choose_asked, from_text, to_text, unpack
+from client.report import Report, assemble, choose_asked, from_text, to_text
 from client.sampling import RandomBytes
 from client.verify import check_limit
 
 FORMAT = "candor-ledger/1"
 KEY_BYTES = 32
+TAG_BYTES = 12
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Entry:
     """One report this device has made."""
 
     slug: str
+    origin: str  # the server it was made for; its id must never reach another
     report: Report
     epsilon: Decimal
     stored: bool  # whether a server has acknowledged it
@@ -53,11 +58,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Book:
-    """The ledger's content. `released` holds, by slug and field digest, the bits that have left the device."""
+    """The ledger's content; `drawn` holds the tags of all noise that was ever drawn."""
 
     key: bytes
     entries: Mapping[str, Entry]
-    released: Mapping[str, Mapping[str, tuple[str, ...]]]
+    drawn: frozenset[str]
 
     def spent(self, slug: str | None = None) -> Decimal:
         """ε spent on one slug, or on all."""
@@ -68,45 +73,40 @@ class Book:
         fields = hashlib.sha256("".join(field.digest for field in survey.fields).encode()).hexdigest()
         return choose_asked(survey, keyed_stream(self.key, survey.slug, fields, f"ask {survey.ask}"))
 
-    def answer(self, survey: Survey, answers: Mapping[str, Any], random_bytes: RandomBytes) -> "Book":
+    def answer(self, survey: Survey, answers: Mapping[str, Any], origin: str, random_bytes: RandomBytes) -> "Book":
         """This book with one more entry."""
+        charges: dict[str, Decimal] = {}
+
+        def noise(field: Field, codes: list[int]) -> RandomBytes:
+            context = (survey.slug, field.digest, canonical.dumps(codes).decode())
+            tag = to_text(keyed_stream(self.key, *context, "drawn")(TAG_BYTES))
+            if tag not in self.drawn:
+                charges[tag] = field.mechanism.epsilon
+            return keyed_stream(self.key, *context)
+
         asked = self.asked(survey)
-        report = assemble(
-            survey,
-            encode(survey, answers, asked),
-            asked,
-            lambda field, codes: keyed_stream(self.key, survey.slug, field.digest, canonical.dumps(codes).decode()),
-            random_bytes,
-        )
-        released = dict(self.released.get(survey.slug, {}))
-        charge = Decimal(0)
-        for field, bits in zip(survey.fields, unpack(survey, report.bits), strict=True):
-            before = released.get(field.digest, ())
-            if bits is not None and f"{bits:x}" not in before:
-                released[field.digest] = (*before, f"{bits:x}")
-                with localcontext(EXACT):
-                    charge += field.mechanism.epsilon
-        entry = Entry(survey.slug, report, round_up(charge), stored=False)
-        return replace(
-            self,
-            entries={**self.entries, survey.digest: entry},
-            released={**self.released, survey.slug: released},
-        )
+        report = assemble(survey, encode(survey, answers, asked), asked, noise, random_bytes)
+        with localcontext(EXACT):
+            charge = sum(charges.values(), Decimal(0))
+        entry = Entry(survey.slug, origin, report, round_up(charge), stored=False)
+        entries = {**self.entries, survey.digest: entry}
+        return replace(self, entries=entries, drawn=self.drawn.union(charges))
 
 
 def keyed_stream(key: bytes, *context: str) -> RandomBytes:
     """A byte source that is a function of the key and the context."""
     prefix = hmac.new(key, b"".join(part.encode() + b"\0" for part in context), hashlib.sha256)
-    block, counter = b"", 0
+    left, counter = bytearray(), 0
 
     def random_bytes(count: int) -> bytes:
-        nonlocal block, counter
-        while len(block) < count:
+        nonlocal counter
+        while len(left) < count:
             digest = prefix.copy()
             digest.update(counter.to_bytes(8, "big"))
-            block += digest.digest()
+            left.extend(digest.digest())
             counter += 1
-        taken, block = block[:count], block[count:]
+        taken = bytes(left[:count])
+        del left[:count]
         return taken
 
     return random_bytes
@@ -161,14 +161,21 @@ class Ledger:
         answers: Mapping[str, Any],
         *,
         limit: float | str | Decimal | None,
+        origin: str = "",
         random_bytes: RandomBytes = secrets.token_bytes,
     ) -> tuple[Entry, bool]:
         """The one report to this definition, and whether it was made just now; it is on disk on return."""
         with self._locked():
             book = self._read_or_begin(random_bytes)
             if survey.digest in book.entries:
-                return book.entries[survey.digest], False
-            after = book.answer(survey, answers, random_bytes)
+                entry = book.entries[survey.digest]
+                if entry.origin != origin:
+                    raise OtherServer(
+                        f"this survey was answered at {entry.origin}; the same report is not sent to {origin}, "
+                        "where its id could tell who you are there"
+                    )
+                return entry, False
+            after = book.answer(survey, answers, origin, random_bytes)
             entry = after.entries[survey.digest]
             check_limit(entry.epsilon, limit, book.spent(survey.slug))
             self._write(after)
@@ -185,7 +192,12 @@ class Ledger:
     def forget(self) -> None:
         """Delete the file, damaged or not: key, reports, charges."""
         with self._locked():
-            self.path.unlink(missing_ok=True)
+            for path in (self.path, self._new):
+                path.unlink(missing_ok=True)
+
+    @property
+    def _new(self) -> Path:
+        return self.path.with_name(self.path.name + ".new")
 
     def _read_or_begin(self, random_bytes: RandomBytes) -> Book:
         book = self.read()
@@ -193,19 +205,18 @@ class Ledger:
             key = random_bytes(KEY_BYTES)
             if len(key) != KEY_BYTES:
                 raise ValueError(f"random_bytes({KEY_BYTES}) returned {len(key)} bytes")
-            book = Book(key, {}, {})
+            book = Book(key, {}, frozenset())
             self._write(book)
         return book
 
     def _write(self, book: Book) -> None:
-        new = self.path.with_name(self.path.name + ".new")
         try:
-            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            handle = os.open(self._new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(handle, "wb") as file:
                 file.write(_spell(book))
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(new, self.path)
+            os.replace(self._new, self.path)
             if os.name == "posix":
                 directory = os.open(self.path.parent, os.O_RDONLY)
                 try:
@@ -213,16 +224,18 @@ class Ledger:
                 finally:
                     os.close(directory)
         except OSError as error:
-            raise LedgerError(f"cannot write the ledger {self.path}: {error.strerror}; nothing was sent") from error
+            raise LedgerError(f"cannot write the ledger {self.path}: {error.strerror}") from error
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
+        if not self.path.name or self.path.is_dir():
+            raise LedgerError(f"{self.path} is a directory; a ledger is a file")
         lock = self.path.with_name(self.path.name + ".lock")
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise LedgerError(f"cannot lock the ledger {self.path}: {error.strerror}; nothing was sent") from error
+            raise LedgerError(f"cannot lock the ledger {self.path}: {error.strerror}") from error
         with open(handle, "r+b") as file:
             _lock(file.fileno())
             yield
@@ -247,6 +260,7 @@ def _spell(book: Book) -> bytes:
         "reports": {
             digest: {
                 "slug": entry.slug,
+                "origin": entry.origin,
                 "id": to_text(entry.report.id),
                 "bits": to_text(entry.report.bits),
                 "epsilon": str(entry.epsilon),
@@ -254,7 +268,7 @@ def _spell(book: Book) -> bytes:
             }
             for digest, entry in book.entries.items()
         },
-        "released": book.released,
+        "drawn": sorted(book.drawn),
     }
     sealed = {"ledger": content, "sha256": hashlib.sha256(canonical.dumps(content)).hexdigest()}
     return json.dumps(sealed, indent=1).encode()
@@ -270,13 +284,11 @@ def _parse(source: bytes) -> Book:
     entries = {
         digest: Entry(
             entry["slug"],
+            entry["origin"],
             Report(digest, from_text(entry["id"]), from_text(entry["bits"])),
             Decimal(entry["epsilon"]),
             entry["stored"],
         )
         for digest, entry in content["reports"].items()
     }
-    released = {
-        slug: {field: tuple(bits) for field, bits in fields.items()} for slug, fields in content["released"].items()
-    }
-    return Book(from_text(content["key"]), entries, released)
+    return Book(from_text(content["key"]), entries, frozenset(content["drawn"]))

@@ -8,20 +8,23 @@ sent, and whatever the server answers, it is offered the same bytes again or not
 import http.client
 import ipaddress
 import json
+import queue
 import re
 import secrets
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import IO, Any
 
 from client import canonical
 from client.definition import LARGEST_DEFINITION, NAME, Survey
-from client.errors import BadAddress, PinMismatch, Refused, Unreachable
+from client.errors import BadAddress, CandorError, LedgerError, PinMismatch, Refused, Unreachable
 from client.ledger import Ledger
 from client.report import Report, randomize, to_text
 from client.sampling import RandomBytes
@@ -36,9 +39,9 @@ PLACE = re.compile(rf"(?P<base>.*)/(?:s|api/surveys)/(?P<slug>{NAME.pattern})/?"
 
 @dataclass(frozen=True)
 class Address:
-    """Where a survey is: its API address, the slug asked for, and what the link's fragment says."""
+    """Where a survey is: the server with any path before the survey's, the slug, and what the link's fragment says."""
 
-    api: str
+    origin: str
     slug: str
     pin: str | None
     invitation: str | None
@@ -52,19 +55,34 @@ class Address:
         except ValueError as error:
             raise BadAddress(f"{url!r} is not an address: {error}") from None
         place = PLACE.fullmatch(parts.path)
-        if parts.scheme not in ("http", "https") or not host or not place or re.search(r"[\x00-\x20\x7f-\uffff]", url):
+        if parts.scheme not in ("http", "https") or not host or not place or re.search(r"[^\x21-\x7e]", url):
             raise BadAddress(f"{url!r} is not the address of a survey, such as https://example.org/s/exam")
         if parts.username is not None:
             raise BadAddress("an address with a user name or password in it is not opened")
         if parts.scheme == "http" and not _is_local(host):
             raise BadAddress(f"{url} is not encrypted: anyone on the way could read along. Use https.")
-        fragment = urllib.parse.parse_qs(parts.fragment)
-        pin = fragment.get("sha256", [None])[0]
+        parameters = [part.partition("=")[::2] for part in parts.fragment.split("&") if part]
+        fragment = dict(parameters)
+        if len(fragment) < len(parameters) or set(fragment) - {"sha256", "code"}:
+            raise BadAddress("after # a link may have sha256=… and code=…, once each; ask for the whole link")
+        pin = fragment.get("sha256")
         if pin is not None and not re.fullmatch("[0-9a-f]{64}", pin):
             raise PinMismatch("the link's #sha256= is not 64 hexadecimal digits; ask for the whole link")
+        code = check_invitation(urllib.parse.unquote(fragment["code"])) if "code" in fragment else None
         netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
-        api = f"{parts.scheme}://{netloc}{place['base']}/api/surveys/{place['slug']}"
-        return cls(api, place["slug"], pin, fragment.get("code", [None])[0])
+        return cls(f"{parts.scheme}://{netloc}{place['base']}", place["slug"], pin, code)
+
+    @property
+    def api(self) -> str:
+        """Where the definition is."""
+        return f"{self.origin}/api/surveys/{self.slug}"
+
+
+def check_invitation(code: str) -> str:
+    """An invitation code that can travel in a header."""
+    if not re.fullmatch(r"[\x21-\x7e]{1,200}", code):
+        raise BadAddress("an invitation code has 1 to 200 visible ASCII characters")
+    return code
 
 
 @dataclass(frozen=True)
@@ -86,7 +104,7 @@ class Receipt:
                 "id": to_text(self.id),
                 "bits": to_text(self.bits),
                 "status": self.status,
-                "epsilon": str(self.epsilon),
+                "epsilon": canonical.spell(self.epsilon),
             }
         )
 
@@ -117,16 +135,20 @@ def respond(
     random_bytes: RandomBytes = secrets.token_bytes,
 ) -> Receipt:
     """Answer a survey. `limit=None` allows any ε and `ledger=None` keeps no record; both must be said."""
+    if invitation is not None:
+        check_invitation(invitation)
     survey = fetch(url)
     epsilon = verify(survey, limit)
     if ledger is None:
         report, made = randomize(survey, answers, random_bytes=random_bytes), True
     else:
-        entry, made = ledger.make(survey, answers, limit=limit, random_bytes=random_bytes)
+        origin = Address.parse(url).origin
+        entry, made = ledger.make(survey, answers, limit=limit, origin=origin, random_bytes=random_bytes)
         report, epsilon = entry.report, entry.epsilon
     status = submit(url, report, invitation)
     if ledger is not None:
-        ledger.mark_stored(survey.digest)
+        with suppress(LedgerError):  # only a mark for display; the receipt must not be lost for it
+            ledger.mark_stored(survey.digest)
     return Receipt(survey.digest, report.id, report.bits, status, epsilon, repeated=not made)
 
 
@@ -142,9 +164,7 @@ def submit(
     address = Address.parse(url)
     headers = _headers() | {"Content-Type": "application/json"}
     if code := invitation or address.invitation:
-        if not re.fullmatch(r"[\x21-\x7e]{1,200}", code):
-            raise BadAddress("an invitation code has only visible ASCII characters")
-        headers["Candor-Invitation"] = code
+        headers["Candor-Invitation"] = check_invitation(code)
     request = urllib.request.Request(  # noqa: S310
         f"{address.api}/reports", data=report.to_json(), headers=headers, method="POST"
     )
@@ -162,7 +182,7 @@ def submit(
 def _acknowledgement(status: int, body: bytes) -> str:
     try:
         said = json.loads(body)["status"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         said = None
     if status in (200, 201) and said in ("stored", "already_stored"):
         return str(said)
@@ -175,7 +195,7 @@ def _problem(status: int, body: bytes) -> Refused | Unreachable | BadAddress:
     try:
         problem = json.loads(body)
         code, said = str(problem["code"]), str(problem.get("detail") or problem["title"])
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         code, said = "http_error", http.client.responses.get(status, "no reason given")
     said = "".join(character if character.isprintable() else " " for character in said[:500])
     if 300 <= status < 400:
@@ -190,33 +210,60 @@ def _headers() -> dict[str, str]:
 
 
 def _exchange(request: urllib.request.Request) -> tuple[int, bytes]:
-    """Status and body; Unreachable if there is no whole answer in time."""
+    """Status and body; Unreachable if there is no whole answer in time.
+
+    The time-out of a socket starts anew with every byte, so a server that drips could hold a client for ever; hence a
+    thread that is given up when the time is over.
+    """
+    outcome: queue.SimpleQueue[tuple[int, bytes] | Exception] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            outcome.put(_talk(request))
+        except Exception as error:  # whatever it is, the waiting side raises it
+            outcome.put(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        result = outcome.get(timeout=TIMEOUT)
+    except queue.Empty:
+        raise Unreachable(f"{request.host} did not answer in {TIMEOUT:g} seconds") from None
+    if isinstance(result, CandorError):
+        raise result
+    if isinstance(result, Exception):
+        raise Unreachable(f"{request.host} did not answer: {getattr(result, 'reason', result)}") from result
+    return result
+
+
+def _talk(request: urllib.request.Request) -> tuple[int, bytes]:
     proxies: dict[str, str] | None = {} if request.type == "http" else None  # plain http stays on this machine
     opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _SameOrigin())
-    deadline = time.monotonic() + TIMEOUT
     try:
-        try:
-            response: Any = opener.open(request, timeout=TIMEOUT)
-        except urllib.error.HTTPError as error:
-            response = error
-        with response:
-            body = b""
-            while chunk := response.read1(65536):
-                body += chunk
-                if len(body) > LARGEST_DEFINITION:
-                    raise Unreachable(f"{request.host} answers with more than {LARGEST_DEFINITION} bytes")
-                if time.monotonic() > deadline:
-                    raise TimeoutError("time-out")
-            return response.status, body
-    except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
-        raise Unreachable(f"{request.host} did not answer: {reason}") from error
+        response: Any = opener.open(request, timeout=TIMEOUT)
+    except urllib.error.HTTPError as error:
+        response = error
+    with response:
+        body: bytes = response.read(LARGEST_DEFINITION + 1)
+    if len(body) > LARGEST_DEFINITION:
+        raise Unreachable(f"{request.host} answers with more than {LARGEST_DEFINITION} bytes")
+    return response.status, body
 
 
 class _SameOrigin(urllib.request.HTTPRedirectHandler):
     """Follow a redirect only for a GET and only to the same scheme, host and port."""
 
     max_redirections = 5
+
+    def http_error_302(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: http.client.HTTPMessage
+    ) -> Any:
+        try:
+            return super().http_error_302(req, fp, code, msg, headers)
+        except (CandorError, ValueError):
+            fp.close()
+            raise
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
     def redirect_request(
         self,

@@ -8,6 +8,7 @@ from client.definition import Field, Question
 from client.mechanism import Flip, Geometric, Sampled
 
 NO_ANSWER = "no answer"
+MOST_NAMED = 12
 
 
 def describe(field: Field, bits: int) -> str:
@@ -21,7 +22,10 @@ def describe(field: Field, bits: int) -> str:
     if isinstance(mechanism, Sampled):
         options = [*field.questions[0].labels, NO_ANSWER]
         return ", ".join(f"{options[place // 2]}: {'yes' if place % 2 else 'no'}" for place in places)
-    return " or ".join(symbol_label(field, place) for place in places) or "none of them"
+    named = [symbol_label(field, place) for place in places[:MOST_NAMED]]
+    if len(places) > MOST_NAMED:
+        named.append(f"{len(places) - MOST_NAMED} more")
+    return " or ".join(named) or "none of them"
 
 
 def said(field: Field, indices: Mapping[str, int]) -> str:
@@ -74,17 +78,20 @@ def bin_range(question: Question, symbol: int) -> tuple[Fraction, Fraction]:
 
 
 def odds_sentence(field: Field) -> str:
-    """How often a device sends the truth, out of 100 devices."""
+    """How often a device sends the truth, out of 100 devices, or of as many as it takes to see the noise."""
     mechanism = field.mechanism
     if isinstance(mechanism, Geometric):
         question = field.questions[0]
         away = level_value(question, mechanism.median_shift()) - Fraction(question.min)
         return f"random noise is added; every second device sends a number at least {_with_unit(question, away)} off"
-    p, q = (max(1, min(99, round(100 * share))) for share in (mechanism.p, mechanism.q))
+    people = 100
+    while people * min(mechanism.q, 1 - mechanism.p) < Fraction(1, 2):
+        people *= 10
+    p, q = round(people * mechanism.p), round(people * mechanism.q)
     if isinstance(mechanism, Flip):
         no, yes = symbol_label(field, 0), symbol_label(field, 1)
-        return f"of 100 people with {yes}, {p} devices send {yes}; of 100 with {no}, {q} do"
-    return f"of 100 people with an answer, {p} devices name it; of 100 without it, {q} do"
+        return f"of {people:,} people with {yes}, {p:,} devices send {yes}; of {people:,} with {no}, {q:,} do"
+    return f"of {people:,} people with an answer, {p:,} devices name it; of {people:,} without it, {q:,} do"
 
 
 def _with_unit(question: Question, value: Fraction) -> str:

@@ -236,7 +236,13 @@ def test_designs_that_are_none(design: str, message: str) -> None:
         (text(YES_NO, top="epsilon: [1]"), 3, "must be text"),
         (text(YES_NO, top="epsilon: 9"), 3, "accept_weak_privacy: true"),
         (text(YES_NO, top="epsilon: 9\naccept_weak_privacy: false"), 3, "accept_weak_privacy: true"),
-        (text(YES_NO, top="epsilon: 0.0000000000000001"), 5, "no mechanism at ε"),
+        (text(YES_NO, top="epsilon: 0.0000001"), 5, "no mechanism at ε"),
+        (text(YES_NO, top="epsilon: 1000"), 5, "nothing is protected"),
+        (text(CHOICE, top="epsilon: 9999999"), 5, "nothing is protected"),
+        (text(CHOICE[:-1] + ", epsilon: 41}", top="language: de"), 5, "nothing is protected"),
+        (text(NUMBER.replace("60", "9999999999999999")), 5, "not a plain decimal"),
+        (b'slug: "\\U00110000"', None, "not YAML"),
+        (b'slug: "\\UFFFFFFFF"', None, "not YAML"),
         (text(NUMBER[:-1] + ", mechanism: laplace}", top="epsilon: 0.0001"), 5, "too small for Laplace"),
         (text(YES_NO, top="language: en"), 5, "has no ε"),
         (text(YES_NO, CHOICE[:-1] + ", epsilon: 4}"), 3, "leave nothing of this total"),
@@ -329,6 +335,12 @@ def test_a_mistake_has_its_own_message_and_line(source: bytes, line: int | None,
 )  # fmt: skip
 def test_mistakes_in_json(source: bytes, message: str) -> None:
     assert message in str(error(source, json_file=True))
+
+
+def test_a_text_of_several_lines_is_one_line() -> None:
+    source = b"slug: a\ntitle: >\n  Two\n  lines\nepsilon: 1\nquestions:\n- id: x\n  type: yes_no\n  text: |\n    Did\n    you?\n"
+    survey = build(source).survey
+    assert (survey.title, survey.questions[0].text) == ("Two lines", "Did you?")
 
 
 def test_weak_privacy_can_be_accepted() -> None:

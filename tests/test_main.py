@@ -1,6 +1,8 @@
 """The terminal client, typed at like a person does."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,15 +141,43 @@ def test_with_ask_only_the_asked_questions_appear(server: Server, typed: list[st
 
 
 def test_refusals_are_one_clear_line(
-    server: Server, link: str, capsys: pytest.CaptureFixture[str], typed: list[str]
+    server: Server, link: str, capsys: pytest.CaptureFixture[str], typed: list[str], tmp_path: Path
 ) -> None:
     assert main([link, "--limit", "1"]) == 1
     assert "your limit is 1" in capsys.readouterr().err
     assert main(["http://example.org/s/exam"]) == 1
     assert "not encrypted" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as leaving:
-        main([link, "--limit", "much"])
-    assert leaving.value.code == 2
+    for limit in ("much", "nan", "inf", "-1"):
+        with pytest.raises(SystemExit) as leaving:
+            main([link, "--limit", limit])
+        assert leaving.value.code == 2
+    assert main([link, "--code", "zwölf"]) == 1
+    assert Ledger().read() is None
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 100_000)
+    assert main([link, "--answers", str(deep), "--yes"]) == 1
+
+
+def test_a_receipt_that_cannot_be_saved_is_still_shown(
+    server: Server, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    server.define(encode(worked()))
+    answers = tmp_path / "answers.json"
+    answers.write_text('{"cheated": true, "hours": 12}')
+    arguments = ["--answers", str(answers), "--yes", "--receipt", str(tmp_path / "no" / "receipt.json")]
+    assert main([f"{server.origin}/s/exam", *arguments]) == 0
+    shown = capsys.readouterr()
+    assert "Your receipt" in shown.out
+    assert "copy it from above" in shown.err
+
+
+def test_a_terminal_without_greek_letters_still_gets_the_rest() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "client", "--help"],
+        cwd=Path(__file__).parent.parent, env={"PYTHONIOENCODING": "cp1252"}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert b"--limit" in done.stdout
 
 
 def test_the_ledger_can_be_shown_and_forgotten(

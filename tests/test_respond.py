@@ -17,7 +17,9 @@ from client.errors import (
     ClaimExceeded,
     DefinitionError,
     LedgerCorrupt,
+    LedgerError,
     LimitExceeded,
+    OtherServer,
     PinMismatch,
     Refused,
     Unreachable,
@@ -99,32 +101,83 @@ def test_a_server_that_never_answers_is_a_time_out(server: Server, link: str, mo
     assert len(set(server.bodies)) == 1
 
 
-def test_a_server_that_drips_is_a_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
+DRIPS = {
+    "body": (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"x"),
+    "header": (b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "trailer": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"X: y\r\n"),
+}
 
+
+@pytest.mark.parametrize("where", DRIPS)
+def test_a_server_that_drips_is_a_time_out(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     monkeypatch.setattr(sys.modules["client.respond"], "TIMEOUT", 0.3)
     listener = socket.create_server(("127.0.0.1", 0))
     stop = threading.Event()
+    begin, drop = DRIPS[where]
 
     def drip() -> None:
         connection, _ = listener.accept()
         with connection:
             connection.recv(4096)
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+            connection.sendall(begin)
             while not stop.wait(0.05):
                 try:
-                    connection.sendall(b"x")
+                    connection.sendall(drop)
                 except OSError:
                     return
 
     thread = threading.Thread(target=drip)
     thread.start()
     try:
-        with pytest.raises(Unreachable, match="time-out"):
+        with pytest.raises(Unreachable, match=r"did not answer in 0\.3 seconds"):
             client.fetch(f"http://127.0.0.1:{listener.getsockname()[1]}/s/exam")
     finally:
         stop.set()
         thread.join()
         listener.close()
+
+
+@pytest.mark.parametrize("status", [201, 404, 500])
+def test_a_body_nested_beyond_reason_is_no_traceback(server: Server, link: str, status: int) -> None:
+    server.post = lambda body: (status, {}, b"[" * 200_000)
+    with pytest.raises((Unreachable, Refused)):
+        client.respond(link, SAID)
+
+
+def test_a_redirect_to_nonsense_is_no_traceback(server: Server, link: str) -> None:
+    server.get = lambda path: (302, {"Location": "http://[bad/"}, b"")
+    with pytest.raises(Unreachable):
+        client.fetch(link)
+
+
+def test_a_host_that_cannot_be_is_no_traceback() -> None:
+    with pytest.raises(Unreachable):
+        client.fetch("https://example..org/s/exam")
+
+
+def test_a_receipt_is_not_lost_because_the_ledger_cannot_be_marked(
+    server: Server, link: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise LedgerError("disk full")
+
+    monkeypatch.setattr(Ledger, "mark_stored", fail)
+    assert client.respond(link, SAID).status == "stored"
+
+
+def test_a_bad_invitation_is_refused_before_anything_is_spent(server: Server, link: str) -> None:
+    with pytest.raises(BadAddress):
+        client.respond(link, SAID, invitation="zwölf")
+    assert not server.requests
+    assert spent() == 0
+
+
+def test_a_mirror_of_the_survey_gets_nothing(server: Server, link: str) -> None:
+    client.respond(link, SAID)
+    with pytest.raises(OtherServer):
+        client.respond(link.replace("127.0.0.1", "localhost"), SAID)
+    assert len(server.bodies) == 1
 
 
 def test_nobody_listening_is_unreachable() -> None:
@@ -233,8 +286,18 @@ def test_a_link_may_pin_its_definition(server: Server, link: str) -> None:
     server.define(encode(worked() | {"title": "Exam honesty!"}))
     with pytest.raises(PinMismatch, match="do not answer it"):
         client.respond(f"{link}#sha256={WORKED_DIGEST}", SAID)
-    with pytest.raises(PinMismatch, match="64 hexadecimal digits"):
-        client.fetch(f"{link}#sha256=abc")
+    for damaged in ("sha256=abc", "sha256=", f"sha256={WORKED_DIGEST.upper()}"):
+        with pytest.raises(PinMismatch, match="64 hexadecimal digits"):
+            client.fetch(f"{link}#{damaged}")
+    for unclear in (
+        f"sha256%3D{WORKED_DIGEST}",
+        f"SHA256={WORKED_DIGEST}",
+        WORKED_DIGEST,
+        f"code=abc&x=1&sha256={WORKED_DIGEST}",
+        f"sha256={WORKED_DIGEST}&sha256={WORKED_DIGEST}",
+    ):
+        with pytest.raises(BadAddress):
+            client.fetch(f"{link}#{unclear}")
     assert not server.bodies
     assert spent() == 0
 
@@ -276,7 +339,7 @@ def test_a_problem_cannot_paint_the_terminal(server: Server, link: str) -> None:
     [
         ("https://example.org/s/exam", "https://example.org/api/surveys/exam"),
         ("https://example.org/s/exam/", "https://example.org/api/surveys/exam"),
-        ("https://example.org:8443/base/s/exam#x", "https://example.org:8443/base/api/surveys/exam"),
+        ("https://example.org:8443/base/s/exam#code=x", "https://example.org:8443/base/api/surveys/exam"),
         ("https://example.org/api/surveys/exam", "https://example.org/api/surveys/exam"),
         ("http://localhost:5000/s/exam", "http://localhost:5000/api/surveys/exam"),
         ("http://[::1]:5000/s/exam", "http://[::1]:5000/api/surveys/exam"),
@@ -293,7 +356,7 @@ def test_addresses(url: str, api: str) -> None:
         "http://10.0.0.1/s/exam", "ftp://example.org/s/exam", "file:///s/exam", "https:///s/exam", "exam", "",
         "https://example.org/s/Exam", "https://example.org/s/../exam", "https://example.org/exam",
         "https://user:secret@example.org/s/exam", "https://exa mple.org/s/exam", "https://example.org/s/exam\n",
-        "https://example.org:99999/s/exam", "https://[::1/s/exam", "https://example.org/s/exam\u202e",
+        "https://example.org:99999/s/exam", "https://example.org/\U0001f600/s/exam", "https://example.org/s/exam#x", "https://[::1/s/exam", "https://example.org/s/exam\u202e",
     ],
 )  # fmt: skip
 def test_addresses_that_are_not_opened(url: str) -> None:

@@ -64,5 +64,9 @@ def test_odds_in_words() -> None:
     assert odds_sentence(coin) == "of 100 people with yes, 75 devices send yes; of 100 with no, 25 do"
     five = one(field(subset(4, 1), "fair"), scale(optional=True))
     assert odds_sentence(five) == "of 100 people with an answer, 75 devices name it; of 100 without it, 8 do"
+    weak = one(field({"kind": "flip", "one": str(2**64 - 2**50), "zero": str(2**50)}, "cheated"), yes_no())
+    assert odds_sentence(weak) == "of 10,000 people with yes, 9,999 devices send yes; of 10,000 with no, 1 do"
+    many = one(field(unary(40, 2**63, 2**61), "hours"), number(max=39, bins=40))
+    assert describe(many, 2**40 - 1).endswith("11 or 28 more")
     noisy = one(field(geometric(2**63, 8), "hours"), HOURS)
     assert "at least 30 h off" in odds_sentence(noisy)

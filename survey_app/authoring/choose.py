@@ -25,7 +25,7 @@ from survey_app.variance import (
 )
 
 PRECISE = Context(prec=60)
-LEAST_EPSILON = Decimal("0.000001")
+LEAST_EPSILON, MOST_EPSILON = Decimal("0.000001"), 40
 PLANNING_SHARE = 0.2  # of a yes, where a plan needs a guess
 PLANNING_OPTION = 0.3  # of one option of a multiple
 MOST_CELLS = 2**10 + 1  # sets of a multiple that are randomized as one choice
@@ -45,6 +45,8 @@ class Choice:
 
 def choose(questions: Sequence[Question], epsilon: Decimal, *, laplace: bool = False) -> Choice:
     """The mechanism for a field over these questions; DefinitionError if there is none at this ε."""
+    if epsilon > MOST_EPSILON:
+        raise DefinitionError("bad_mechanism", "", f"above {MOST_EPSILON} nothing is protected")
     if epsilon < LEAST_EPSILON:
         raise DefinitionError("bad_mechanism", "", f"below {LEAST_EPSILON} there is nothing left to estimate")
     if len(questions) > 1:
@@ -120,6 +122,8 @@ def _levels(question: Question, epsilon: Decimal) -> Choice:
         mechanism = subset(levels + question.optional, 1, epsilon)
         variance = level_variance(float(mechanism.p), float(mechanism.q), levels)
         choices.append(Choice(mechanism, (levels,), variance / 4))
+        if variance > 4 * choices[0].variance:  # it falls, then rises
+            break
     return min(choices, key=lambda choice: choice.variance)
 
 

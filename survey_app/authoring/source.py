@@ -31,7 +31,7 @@ from ruamel.yaml.reader import ReaderError
 
 LARGEST_FILE = 1_000_000
 DEEPEST = 20
-NUMBER = re.compile(r"[+-]?[0-9]{1,16}(\.[0-9]{1,16})?")
+NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,15})?")
 FRACTION = re.compile(r"[0-9]{1,9}/[1-9][0-9]{0,8}")
 
 
@@ -80,16 +80,17 @@ class Node:
         return members
 
     def text(self) -> str:
-        """Text, without surrounding space."""
+        """Text, without surrounding space and on one line."""
         if not isinstance(self.value, str):
             raise self.error("must be text")
         if not self.value.strip():
             raise self.error("is empty")
-        return self.value.strip()
+        return re.sub(r"\s*\n\s*", " ", self.value.strip())
 
     def prose(self) -> str:
         """Text of several lines: a line break is a space, an empty line a paragraph separator (U+2029)."""
-        paragraphs = re.split(r"\n\s*\n", self.text())
+        self.text()
+        paragraphs = re.split(r"\n\s*\n", str(self.value).strip())
         return "\u2029".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
     def truth(self) -> bool:
@@ -167,6 +168,8 @@ def _from_yaml(text: str) -> Node:
         raise AuthoringError(f"not YAML: {error.problem}", line=mark.line + 1 if mark else None) from None
     except ReaderError as error:
         raise AuthoringError(f"not YAML: {error.reason}", line=text.count("\n", 0, error.position) + 1) from None
+    except (ValueError, OverflowError) as error:
+        raise AuthoringError(f"not YAML: {error}") from None
     if sum(isinstance(event, DocumentStartEvent) for event in events) != 1:
         raise AuthoringError("the file must hold one survey")
     return _node(iter(events[2:]), "")
