@@ -9,6 +9,7 @@ demo: $(VENV)/ready
 	@echo "Not yet: the server is still to land. Until then: $(BIN)/candor survey build examples/exam.yaml"
 
 test: lint
+	@$(BIN)/python -m tests.javascript  # installs Chromium where it may, else says what is missing
 	$(BIN)/pytest
 
 lint: $(VENV)/ready-test

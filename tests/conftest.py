@@ -1,8 +1,11 @@
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
+from tests.javascript import QUIET_CHROMIUM, Chromium, Files, Node, find_chromium
 from tests.server import Server
 
 
@@ -17,3 +20,42 @@ def server() -> Iterator[Server]:
     running = Server()
     yield running
     running.close()
+
+
+@pytest.fixture(scope="session")
+def node() -> Iterator[Node]:
+    """The JavaScript client in node."""
+    running = Node()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def files() -> Iterator[Files]:
+    """The working tree over http."""
+    running = Files()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A real browser; where there is none the tests are skipped, but never in CI."""
+    path = find_chromium()
+    if path is None:
+        message = "Chromium is missing; on Debian: apt-get install chromium"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(
+            executable_path=path, args=QUIET_CHROMIUM, chromium_sandbox=os.geteuid() != 0
+        )
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def chromium(browser: Browser, files: Files) -> Iterator[Chromium]:
+    """The JavaScript client in Chromium."""
+    page = browser.new_page()
+    yield Chromium(page, files.origin)
+    page.close()

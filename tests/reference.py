@@ -5,7 +5,11 @@ walks every path through the decisions and knows each path's probability, so tha
 vectors and the exact distribution of the output.
 """
 
+import hashlib
+import hmac
+import json
 from collections.abc import Callable, Iterator
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -260,3 +264,107 @@ def symbol_of(question: dict[str, Any], answer: Any, draw: Draw) -> int:
     position = int(index) * (question["levels"] - 1)
     level, rest = position // int(steps), position % int(steps)
     return int(level) + (1 if draw.below(int(steps)) < rest else 0)
+
+
+class RandomPath:
+    """A random path that keeps to the borders: heads and tails by the values next to the threshold, words next to the
+    limit, each rejected word first. `tape` is what was read."""
+
+    def __init__(self, source: bytes) -> None:
+        self.source = ByteDraw(source)
+        self.tape = b""
+
+    def coin(self, threshold: int) -> bool:
+        heads = self.source.coin(threshold)
+        self.tape += (threshold - heads).to_bytes(8, "big")
+        return heads
+
+    def below(self, bound: int) -> int:
+        value = self.source.below(bound)
+        limit = 2**32 - 2**32 % bound
+        if limit < 2**32:
+            self.tape += (2**32 - 1).to_bytes(4, "big") + limit.to_bytes(4, "big")
+        self.tape += (limit - bound + value).to_bytes(4, "big")
+        return value
+
+    def identity(self) -> bytes:
+        identity = self.source.take(16)
+        self.tape += identity
+        return identity
+
+
+def epsilon(definition: dict[str, Any]) -> Decimal:
+    """What a survey spends, to 30 digits, by the table of mechanisms."""
+    questions = {question["id"]: question for question in definition["questions"]}
+    losses = []
+    for field in definition["fields"]:
+        mechanism = field["mechanism"]
+        one, zero, keep, ratio = (int(mechanism.get(key, 0)) for key in ("one", "zero", "keep", "ratio"))
+        size, weight = mechanism.get("size", 0), mechanism.get("weight", 0)
+        times = 1
+        if mechanism["kind"] == "subset":
+            odds = Fraction(keep * (size - weight), (WHOLE - keep) * weight)
+        elif mechanism["kind"] == "unary":
+            odds = Fraction(one * (WHOLE - zero), zero * (WHOLE - one))
+        elif mechanism["kind"] == "geometric":
+            odds, times = Fraction(WHOLE, ratio), questions[field["questions"][0]]["levels"] - 1
+        else:
+            odds = max(Fraction(one, zero), Fraction(WHOLE - zero, WHOLE - one))
+            times = mechanism.get("draw", 1)
+        with localcontext(Context(prec=40)):
+            losses.append(times * (Decimal(odds.numerator).ln() - Decimal(odds.denominator).ln()))
+    with localcontext(Context(prec=30)):
+        return sum(sorted(losses, reverse=True)[: definition.get("ask")], Decimal(0))
+
+
+class KeyedDraw(ByteDraw):
+    """Decisions from HMAC-SHA-256(key, parts, each followed by a zero byte, then a counter of eight bytes)."""
+
+    def __init__(self, key: bytes, *parts: str) -> None:
+        super().__init__(b"")
+        self.key, self.context = key, b"".join(part.encode() + b"\0" for part in parts)
+
+    def take(self, count: int) -> bytes:
+        while len(self.source) < self.used + count:
+            counter = (len(self.source) // 32).to_bytes(8, "big")
+            self.source += hmac.digest(self.key, self.context + counter, "sha256")
+        return super().take(count)
+
+
+def keyed_bits(definition: dict[str, Any], answers: dict[str, Any], key: bytes) -> tuple[str, list[int]]:
+    """The bits that a device with this key sends, and the positions of the fields it answers."""
+    questions = {question["id"]: question for question in definition["questions"]}
+    hidden = hidden_questions(definition["questions"], answers)
+    slug, fields = definition["slug"], definition["fields"]
+    digests = []
+    for field in fields:
+        whole = {"mechanism": field["mechanism"], "questions": [questions[name] for name in field["questions"]]}
+        text = json.dumps(whole, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        digests.append(hashlib.sha256(text.encode()).hexdigest())
+    asked = list(range(len(fields)))
+    if "ask" in definition:
+        context = hashlib.sha256("".join(digests).encode()).hexdigest()
+        draw = KeyedDraw(key, slug, context, f"ask {definition['ask']}")
+        asked = sorted(pick(definition["ask"], asked, draw))
+    row = ""
+    for position, (field, digest) in enumerate(zip(fields, digests, strict=True)):
+        members = [questions[name] for name in field["questions"]]
+        said = [None if member["id"] in hidden else answers.get(member["id"]) for member in members]
+        if "ask" in definition:
+            row += "1" if position in asked else "0"
+        if position not in asked:
+            row += "0" * width(field["mechanism"])
+            continue
+        codes = [str(index_before_rounding(member, answer)) for member, answer in zip(members, said, strict=True)]
+        draw = KeyedDraw(key, slug, digest, f"[{','.join(codes)}]")
+        row += field_bits(field["mechanism"], members, said, draw)
+    return row, asked
+
+
+def index_before_rounding(question: dict[str, Any], answer: Any) -> int:
+    if "levels" not in question:
+        if question["type"] == "multiple" and answer is None:
+            return int(2 ** len(question["options"]))
+        return symbol_of(question, answer, ByteDraw(b""))
+    low, high, step = (Fraction(question[key]) for key in ("min", "max", "step"))
+    return int((high - low) / step) + 1 if answer is None else int((Fraction(answer) - low) / step)

@@ -18,7 +18,8 @@ from scipy.stats import binom
 from client import randomize
 from tests import reference
 from tests.definitions import choice as choice_question
-from tests.definitions import define, field, multiple, number, sampled, scale, subset, survey, unary, yes_no
+from tests.definitions import define, encode, field, multiple, number, sampled, scale, subset, survey, unary, yes_no
+from tests.javascript import Node
 
 FALSE_ALARM = 1e-6
 REPORTS = 30_000
@@ -69,7 +70,24 @@ def exact(definition: dict[str, Any], answers: dict[str, Any]) -> dict[bytes, Fr
     return {reference.pack(row): chance for row, chance in reference.distribution(definition, answers).items()}
 
 
-def sample(definition: dict[str, Any], answers: dict[str, Any]) -> Counter[bytes]:
+Sample = Callable[[dict[str, Any], dict[str, Any]], Counter[bytes]]
+
+
+@pytest.fixture(params=["python", "javascript"])
+def sample(request: pytest.FixtureRequest) -> Sample:
+    """Reports of either client, with the system's own randomness."""
+    if request.param == "python":
+        return python_sample
+    node: Node = request.getfixturevalue("node")
+
+    def node_sample(definition: dict[str, Any], answers: dict[str, Any]) -> Counter[bytes]:
+        counts = node.ask("sample", source=encode(definition).hex(), answers=answers, count=REPORTS)
+        return Counter({bytes.fromhex(bits): count for bits, count in counts.items()})
+
+    return node_sample
+
+
+def python_sample(definition: dict[str, Any], answers: dict[str, Any]) -> Counter[bytes]:
     parsed = survey(definition)
     return Counter(randomize(parsed, answers).bits for _ in range(REPORTS))
 
@@ -95,19 +113,21 @@ def less_noise(threshold: int, kept: bool) -> int:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_client_has_the_distribution_it_publishes(name: str) -> None:
+def test_the_client_has_the_distribution_it_publishes(sample: Sample, name: str) -> None:
     definition, answers = CASES[name]
     assert not rejects(sample(definition, answers), exact(definition, answers))
 
 
 @pytest.mark.parametrize("change", [more_noise, less_noise])
 @pytest.mark.parametrize("name", CASES)
-def test_a_client_whose_noise_is_ten_percent_off_is_rejected(name: str, change: Callable[[int, bool], int]) -> None:
+def test_a_client_whose_noise_is_ten_percent_off_is_rejected(
+    sample: Sample, name: str, change: Callable[[int, bool], int]
+) -> None:
     definition, answers = CASES[name]
     assert rejects(sample(altered(definition, change), answers), exact(definition, answers))
 
 
-def geometric_counts(definition: dict[str, Any]) -> Counter[bytes]:
+def geometric_counts(sample: Sample, definition: dict[str, Any]) -> Counter[bytes]:
     counts = sample(definition, {"hours": 3})
     shifts = Counter[bytes]()
     for bits, count in counts.items():
@@ -127,18 +147,18 @@ def geometric_survey(ratio: int) -> dict[str, Any]:
     return define([number(levels=7)], [field({"kind": "geometric", "ratio": str(ratio), "width": 8}, "hours")])
 
 
-def test_geometric_noise_has_the_distribution_it_publishes() -> None:
-    assert not rejects(geometric_counts(geometric_survey(2**63)), geometric_chances(Fraction(1, 2)))
+def test_geometric_noise_has_the_distribution_it_publishes(sample: Sample) -> None:
+    assert not rejects(geometric_counts(sample, geometric_survey(2**63)), geometric_chances(Fraction(1, 2)))
 
 
 @pytest.mark.parametrize("ratio", [2**63 * 11 // 10, 2**63 * 9 // 10])
-def test_geometric_noise_ten_percent_off_is_rejected(ratio: int) -> None:
-    assert rejects(geometric_counts(geometric_survey(ratio)), geometric_chances(Fraction(1, 2)))
+def test_geometric_noise_ten_percent_off_is_rejected(sample: Sample, ratio: int) -> None:
+    assert rejects(geometric_counts(sample, geometric_survey(ratio)), geometric_chances(Fraction(1, 2)))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", CASES)
 def test_a_million_reports_have_the_distribution_they_publish(name: str) -> None:
     definition, answers = CASES[name]
-    counts = sum((sample(definition, answers) for _ in range(34)), Counter[bytes]())
+    counts = sum((python_sample(definition, answers) for _ in range(34)), Counter[bytes]())
     assert not rejects(counts, exact(definition, answers))

@@ -1,0 +1,183 @@
+"""Definitions that every client must refuse, with the code of the refusal and the path to the fault."""
+
+import copy
+from typing import Any
+
+from tests.definitions import (
+    COIN,
+    define,
+    encode,
+    field,
+    geometric,
+    multiple,
+    number,
+    sampled,
+    scale,
+    simple,
+    subset,
+    unary,
+    worked,
+    yes_no,
+)
+
+_plain = encode(simple())
+
+
+def _spoil(old: bytes, new: bytes) -> bytes:
+    return _plain.replace(old, new)
+
+
+# Bytes that are not canonical JSON.
+SPOILT: dict[str, bytes] = {
+    "a space after": _plain + b" ",
+    "a space before": b" " + _plain,
+    "a byte order mark": b"\xef\xbb\xbf" + _plain,
+    "a space inside": _spoil(b'"slug":"exam"', b'"slug": "exam"'),
+    "a key twice": _spoil(b'"slug":"exam"', b'"slug":"exam","slug":"exam"'),
+    "a key twice, with two values": _spoil(b'"slug":"exam"', b'"slug":"other","slug":"exam"'),
+    "an escape that is not needed": _spoil(b"Exam", b"\\u0045xam"),
+    "not UTF-8": _spoil(b"Exam", b"\xff"),
+    "a surrogate in UTF-8": _spoil(b"Exam", b"\xed\xa0\x80"),
+    "half a surrogate pair": _spoil(b"Exam", b"\\ud800"),
+    "NaN": _spoil(b'"Exam honesty"', b"NaN"),
+    "Infinity": _spoil(b'"Exam honesty"', b"Infinity"),
+    "a float that is whole": _spoil(b'"Exam honesty"', b"1.0"),
+    "a float": _spoil(b'"Exam honesty"', b"1.5"),
+    "an exponent": _spoil(b'"Exam honesty"', b"1e3"),
+    "minus zero": _spoil(b'"Exam honesty"', b"-0"),
+    "two to the 53": _spoil(b'"Exam honesty"', b"9007199254740992"),
+    "very many digits": _spoil(b'"Exam honesty"', b"9" * 5000),
+    "very deep": _spoil(b'"Exam honesty"', b"[" * 20_000 + b"]" * 20_000),
+    "cut short": _plain[:-1],
+    "nothing": b"",
+}
+
+
+def changed(path: str, value: Any, definition: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A definition with one place replaced, or deleted if the value is ..."""
+    root = copy.deepcopy(definition or worked())
+    *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+    place: Any = root
+    for step in steps:
+        place = place[step]
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+    return root
+
+
+# Place, value, code, path.
+FAULTS: list[tuple[str, Any, str, str]] = [
+        ("format", "candor/2", "bad_value", "format"),
+        ("format", ..., "missing_key", ""),
+        ("surprise", 1, "unknown_key", ""),
+        ("slug", "Exam", "bad_value", "slug"),
+        ("slug", "a" * 64, "bad_value", "slug"),
+        ("slug", "exam\n", "bad_value", "slug"),
+        ("slug", "-exam", "bad_value", "slug"),
+        ("slug", 3, "bad_value", "slug"),
+        ("title", "", "bad_value", "title"),
+        ("title", "  ", "bad_value", "title"),
+        ("title", "tab\there", "bad_value", "title"),
+        ("title", "line\nbreak", "bad_value", "title"),
+        ("title", "bell\x07", "bad_value", "title"),
+        ("title", "c1\x85", "bad_value", "title"),
+        ("title", "over\u202eride", "bad_value", "title"),
+        ("title", "iso\u2066late", "bad_value", "title"),
+        ("title", 5, "bad_value", "title"),
+        ("description", "", "bad_value", "description"),
+        ("language", "en", "bad_value", "language"),
+        ("language", "English", "bad_value", "language"),
+        ("epsilon", 0, "bad_value", "epsilon"),
+        ("epsilon", -1, "bad_value", "epsilon"),
+        ("epsilon", "1", "bad_value", "epsilon"),
+        ("epsilon", "1.50", "bad_value", "epsilon"),
+        ("epsilon", "01.5", "bad_value", "epsilon"),
+        ("epsilon", "1.1234567890123", "bad_value", "epsilon"),
+        ("epsilon", "1e1", "bad_value", "epsilon"),
+        ("epsilon", True, "bad_value", "epsilon"),
+        ("epsilon", None, "bad_value", "epsilon"),
+        ("ask", 0, "bad_value", "ask"),
+        ("ask", 4, "bad_value", "ask"),
+        ("ask", True, "bad_value", "ask"),
+        ("questions", [], "bad_value", "questions"),
+        ("questions", {}, "bad_value", "questions"),
+        ("fields", [], "bad_value", "fields"),
+        ("questions.0", "cheated", "bad_value", "questions[0].type"),
+        ("questions.0.type", "essay", "bad_value", "questions[0].type"),
+        ("questions.0.type", [], "bad_value", "questions[0].type"),
+        ("questions.0.id", "help", "bad_value", "questions[1].id"),
+        ("questions.0.id", "Cheated", "bad_value", "questions[0].id"),
+        ("questions.0.text", ..., "missing_key", "questions[0]"),
+        ("epsilon", "9999999999999999.9999999999999", "bad_value", "epsilon"),
+        ("questions.1.show_if", {"question": "cheated", "is": ["yes"]}, "bad_value", "questions[1].optional"),
+        ("questions.0.optional", False, "bad_value", "questions[0].optional"),
+        ("questions.0.optional", 1, "bad_value", "questions[0].optional"),
+        ("questions.0.options", ["a", "b"], "unknown_key", "questions[0]"),
+        ("questions.0.weight", 2, "unknown_key", "questions[0]"),
+        ("questions.1.options", ["one"], "bad_value", "questions[1].options"),
+        ("questions.1.options", [], "bad_value", "questions[1].options"),
+        ("questions.1.options", "ab", "bad_value", "questions[1].options"),
+        ("questions.1.options", ["a", "b", "a"], "bad_value", "questions[1].options"),
+        ("questions.1.options", ["a", "b", 3], "bad_value", "questions[1].options[2]"),
+        ("questions.1.options", ["a", "b", "\u202e"], "bad_value", "questions[1].options[2]"),
+        ("questions.2.show_if", {"question": "nobody", "is": ["1"]}, "bad_value", "questions[2].show_if.question"),
+        ("questions.2.show_if", {"question": "cheated", "is": []}, "bad_value", "questions[2].show_if.is"),
+        ("questions.2.show_if", {"question": "cheated", "is": ["maybe"]}, "bad_value", "questions[2].show_if.is"),
+        ("questions.2.show_if", {"question": "hours", "is": ["1"]}, "bad_value", "questions[2].show_if.question"),
+        ("questions.2.show_if", {"question": []}, "missing_key", "questions[2].show_if"),
+        ("questions.2.min", 60, "bad_value", "questions[2].max"),
+        ("questions.2.min", "0.0", "bad_value", "questions[2].min"),
+        ("questions.2.step", 7, "bad_value", "questions[2].step"),
+        ("questions.2.step", 0, "bad_value", "questions[2].step"),
+        ("questions.2.step", -1, "bad_value", "questions[2].step"),
+        ("questions.2.step", "0.00000001", "bad_value", "questions[2].step"),
+        ("questions.2.levels", 1, "bad_value", "questions[2].levels"),
+        ("questions.2.levels", 62, "bad_value", "questions[2].levels"),
+        ("questions.2.levels", ..., "bad_value", "questions[2]"),
+        ("questions.2.bins", 2, "bad_value", "questions[2]"),
+        ("fields.1.questions", ["cheated"], "bad_value", "fields[1].questions[0]"),
+        ("fields.0.questions", ["nobody"], "bad_value", "fields[0].questions[0]"),
+        ("fields.0.questions", [["help"]], "bad_value", "fields[0].questions[0]"),
+        ("fields.0.questions", [], "bad_value", "fields[0].questions"),
+        ("fields.2", ..., "bad_value", "fields"),
+        ("fields.0.note", "x", "unknown_key", "fields[0]"),
+        ("fields.0.mechanism", "flip", "bad_value", "fields[0].mechanism.kind"),
+        ("fields.0.mechanism.kind", "shuffle", "bad_value", "fields[0].mechanism.kind"),
+        ("fields.0.mechanism.kind", [], "bad_value", "fields[0].mechanism.kind"),
+        ("fields.0.mechanism.seed", 1, "unknown_key", "fields[0].mechanism"),
+        ("fields.0.mechanism.zero", ..., "missing_key", "fields[0].mechanism"),
+        ("fields.1.mechanism.size", 3, "bad_mechanism", "fields[1].mechanism"),
+        ("fields.1.mechanism.size", "4", "bad_value", "fields[1].mechanism.size"),
+        ("fields.1.mechanism.weight", 0, "bad_mechanism", "fields[1].mechanism"),
+        ("fields.1.mechanism.weight", 4, "bad_mechanism", "fields[1].mechanism"),
+        ("fields.1.mechanism.keep", str(2**62), "bad_mechanism", "fields[1].mechanism"),
+        ("fields.0.mechanism", sampled(2, 1), "bad_mechanism", "fields[0].mechanism"),
+        ("fields.0.mechanism", geometric(), "bad_mechanism", "fields[0].mechanism"),
+        ("fields.1.mechanism", COIN, "bad_mechanism", "fields[1].mechanism"),
+    ]  # fmt: skip
+
+THRESHOLD_STRINGS = ["0x10", "1_000", "١٢", "0", "", "01", "+5", "-5", " 5", "5 ", "5.0", "1e3", "9" * 21, str(2**64)]
+
+
+# Combinations that no single place is to blame for.
+MISFITS: list[dict[str, Any]] = [
+    define([multiple(), yes_no()], [field(sampled(3, 1), "used", "cheated")]),
+    define([number(levels=3), yes_no()], [field(geometric(), "hours", "cheated")]),
+    define([number(levels=3, optional=True)], [field(geometric(), "hours")]),
+    define([number(bins=3)], [field(geometric(), "hours")]),
+    define([multiple(optional=True)], [field(sampled(3, 1), "used")]),
+    define([yes_no(optional=True)], [field(COIN, "cheated")]),
+    define([scale()], [field(unary(4), "fair")]),
+    define([number(levels=3)], [field(geometric(2**62, 5), "hours")]),
+    define([number(levels=3)], [field(geometric(2**64 - 2**64 // 5001, 32), "hours")]),
+    define([number(levels=3)], [field(geometric(2**62, 33), "hours")]),
+    define([number(levels=3)], [field(geometric(2**62, 1), "hours")]),
+    define([scale()], [field(subset(3, 0), "fair")]),
+    define([scale()], [field(subset(3, 3), "fair")]),
+    define([scale()], [field(unary(3, 2**62, 2**62), "fair")]),
+    define([scale()], [field(unary(3, 2**61, 2**62), "fair")]),
+    define([multiple()], [field(sampled(3, 0), "used")]),
+    define([multiple()], [field(sampled(3, 4), "used")]),
+]
