@@ -101,7 +101,7 @@ def thresholds(draw: st.DrawFn) -> dict[str, str]:
 @st.composite
 def questions(draw: st.DrawFn, name: str) -> tuple[dict[str, Any], Any]:
     """A question and an answer to it."""
-    optional = {"optional": True} if draw(st.booleans()) else {}
+    optional: dict[str, Any] = {"optional": True} if draw(st.booleans()) else {}
     kind = draw(st.sampled_from(["yes_no", "choice", "multiple", "levels", "bins"]))
     answer: Any
     if kind == "yes_no":
