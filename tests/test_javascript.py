@@ -121,7 +121,8 @@ def questions(draw: st.DrawFn, name: str) -> tuple[dict[str, Any], Any]:
         question = number(name, min=low, max=low + steps, **optional, **grain)
         question = {key: value for key, value in question.items() if key != "levels" or kind == "levels"}
         answer = low + draw(st.integers(0, steps))
-    if optional and draw(st.booleans()):
+    skipped = draw(st.booleans())
+    if optional and skipped:
         answer = None
     return question, answer
 
