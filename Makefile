@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 .PHONY: demo test lint bench soak clean
 
 demo: $(VENV)/ready
-	@echo "Not yet: the server is still to land. Until then: $(BIN)/candor survey build examples/exam.yaml"
+	$(BIN)/candor demo $(DEMO)
 
 test: lint
 	@$(BIN)/python -m tests.javascript  # installs Chromium where it may, else says what is missing

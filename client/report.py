@@ -4,7 +4,7 @@ Bits of all fields in order, most significant first, padded with zeros to a byte
 by one asked bit, and an unasked field is all zeros. Every report to a survey has the same size, whatever was answered.
 """
 
-import base64
+import binascii
 import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -16,6 +16,8 @@ from client.errors import ReportError
 from client.sampling import RandomBytes, pick
 
 ID_BYTES = 16
+
+_TO_URL, _FROM_URL = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_", b"+/")
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,13 @@ class Report:
 
 def to_text(data: bytes) -> str:
     """base64url without padding."""
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+    return binascii.b2a_base64(data, newline=False).translate(_TO_URL).rstrip(b"=").decode()
 
 
 def from_text(text: str) -> bytes:
     """The inverse of `to_text`; any other spelling of the same bytes is refused."""
     try:
-        data = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), b"-_", validate=True)
+        data = binascii.a2b_base64(text.encode("ascii").translate(_FROM_URL) + b"=" * (-len(text) % 4))
     except ValueError:
         data = b""
     if to_text(data) != text:

@@ -1,0 +1,171 @@
+"""Collecting, in one run on loopback: durable single reports against a route that does nothing, batches against raw
+SQLite, results at ten million reports against a thousand."""
+
+import contextlib
+import os
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import load
+from client import Report, Survey, randomize
+from survey_app import create_app
+from survey_app.accounts import add_user
+from survey_app.authoring import build_file
+from survey_app.collect import read_batch
+from survey_app.front import Front
+from survey_app.results import results
+from survey_app.store import Published, State
+from survey_app.store.sqlite import SqliteStore
+
+CONCURRENCY, REQUESTS, ROUNDS = 32, 4000, 3
+BATCH = 20_000
+ROOT = Path(__file__).parent.parent
+
+
+def noop_app() -> Front:
+    """The server with one more route, which does nothing."""
+    app = create_app()
+    app.config["WTF_CSRF_ENABLED"] = False
+    app.post("/noop")(lambda: {"status": "stored"})
+    return Front(app)
+
+
+def make(directory: Path) -> tuple[SqliteStore, Published]:
+    """A store with the worked example."""
+    store = SqliteStore(directory / "bench.db")
+    store.migrate()
+    user = add_user(store, "bench", "not a secret")
+    survey = build_file(ROOT / "examples" / "exam.yaml").survey
+    settings = {"opens": None, "closes": None, "max_reports": None}
+    return store, store.add_survey(
+        survey,
+        owner=user.key,
+        state=State.OPEN,
+        public=True,
+        invited=False,
+        **settings,
+    )
+
+
+def reports(survey: Survey, count: int) -> list[Report]:
+    """Reports of the real client."""
+    return [randomize(survey, {"cheated": True, "help": "notes", "hours": 12}) for _ in range(count)]
+
+
+@contextlib.contextmanager
+def server(db: str, workers: int) -> Iterator[int]:
+    """A server on a free port, ended by its own process."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    code = (
+        "from granian import Granian; from granian.constants import Interfaces;"
+        f"Granian('benchmarks.collect:noop_app', factory=True, port={port}, interface=Interfaces.RSGI,"
+        f" workers={workers}, log_enabled=False).serve()"
+    )
+    environment = {**os.environ, "CANDOR_DB": db, "CANDOR_RATE_LIMIT": "off"}
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment)
+    try:
+        for _ in range(200):
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=1).close()
+                break
+            time.sleep(0.05)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def single(workers: int) -> None:
+    """Durable single reports beside a route that does nothing, in alternating rounds."""
+    with tempfile.TemporaryDirectory() as folder:
+        store, published = make(Path(folder))
+        store.close()
+        survey = published.survey
+        path = f"/api/surveys/{survey.slug}/reports"
+        with server(f"sqlite:///{folder}/bench.db", workers) as port:
+            ratios, p99s = [], []
+            for turn in range(ROUNDS + 1):
+                bodies = [report.to_json() for report in reports(survey, REQUESTS)]
+                idle = load.run(port, [load.request("/noop", body) for body in bodies], CONCURRENCY)
+                kept = load.run(port, [load.request(path, body) for body in bodies], CONCURRENCY)
+                if kept.statuses != {201: REQUESTS} or idle.statuses != {200: REQUESTS}:
+                    raise RuntimeError(f"unexpected answers: {kept.statuses} {idle.statuses}")
+                if turn:
+                    ratios.append(kept.rate / idle.rate)
+                    p99s.append(kept.p99)
+                    print(
+                        f"{workers} worker(s): stored {kept.rate:7,.0f}/s, p50 {kept.p50 * 1000:5.1f} ms,"
+                        f" p99 {kept.p99 * 1000:5.1f} ms; no-op route {idle.rate:7,.0f}/s,"
+                        f" p99 {idle.p99 * 1000:5.1f} ms; ratio {ratios[-1]:.2f}"
+                    )
+            print(f"{workers} worker(s): median ratio {statistics.median(ratios):.2f} (goal 0.8),"
+                  f" worst p99 {max(p99s) * 1000:.1f} ms (goal 50)")  # fmt: skip
+
+
+def batch() -> None:
+    """A batch, decoded and validated, against sqlite3's executemany of the same rows with the same key."""
+    with tempfile.TemporaryDirectory() as folder:
+        store, published = make(Path(folder))
+        ratios = []
+        for turn in range(ROUNDS):
+            made = reports(published.survey, BATCH)
+            body = b"\n".join(report.to_json() for report in made)
+            start = time.perf_counter()
+            found = read_batch(store, published.survey.slug, body)
+            ours = time.perf_counter() - start
+            if found["stored"] != BATCH:
+                raise RuntimeError(f"unexpected answer: {found}")
+            raw = sqlite3.connect(f"{folder}/raw{turn}.db", isolation_level=None)
+            raw.executescript(
+                "pragma journal_mode=wal; pragma synchronous=full; create table reports"
+                " (survey integer, id blob, bits blob, primary key (survey, id)) without rowid; begin"
+            )
+            start = time.perf_counter()
+            raw.executemany("insert into reports values (1, ?, ?)", [(one.id, one.bits) for one in made])
+            raw.execute("commit")
+            ratios.append((time.perf_counter() - start) / ours)
+            raw.close()
+            print(f"batch: {BATCH / ours:,.0f} reports/s, ratio to raw executemany {ratios[-1]:.2f}")
+        print(f"batch: median ratio {statistics.median(ratios):.2f} (goal 0.5)")
+
+
+def tally() -> None:
+    """Results from a tally of ten million against one of a thousand: both read one row."""
+    with tempfile.TemporaryDirectory() as folder:
+        store, published = make(Path(folder))
+        times: dict[int, float] = {}
+        for count in (10**3, 10**7, 10**3, 10**7):
+            counts = np.full(published.survey.width, count // 3, dtype=np.int64).tobytes()
+            with store._transaction() as connection:
+                connection.execute("update tallies set shown = ?, shown_counts = ?", (count, counts))
+            rounds = []
+            for _ in range(300):
+                start = time.perf_counter()
+                results(published, store.snapshot(published))
+                rounds.append(time.perf_counter() - start)
+            times[count] = min(times.get(count, 1.0), statistics.median(rounds))
+        print(f"results: 10^7 reports against 10^3: ratio {times[10**7] / times[10**3]:.2f} (goal at most 1.5)")
+
+
+def main() -> None:
+    """Print all."""
+    print(f"\nCollecting: {REQUESTS} requests a round, concurrency {CONCURRENCY}")
+    for workers in (1, 2):
+        single(workers)
+    batch()
+    tally()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The pages and the API, one blueprint for each noun."""

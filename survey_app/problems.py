@@ -1,0 +1,41 @@
+"""Every problem the server reports: one table, one shape (RFC 9457, application/problem+json), stable codes."""
+
+import json
+
+PROBLEMS: dict[str, tuple[int, str]] = {
+    "malformed_report": (400, "This is not a report."),
+    "malformed_request": (400, "The request cannot be understood."),
+    "unauthorized": (401, "This needs the owner's token."),
+    "forbidden": (403, "This belongs to somebody else, or is not public."),
+    "not_invited": (403, "This survey is for people with an invitation."),
+    "not_found": (404, "There is nothing here."),
+    "method_not_allowed": (405, "This address does not take such a request."),
+    "id_taken": (409, "Another report has this id; nothing was changed."),
+    "already_used": (409, "This invitation was used already."),
+    "wrong_survey": (409, "The report is for another definition than the current one."),
+    "survey_not_open": (409, "The survey is not open yet."),
+    "survey_closed": (410, "The survey is closed."),
+    "survey_full": (410, "The survey has all the reports it wants."),
+    "too_large": (413, "The request is too large."),
+    "impossible_bits": (422, "No device could have sent these bits."),
+    "too_many_requests": (429, "Too many requests; try again in a minute."),
+    "internal_error": (500, "Something went wrong here."),
+    "unavailable": (503, "The report could not be stored now; send the same one again later."),
+}
+
+CONTENT_TYPE = "application/problem+json"
+
+
+class Problem(Exception):
+    """A refusal that ends in a problem document."""
+
+    def __init__(self, code: str, detail: str | None = None) -> None:
+        super().__init__(code)
+        self.code, self.detail = code, detail
+        self.status = PROBLEMS[code][0]
+
+    def body(self) -> bytes:
+        """The problem document."""
+        title = PROBLEMS[self.code][1]
+        document = {"type": "about:blank", "status": self.status, "code": self.code, "title": title}
+        return json.dumps(document | {"detail": self.detail or title}).encode()

@@ -1,0 +1,44 @@
+"""Run the server: migrate first, then start the workers, so that no two of them set up one file."""
+
+import os
+import socket
+
+import click
+from granian import Granian
+from granian.constants import Interfaces
+
+from survey_app.store import open_store
+
+
+def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
+    """Serve until Ctrl-C. A worker that dies is started again, and the log says so."""
+    store = open_store(db)
+    store.migrate()
+    store.close()
+    os.environ["CANDOR_DB"] = db
+    os.environ["CANDOR_TRUSTED_PROXIES"] = str(trusted_proxies)
+    _check_port(host, port)
+    click.echo(f"Candor serves on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}", err=True)
+    Granian(
+        "survey_app.front:create",
+        factory=True,
+        address=host,
+        port=port,
+        interface=Interfaces.RSGI,
+        workers=workers,
+        respawn_failed_workers=True,
+        log_access=False,
+        websockets=False,
+    ).serve()
+
+
+def _check_port(host: str, port: int) -> None:
+    try:
+        family = socket.getaddrinfo(host, port)[0][0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        raise click.ClickException(
+            f"cannot listen on {host}:{port}: {error.strerror}. Is another server running? Try --port {port + 1}."
+        ) from None
