@@ -25,6 +25,7 @@ from survey_app.store import Published, State, Store, StoreError, Unavailable, U
 
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+NUMBERS = ("kind", "n", "estimate", "low", "high", "unbiased", "reported", "coverage")
 DEMO_DB = "sqlite:///.candor-demo/candor.db"
 
 
@@ -256,20 +257,20 @@ def check_command(ctx: click.Context, slug: str, as_json: bool) -> None:
 @click.option("--csv", "form", flag_value="csv")
 @click.pass_context
 def results_command(ctx: click.Context, slugs: tuple[str, ...], form: str) -> None:
-    """Results in steps of twenty reports: the raw counts of each stored bit."""
+    """Estimates with 95% intervals, in steps of twenty reports."""
     store = _store(ctx)
     found = [results(one, store.snapshot(one)) for one in (_survey(store, slug) for slug in slugs)]
     if form == "json":
         click.echo(json.dumps(found[0] if len(found) == 1 else found, indent=1))
         return
     table = csv.writer(sys.stdout)
-    table.writerow(["survey", "question", "option", "count", "n"])
+    table.writerow(["survey", "question", "option", *NUMBERS])
     for slug, one in zip(slugs, found, strict=True):
         for entry in one["questions"] + one["joint"]:
-            name = entry.get("id") or "+".join(entry["questions"])
-            for i, count in enumerate(entry["counts"]):
-                label = entry["options"][i] if entry["options"] else f"bit {i}"
-                table.writerow([slug, name, neutral(label), count, entry["n"]])
+            name = entry.get("id") or " + ".join(entry["questions"])
+            for line in entry["estimates"]:
+                option = line.get("option") or " + ".join(line["options"])
+                table.writerow([slug, name, neutral(option), *(line[key] for key in NUMBERS)])
 
 
 def neutral(text: str) -> str:

@@ -49,7 +49,7 @@ Environ = dict[str, Any]
 RESPONDENT_HEADERS = [
     ("Access-Control-Allow-Origin", "*"),
     ("Cache-Control", "no-store"),
-    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+    ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
     ("Referrer-Policy", "no-referrer"),
     ("X-Content-Type-Options", "nosniff"),
 ]
