@@ -14,12 +14,11 @@ from flask.sessions import SecureCookieSessionInterface
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from survey_app.collect import LARGEST_BATCH, Intake
+from survey_app.collect import DEFAULT_RATE_LIMIT, LARGEST_BATCH, Intake
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem
 from survey_app.store import Store, Unavailable, open_store
 
 DEFAULT_DB = "sqlite:///candor.db"
-DEFAULT_RATE_LIMIT = "3000/minute"  # a lecture hall shares one address
 DEFAULT_LOGIN_LIMIT = "10/minute"
 
 GENERIC = {  # what to call a refusal of Flask's own

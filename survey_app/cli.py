@@ -56,11 +56,18 @@ def _store(ctx: click.Context) -> Store:
     return store
 
 
-def _survey(store: Store, slug: str) -> Published:
-    published = store.newest(slug)
+def _survey(store: Store, slug: str, digest: str | None = None) -> Published:
+    """The version that collects now, or the one with this digest; a draft only if there is nothing else."""
+    current = store.current(slug)
+    wanted = digest or (current and current[1])
+    published = store.version(slug, wanted) if wanted else store.newest(slug)
     if published is None:
-        raise click.ClickException(f"there is no survey {slug!r}; candor survey list shows all")
+        what = f"version {digest} of {slug!r}" if digest else f"survey {slug!r}"
+        raise click.ClickException(f"there is no {what}; candor survey list shows all")
     return published
+
+
+DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, by its digest.")
 
 
 def _user(store: Store, name: str) -> User:
@@ -72,10 +79,10 @@ def _user(store: Store, name: str) -> User:
 
 @main.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", default=8000, show_default=True)
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64))
 @click.option(
-    "--trusted-proxies", default=0, show_default=True, help="How many proxies in front may set X-Forwarded-*."
+    "--trusted-proxies", default=0, show_default=True, type=click.IntRange(0), help="How many may set X-Forwarded-*."
 )
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:
@@ -85,7 +92,7 @@ def serve_command(ctx: click.Context, host: str, port: int, workers: int, truste
 
 @main.command("demo")
 @click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", default=8000, show_default=True)
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
 @click.option("--respondents", default=2000, show_default=True, help="How many people to simulate at the first run.")
 @click.pass_context
 def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> None:
@@ -94,17 +101,18 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     store = open_store(db)
     store.migrate()
     published, password = demo.prepare(store)
-    if store.snapshot(published).reports == 0:
-        with click.progressbar(length=respondents, label="Simulating respondents", file=sys.stderr) as bar:
-            for made in demo.respondents(published, respondents):
-                store.write(made.copy)
-                bar.update(len(made))
-    store.close()
     base, slug = f"http://{host}:{port}", published.survey.slug
     click.echo(f"survey    {base}/s/{slug}")
     click.echo(f"results   {base}/api/surveys/{slug}/results")
     click.echo(f"console   {base}/login   name {demo.NAME}, password {password or 'as printed at the first run'}")
     click.echo(f"answer    candor respond {base}/s/{slug}#sha256={published.survey.digest}")
+    missing = respondents - store.snapshot(published).reports
+    if missing > 0:
+        with click.progressbar(length=missing, label="Simulating respondents", file=sys.stderr) as bar:
+            for made in demo.respondents(published, missing):
+                store.write(made.copy)
+                bar.update(len(made))
+    store.close()
     serve.serve(db, host, port, 1, 0)
 
 
@@ -190,7 +198,8 @@ def show_command(ctx: click.Context, slug: str) -> None:
 def open_command(ctx: click.Context, slug: str) -> None:
     """Open a draft."""
     store = _store(ctx)
-    store.set_state(_survey(store, slug), State.OPEN)
+    published = store.newest(slug)
+    store.set_state(published or _survey(store, slug), State.OPEN)
     click.echo(f"{slug} is open")
 
 
@@ -200,8 +209,12 @@ def open_command(ctx: click.Context, slug: str) -> None:
 def close_command(ctx: click.Context, slug: str) -> None:
     """Close a survey for good; its results advance to the last report."""
     store = _store(ctx)
-    store.set_state(_survey(store, slug), State.CLOSED)
+    published = _survey(store, slug)
+    if published.state is State.DRAFT:
+        raise click.ClickException(f"{slug} is a draft; open or delete it")
+    store.set_state(published, State.CLOSED)
     click.echo(f"{slug} is closed")
+    _warn_if_untidy(store)
 
 
 @survey.command("delete")
@@ -216,6 +229,14 @@ def delete_command(ctx: click.Context, slug: str, yes: bool) -> None:
         click.confirm(f"Delete {slug}, all its versions and reports, for good?", abort=True)
     store.delete_survey(slug)
     click.echo(f"{slug} is deleted")
+    _warn_if_untidy(store)
+
+
+def _warn_if_untidy(store: Store) -> None:
+    if store.untidy:
+        click.echo(
+            "the file is in use and could not be rewritten; a running server will do it when it is quiet", err=True
+        )
 
 
 @survey.command("invite")
@@ -234,12 +255,13 @@ def invite_command(ctx: click.Context, slug: str, count: int) -> None:
 
 @survey.command("check")
 @click.argument("slug")
+@DIGEST
 @click.option("--json", "as_json", is_flag=True)
 @click.pass_context
-def check_command(ctx: click.Context, slug: str, as_json: bool) -> None:
+def check_command(ctx: click.Context, slug: str, digest: str | None, as_json: bool) -> None:
     """Recount a survey from its bits and compare with the tally; exact, so for the operator alone."""
     store = _store(ctx)
-    published = _survey(store, slug)
+    published = _survey(store, slug, digest)
     length = store.snapshot(published).reports
     with click.progressbar(length=length, label="Recounting", file=sys.stderr) as bar:
         kept, counted = store.recount(published, bar.update)
@@ -253,13 +275,14 @@ def check_command(ctx: click.Context, slug: str, as_json: bool) -> None:
 
 @main.command("results")
 @click.argument("slugs", nargs=-1, required=True)
+@DIGEST
 @click.option("--json", "form", flag_value="json", default="json")
 @click.option("--csv", "form", flag_value="csv")
 @click.pass_context
-def results_command(ctx: click.Context, slugs: tuple[str, ...], form: str) -> None:
+def results_command(ctx: click.Context, slugs: tuple[str, ...], digest: str | None, form: str) -> None:
     """Estimates with 95% intervals, in steps of twenty reports."""
     store = _store(ctx)
-    found = [results(one, store.snapshot(one)) for one in (_survey(store, slug) for slug in slugs)]
+    found = [results(one, store.snapshot(one)) for one in (_survey(store, slug, digest) for slug in slugs)]
     if form == "json":
         click.echo(json.dumps(found[0] if len(found) == 1 else found, indent=1))
         return
@@ -285,7 +308,10 @@ def user() -> None:
 
 def _password(file: Path | None) -> str:
     if file:
-        return file.read_text().strip("\n")
+        try:
+            return file.read_text().strip("\n")
+        except UnicodeDecodeError:
+            raise click.ClickException(f"{file} is not a text file") from None
     entered: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
     return entered
 

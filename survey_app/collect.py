@@ -35,12 +35,13 @@ from survey_app.store import Outcome, Store, Submission, Unavailable
 log = logging.getLogger(__name__)
 
 PLACE = re.compile(rf"/api/surveys/({NAME.pattern})/reports")
+DEFAULT_RATE_LIMIT = "3000/minute"  # a lecture hall shares one address
 LENGTH = re.compile(r"[0-9]{1,20}")
 LARGEST_BATCH = 32_000_000
 MOST_AT_ONCE = 512
 LISTED_LINES = 100
 WAIT_SECONDS = 30
-TIDY_SECONDS = 1.0
+TIDY_SECONDS, TIDY_AT_LEAST = 1.0, 60.0  # when it is quiet, and when it never is
 REMEMBERED = 4096
 
 StartResponse = Callable[..., Any]
@@ -128,10 +129,10 @@ class Writer:
         future: Future[Outcome] = Future()
         self._queue.put((submission, future))
         if self._thread is None or not self._thread.is_alive():
-            self._begin()
+            self.begin()
         return future
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Start the thread in the process that serves, not in one that forks later."""
         with self._start:
             if self._thread is None or not self._thread.is_alive():
@@ -139,13 +140,16 @@ class Writer:
                 self._thread.start()
 
     def _run(self) -> None:
-        dirty = False
+        tidied = time.monotonic()
         while True:
             try:
-                waiting = [self._queue.get(timeout=TIDY_SECONDS if dirty else None)]
+                waiting = [self._queue.get(timeout=TIDY_SECONDS)]
             except queue.Empty:
-                with suppress(Exception):  # busy or full: the next quiet moment will do
-                    dirty = not self._store.tidy()
+                waiting = []
+            if self._store.untidy and (not waiting or time.monotonic() - tidied > TIDY_AT_LEAST):
+                self._store.tidy()
+                tidied = time.monotonic()
+            if not waiting:
                 continue
 
             def drain(waiting: list[tuple[Submission, Future[Outcome]]] = waiting) -> Sequence[Submission]:
@@ -166,7 +170,6 @@ class Writer:
                 for (_, future), outcome in zip(waiting, outcomes, strict=True):
                     with suppress(InvalidStateError):
                         future.set_result(outcome)
-                dirty = True
 
 
 class Limiter:
@@ -220,6 +223,10 @@ class Intake:
         length = ("Content-Length", str(len(answer)))
         start_response(f"{status} {HTTPStatus(status).phrase}", [("Content-Type", kind), length, *ALLOW, *headers])
         return [answer]
+
+    def begin(self) -> None:
+        """Start the writer, which first tidies up what a stop or a crash has left."""
+        self._writer.begin()
 
     def limit(self, address: str) -> None:
         """Raise a Problem if this address has had enough."""

@@ -41,7 +41,7 @@ class Front:
         try:
             if place:
                 self._intake.limit(_address(scope, self._proxies))
-            most = LARGEST_REPORT if place else LARGEST_BATCH
+            most = LARGEST_BATCH if scope.path.endswith("/reports/batch") else LARGEST_REPORT
             body = await asyncio.wait_for(_read(scope, protocol, most), READ_SECONDS)
         except (TimeoutError, Problem) as error:
             late = Problem("malformed_request", f"The body did not arrive in {READ_SECONDS:g} seconds.")
@@ -97,7 +97,8 @@ def _send(protocol: Any, status: int, kind: str, body: bytes, *, close: bool = F
 
 def _address(scope: Any, proxies: int) -> str:
     """Who sends, as the last trusted proxy saw it; only for the rate limit."""
-    forwarded = [part.strip() for part in scope.headers.get("x-forwarded-for", "").split(",") if part.strip()]
+    lines = ",".join(scope.headers.get_all("x-forwarded-for"))
+    forwarded = [part.strip() for part in lines.split(",") if part.strip()]
     if proxies and len(forwarded) >= proxies:
         return str(forwarded[-proxies])
     return str(scope.client.rpartition(":")[0])
@@ -123,6 +124,8 @@ def _environ(scope: Any, body: bytes) -> dict[str, Any]:
         "wsgi.run_once": False,
     }
     for name, value in scope.headers.items():
+        if "_" in name:  # it would pass for the name with a dash, which a proxy may vouch for
+            continue
         key = name.upper().replace("-", "_")
         key = key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"
         environ[key] = f"{environ[key]},{value}" if key in environ else value
@@ -134,4 +137,6 @@ def create() -> Front:
     """What a worker serves."""
     from survey_app import create_app
 
-    return Front(create_app())
+    app = create_app()
+    app.extensions["candor_intake"].begin()
+    return Front(app)

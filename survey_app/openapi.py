@@ -108,7 +108,7 @@ def document() -> dict[str, Any]:
                 "get": {
                     "summary": "Results, in steps of at least twenty reports",
                     "security": [{}, {"token": []}],
-                    "parameters": [SLUG],
+                    "parameters": [SLUG, digest],
                     "responses": {
                         "200": _json("the results", whole),
                         **_problems("unauthorized", "forbidden", "not_found", "unavailable"),

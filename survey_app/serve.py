@@ -1,19 +1,27 @@
 """Run the server: migrate first, then start the workers, so that no two of them set up one file."""
 
+import errno
 import os
 import socket
 
 import click
 from granian import Granian
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
 
+from survey_app.collect import DEFAULT_RATE_LIMIT, Limiter
 from survey_app.store import open_store
 
 
 def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Serve until Ctrl-C. A worker that dies is started again, and the log says so."""
+    limit = os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT)
+    try:
+        Limiter(limit)
+    except ValueError:
+        raise click.ClickException(f"CANDOR_RATE_LIMIT is {limit!r}; write 3000/minute, or off") from None
     store = open_store(db)
     store.migrate()
+    store.tidy()
     store.close()
     os.environ["CANDOR_DB"] = db
     os.environ["CANDOR_TRUSTED_PROXIES"] = str(trusted_proxies)
@@ -25,11 +33,14 @@ def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> 
         address=host,
         port=port,
         interface=Interfaces.RSGI,
+        http=HTTPModes.http1,
         workers=workers,
         respawn_failed_workers=True,
         log_access=False,
         websockets=False,
     ).serve()
+    store.tidy(now=True)
+    store.close()
 
 
 def _check_port(host: str, port: int) -> None:
@@ -39,6 +50,5 @@ def _check_port(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except OSError as error:
-        raise click.ClickException(
-            f"cannot listen on {host}:{port}: {error.strerror}. Is another server running? Try --port {port + 1}."
-        ) from None
+        hint = f" Is another server running? Try --port {port + 1}." if error.errno == errno.EADDRINUSE else ""
+        raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}.{hint}") from None

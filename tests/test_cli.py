@@ -170,3 +170,38 @@ def test_a_taken_port_is_a_clear_sentence(run: Any) -> None:
 @pytest.mark.parametrize(("text", "cell"), [("=1", "'=1"), ("-x", "'-x"), ("@a", "'@a"), ("+1", "'+1"), ("a=1", "a=1")])
 def test_no_cell_becomes_a_formula(text: str, cell: str) -> None:
     assert neutral(text) == cell
+
+
+def test_a_draft_of_a_new_version_disturbs_nothing_until_it_opens(run: Any, file: str, tmp_path: Path) -> None:
+    first = run("survey", "add", file).output.splitlines()[1].split()[1]
+    fill(tmp_path, 45)
+    Path(file).write_text(SURVEY.replace("Exam honesty", "Second wave"))
+    run("survey", "add", file, "--draft")
+    assert json.loads(run("survey", "check", "exam", "--json").stdout)["reports"] == 45
+    assert "40" in run("survey", "list").output
+    assert "exam is open" in run("survey", "open", "exam").output
+    assert json.loads(run("survey", "check", "exam", "--json").stdout)["reports"] == 0
+    assert json.loads(run("survey", "check", "exam", "--json", "--digest", first).stdout)["reports"] == 45
+    old = json.loads(run("results", "exam", "--digest", first).stdout)
+    assert old["reports"] == 45  # it ended when the new one opened, so it is all there
+    assert "there is no version" in run("results", "exam", "--digest", "0" * 64).output
+
+
+def test_a_draft_is_not_closed(run: Any, file: str) -> None:
+    run("survey", "add", file, "--draft")
+    assert "is a draft" in run("survey", "close", "exam").output
+
+
+@pytest.mark.parametrize("arguments", [("--port", "70000"), ("--port", "-1"), ("--trusted-proxies", "-1")])
+def test_impossible_options_are_refused(run: Any, arguments: tuple[str, ...]) -> None:
+    assert run("serve", *arguments).exit_code == 2
+
+
+def test_a_rate_limit_that_is_none_is_a_clear_sentence(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANDOR_RATE_LIMIT", "lots")
+    assert "write 3000/minute, or off" in run("serve").output
+
+
+def test_a_password_file_that_is_no_text(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    assert "is not a text file" in run("user", "add", "x", "--password-file", str(tmp_path / "binary")).output

@@ -1,6 +1,7 @@
 """Nothing is learned: the server keeps noisy bits, and neither time nor address nor order."""
 
 import contextlib
+import http.client
 import re
 import sqlite3
 import subprocess
@@ -20,7 +21,7 @@ from survey_app.store import Outcome, State, Submission
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import choice as choice_question
 from tests.definitions import define, field, number, subset, survey, yes_no
-from tests.test_durability import SAID, Server, make, submission
+from tests.test_durability import PATH, SAID, Server, make, submission
 
 CANARY = "canary7f3a91"
 COLUMNS = {
@@ -35,6 +36,7 @@ COLUMNS = {
     "tallies": {"survey", "reports", "counts", "shown", "shown_counts"},
     "invitations": {"survey", "hash", "place"},
     "redeemed": {"survey", "used"},
+    "sqlite_sequence": {"name", "seq"},  # SQLite's own: the last key of surveys, so that none is used twice
 }  # fmt: skip
 
 
@@ -238,3 +240,79 @@ def test_the_writer_tidies_when_it_is_quiet(tmp_path: Path, monkeypatch: pytest.
     Writer(store).submit(submission(published)).result()
     assert tidied.wait(10)
     assert (tmp_path / "candor.db-wal").stat().st_size == 0
+
+
+def places_of(path: Path, ids: list[bytes]) -> int:
+    """How many of these ids a file holds."""
+    content = path.read_bytes() if path.exists() else b""
+    return sum(one in content for one in ids)
+
+
+def test_stopping_right_after_the_last_report_leaves_no_order_behind(tmp_path: Path) -> None:
+    store, published = make(tmp_path / "candor.db")
+    store.close()
+    server = Server(tmp_path / "candor.db", 1)
+    server.start()
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    ids = []
+    for _ in range(60):
+        report = randomize(published.survey, SAID)
+        connection.request("POST", PATH, report.to_json())
+        assert connection.getresponse().read() == b'{"status":"stored"}'
+        ids.append(report.id)
+    connection.close()
+    server.stop()
+    assert places_of(tmp_path / "candor.db-wal", ids) == 0
+    assert order_left_in(tmp_path / "candor.db", ids) < 0.75
+
+
+def test_what_a_crash_has_left_is_tidied_at_the_next_start(tmp_path: Path) -> None:
+    store, published = make(tmp_path / "candor.db")
+    made = [submission(published) for _ in range(60)]
+    for one in made:
+        store.write([one].copy)
+    ids = [one.id for one in made]
+    assert places_of(tmp_path / "candor.db-wal", ids) == 60
+    server = Server(tmp_path / "candor.db", 1)
+    server.start()
+    assert places_of(tmp_path / "candor.db-wal", ids) == 0
+    server.kill()
+    assert order_left_in(tmp_path / "candor.db", ids) < 0.75
+
+
+def test_tidying_that_is_disturbed_is_tried_again(tmp_path: Path) -> None:
+    store, published = make(tmp_path / "candor.db")
+    store.write([submission(published)].copy)
+    with contextlib.closing(sqlite3.connect(tmp_path / "candor.db", isolation_level=None)) as reader:
+        reader.execute("begin")
+        reader.execute("select count(*) from reports").fetchone()
+        assert store.tidy() is False
+        assert store.untidy
+    store._rest_until = 0
+    assert store.tidy() is True
+    assert not store.untidy
+
+
+def test_the_key_of_a_deleted_survey_is_never_used_again(tmp_path: Path) -> None:
+    """A report that waits while its survey is deleted must not land in the next one."""
+    store, published = make(tmp_path / "candor.db")
+    waiting = submission(published)
+    store.delete_survey("exam")
+    other = store.add_survey(
+        canary_survey(), owner=published.owner, state=State.OPEN, public=True,
+        opens=None, closes=None, max_reports=None, invited=False,
+    )  # fmt: skip
+    assert other.key != published.key
+    assert store.write([waiting].copy) == [Outcome.CLOSED]
+
+
+def test_a_full_survey_shows_all_its_reports(tmp_path: Path) -> None:
+    store, published = make(tmp_path / "candor.db")
+    store.delete_survey("exam")
+    small = store.add_survey(
+        published.survey, owner=published.owner, state=State.OPEN, public=True,
+        opens=None, closes=None, max_reports=5, invited=False,
+    )  # fmt: skip
+    outcomes = store.write(lambda: [submission(small) for _ in range(7)])
+    assert outcomes == [Outcome.STORED] * 5 + [Outcome.FULL] * 2
+    assert store.snapshot(small).reports == 5

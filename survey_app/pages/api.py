@@ -57,16 +57,21 @@ def may_manage(user: User | None, published: Published) -> bool:
     return user is not None and hmac.compare_digest(str(user.key), str(published.owner))
 
 
+def version(slug: str) -> Published:
+    """The version that ?digest= names, or the newest."""
+    digest = request.args.get("digest")
+    if not digest:
+        return visible(slug)
+    published = store().version(slug, digest)
+    if published is None or published.state is State.DRAFT:
+        raise Problem("not_found", "There is no such version of the survey.")
+    return published
+
+
 @blueprint.get("/api/surveys/<slug>", provide_automatic_options=False)
 def definition(slug: str) -> Response:
     """The canonical definition, byte for byte, with its digest as the ETag."""
-    published: Published | None = visible(slug)
-    if digest := request.args.get("digest"):
-        published = store().version(slug, digest)
-        if published is None or published.state is State.DRAFT:
-            raise Problem("not_found", "There is no such version of the survey.")
-    if published is None:
-        raise Problem("not_found")
+    published = version(slug)
     response = Response(published.survey.source, content_type="application/json")
     response.set_etag(published.survey.digest)
     for name, value in RESPONDENT_HEADERS:
@@ -95,7 +100,7 @@ def batch(slug: str) -> Response:
 @blueprint.get("/api/surveys/<slug>/results")
 def survey_results(slug: str) -> Response:
     """What the snapshot holds; public, or for the owner's token or session."""
-    published = visible(slug)
+    published = version(slug)
     if not published.public:
         user = bearer() or (current_user.user if current_user.is_authenticated else None)
         if user is None:

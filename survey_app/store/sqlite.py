@@ -50,7 +50,7 @@ create table users (
     admin integer not null, disabled integer not null, stamp text not null);
 create table tokens (hash blob primary key, user integer not null references users) without rowid;
 create table surveys (
-    key integer primary key, slug text not null, version integer not null, digest text not null,
+    key integer primary key autoincrement, slug text not null, version integer not null, digest text not null,
     definition blob not null, state text not null, public integer not null, opens text, closes text,
     max_reports integer, invited integer not null, owner integer not null references users,
     unique (slug, version), unique (slug, digest));
@@ -71,7 +71,8 @@ class SqliteStore:
         self.path = path
         self._local = threading.local()
         self._mutex = threading.Lock()
-        self._vacuumed = float("-inf")
+        self.untidy = True  # somebody may have left it so
+        self._rest_until = 0.0
 
     # connections
 
@@ -107,12 +108,15 @@ class SqliteStore:
             self.close()
             raise Unavailable(str(error)) from error
 
-    def _one(self, query: str, *values: Any) -> Any:
+    def _all(self, query: str, *values: Any) -> list[Any]:
         try:
-            return self._connection.execute(query, values).fetchone()
+            return self._connection.execute(query, values).fetchall()
         except sqlite3.DatabaseError as error:
             self.close()
             raise Unavailable(str(error)) from error
+
+    def _one(self, query: str, *values: Any) -> Any:
+        return next(iter(self._all(query, *values)), None)
 
     def close(self) -> None:
         """Close this thread's connection; the next use opens another."""
@@ -121,22 +125,31 @@ class SqliteStore:
         if connection is not None:
             connection.close()
 
-    def tidy(self) -> bool:
-        """Leave no order of arrival at rest; False if it is too early to rewrite so large a file again.
+    def tidy(self, *, now: bool = False) -> bool:
+        """Leave no order of arrival at rest; False if others read just now, or if the last time is too recent.
 
         SQLite fills a page in the order of arrival, whatever the key, and the WAL keeps commits one after the other.
-        So the file is rewritten in the order of keys, and the WAL truncated. A second for each megabyte passes
-        between two rewritings.
+        So the file is rewritten in the order of keys, and the WAL truncated. Nobody can write meanwhile, so fifty
+        times as long as it takes passes between two rewritings.
         """
-        size = self.path.stat().st_size
-        if time.monotonic() - self._vacuumed < size / 1e6:
+        start = time.monotonic()
+        if start < self._rest_until and not now:
             return False
-        with self._mutex, open(f"{self.path}.lock", "ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            self._connection.execute("vacuum")
-            self._connection.execute("pragma wal_checkpoint(truncate)").fetchone()
-        self._vacuumed = time.monotonic()
-        return True
+        try:
+            with self._mutex, open(f"{self.path}.lock", "ab") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                connection = self._connection
+                connection.execute(f"pragma busy_timeout={int(1000 * BUSY_SECONDS) if now else 0}")
+                try:
+                    connection.execute("vacuum")
+                    busy = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
+                finally:
+                    connection.execute(f"pragma busy_timeout={int(1000 * BUSY_SECONDS)}")
+        except (sqlite3.DatabaseError, OSError):
+            busy = 1
+        self._rest_until = time.monotonic() + max(1.0, 50 * (time.monotonic() - start))
+        self.untidy = bool(busy)
+        return not busy
 
     # setting up
 
@@ -204,6 +217,8 @@ class SqliteStore:
             key = cursor.lastrowid
             empty = np.zeros(survey.width, dtype=np.int64).tobytes()
             connection.execute("insert into tallies values (?, 0, ?, 0, ?)", (key, empty, empty))
+            if state is State.OPEN:
+                _end(connection, "slug = ? and key != ? and state = 'open'", survey.slug, key)
         published = self.version(survey.slug, survey.digest)
         if published is None:
             raise StoreError(f"{survey.slug} is gone")
@@ -219,10 +234,11 @@ class SqliteStore:
 
     def surveys(self, owner: int | None = None) -> list[Published]:
         """The newest version of every slug, or of every slug of one owner."""
-        rows = self._connection.execute(
-            f"{SELECT} as s where version = (select max(version) from surveys where slug = s.slug)"
-            " and (? is null or owner = ?) order by slug",
-            (owner, owner),
+        rows = self._all(
+            f"{SELECT} as s where version = (select coalesce(max(iif(state = 'draft', null, version)), max(version))"
+            " from surveys where slug = s.slug) and (? is null or owner = ?) order by slug",
+            owner,
+            owner,
         )
         return [found for row in rows if (found := _published(row))]
 
@@ -234,11 +250,10 @@ class SqliteStore:
             if not connection.execute(query, values).rowcount:
                 raise StoreError(f"{published.survey.slug} is closed and stays closed; publish a new version instead")
             if state is State.CLOSED:
-                connection.execute(
-                    "update tallies set shown = reports, shown_counts = counts where survey = ?", (published.key,)
-                )
-        self._vacuumed = float("-inf")
-        self.tidy()
+                _end(connection, "key = ?", published.key)
+            else:
+                _end(connection, "slug = ? and key != ? and state = 'open'", published.survey.slug, published.key)
+        self.tidy(now=True)
 
     def delete_survey(self, slug: str) -> None:
         """Delete all versions of a slug with their reports, and wipe the pages they lay on."""
@@ -247,8 +262,7 @@ class SqliteStore:
             for table in ("reports", "tallies", "invitations", "redeemed"):
                 connection.executemany(f"delete from {table} where survey = ?", [(key,) for key in keys])
             connection.execute("delete from surveys where slug = ?", (slug,))
-        self._vacuumed = float("-inf")
-        self.tidy()
+        self.tidy(now=True)
 
     def add_invitations(self, published: Published, hashes: Sequence[bytes]) -> None:
         """Remember the hashes of invitation codes; from then on the survey takes only invited reports."""
@@ -290,6 +304,7 @@ class SqliteStore:
                 outcomes = [books[one.survey].take(connection, one) for one in submissions]
             for key, book in books.items():
                 book.close(connection, key)
+        self.untidy = True
         return outcomes
 
     def snapshot(self, published: Published) -> Tally:
@@ -345,7 +360,7 @@ class SqliteStore:
 
     def users(self) -> list[User]:
         """All accounts."""
-        return [found for row in self._connection.execute(SELECT_USER) if (found := _user(row))]
+        return [found for row in self._all(SELECT_USER) if (found := _user(row))]
 
     def set_password(self, user: User, password: str) -> None:
         """Change the hash of a password, and end the sessions of its account."""
@@ -377,6 +392,13 @@ class SqliteStore:
             f"{SELECT_USER} where disabled = 0 and key = (select user from tokens where hash = ?)", token_hash
         )
         return _user(row)
+
+
+def _end(connection: sqlite3.Connection, where: str, *values: Any) -> None:
+    """Close surveys for good: their results advance to the last report."""
+    shown = "update tallies set shown = reports, shown_counts = counts where survey in (select key from surveys where"
+    connection.execute(f"{shown} {where})", values)
+    connection.execute(f"update surveys set state = 'closed' where {where}", values)
 
 
 SELECT = "select key, definition, state, public, opens, closes, max_reports, invited, owner from surveys"
@@ -459,7 +481,7 @@ class _Book:
         connection.execute(
             "update tallies set reports = ?, counts = ? where survey = ?", (reports, counts.tobytes(), key)
         )
-        if reports - row[2] >= STEP:
+        if reports - row[2] >= STEP or reports == self.most:
             connection.execute("update tallies set shown = reports, shown_counts = counts where survey = ?", (key,))
 
 

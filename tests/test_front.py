@@ -1,0 +1,106 @@
+"""The bridge between the HTTP server and the app, with made-up scopes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from flask import Flask, request
+
+from survey_app import create_app
+from survey_app.front import Front
+from tests.test_durability import PATH, make
+
+
+class Headers:
+    def __init__(self, *lines: tuple[str, str]) -> None:
+        self.lines = lines
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return next((value for key, value in self.lines if key == name), default)
+
+    def get_all(self, name: str) -> list[str]:
+        return [value for key, value in self.lines if key == name]
+
+    def items(self) -> list[tuple[str, str]]:
+        return list(self.lines)
+
+
+class Protocol:
+    """Gives a body in chunks, and keeps the answer."""
+
+    def __init__(self, *chunks: bytes) -> None:
+        self.chunks = chunks
+        self.status, self.headers, self.body = 0, dict[str, str](), b""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in self.chunks:
+            yield chunk
+
+    def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.status, self.headers, self.body = status, dict(headers), body
+
+
+def scope(method: str, path: str, *headers: tuple[str, str]) -> Any:
+    return SimpleNamespace(
+        proto="http", method=method, path=path, query_string="", server="127.0.0.1:8000", client="192.0.2.1:5",
+        http_version="1.1", scheme="http", headers=Headers(*headers),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Flask:
+    make(tmp_path / "candor.db")
+    made = create_app({"DB": f"sqlite:///{tmp_path}/candor.db", "TRUSTED_PROXIES": 1, "RATE_LIMIT": "3/minute"})
+    made.get("/who")(lambda: {"address": request.remote_addr, "host": request.host, "cookie": request.cookies})
+    return made
+
+
+def ask(app: Flask, one: Any, *chunks: bytes) -> Protocol:
+    protocol = Protocol(*chunks)
+    asyncio.run(Front(app).__rsgi__(one, protocol))
+    return protocol
+
+
+def test_the_rate_limit_counts_the_address_that_the_trusted_proxy_saw(app: Flask) -> None:
+    """The respondent's own line comes first; the proxy adds another behind it."""
+    front = Front(app)
+    statuses = []
+    for i in range(5):
+        protocol = Protocol(b"{")
+        lines = ("x-forwarded-for", f"198.51.100.{i}"), ("x-forwarded-for", "203.0.113.9")
+        asyncio.run(front.__rsgi__(scope("POST", PATH, *lines), protocol))
+        statuses.append(protocol.status)
+    assert statuses == [400, 400, 400, 429, 429]
+
+
+def test_a_header_with_an_underscore_does_not_pass_for_a_trusted_one(app: Flask) -> None:
+    lines = ("x-forwarded-for", "203.0.113.9"), ("x_forwarded_for", "198.51.100.7"), ("host", "localhost")
+    assert b"203.0.113.9" in ask(app, scope("GET", "/who", *lines)).body
+
+
+def test_a_page_takes_no_large_body(app: Flask) -> None:
+    assert ask(app, scope("POST", "/login"), *[b"x" * 40_000] * 2).status == 413
+
+
+def test_answers_carry_their_headers(app: Flask) -> None:
+    found = ask(app, scope("GET", "/api/surveys/exam"))
+    assert found.status == 200
+    assert found.headers["etag"].strip('"')
+    unchanged = ask(app, scope("GET", "/api/surveys/exam", ("if-none-match", found.headers["etag"])))
+    assert (unchanged.status, unchanged.body) == (304, b"")
+
+
+def test_paths_beyond_ascii_are_not_found(app: Flask) -> None:
+    assert ask(app, scope("GET", "/s/ünï")).status == 404
+
+
+def test_what_is_not_http_is_refused(app: Flask) -> None:
+    one = scope("GET", "/")
+    one.proto = "ws"
+    refused: list[int] = []
+    protocol = SimpleNamespace(response_empty=lambda status, headers: refused.append(status))
+    asyncio.run(Front(app).__rsgi__(one, protocol))
+    assert refused == [400]
