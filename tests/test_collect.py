@@ -709,7 +709,7 @@ def test_a_survey_past_its_closing_takes_nothing_new_but_knows_what_it_has(
     published = house.publish(closes=now() + HOUR)
     report = made(published)
     check_stored(house.post(report))
-    monkeypatch.setattr("survey_app.store.sqlite.now", lambda: now() + 2 * HOUR)
+    monkeypatch.setattr("survey_app.store.sqlite.reports.now", lambda: now() + 2 * HOUR)
     check_stored(house.post(report), again=True)
     check_refused(house.post(other_bits(report)), "id_taken")
     check_refused(house.post(made(published)), "survey_closed")
@@ -985,7 +985,7 @@ def test_a_closing_by_the_clock_shows_the_last_report(house: House, monkeypatch:
     house.batch(*(made(published) for _ in range(25)))
     check_stored(house.post(made(published)))
     assert house.results()["reports"] == 25
-    monkeypatch.setattr("survey_app.store.sqlite.now", lambda: now() + 2 * HOUR)
+    monkeypatch.setattr("survey_app.store.sqlite.reports.now", lambda: now() + 2 * HOUR)
     assert house.results()["reports"] == 26
 
 

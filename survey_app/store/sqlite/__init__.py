@@ -1,0 +1,9 @@
+"""The default store: one SQLite file."""
+
+from survey_app.store.sqlite.accounts import Accounts
+from survey_app.store.sqlite.reports import Reports
+from survey_app.store.sqlite.surveys import Surveys
+
+
+class SqliteStore(Surveys, Reports, Accounts):
+    """See `survey_app.store.Store`."""

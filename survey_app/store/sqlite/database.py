@@ -1,0 +1,163 @@
+"""The file: its tables, its connections, its one writer at a time, and how it is kept free of order.
+
+WAL with `synchronous=FULL`, so that a commit is on disk; `secure_delete`, so that what was deleted is wiped; every
+table that respondents touch is WITHOUT ROWID and keyed by something random, so that no order of arrival is kept.
+sqlite-utils makes and migrates the tables; the hot path is plain sqlite3. Several processes may write: each takes a
+lock on a file beside the database for the length of one transaction (`flock` queues fairly, SQLite's busy handler
+does not).
+"""
+
+import fcntl
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlite_utils
+
+from survey_app.store import StoreError, Unavailable
+
+VERSION = 1
+BUSY_SECONDS = 5.0
+CHECKPOINT_PAGES = 1000
+
+SCHEMA = """
+create table settings (name text primary key, value blob not null) without rowid;
+create table users (
+    key integer primary key, name text not null unique, password text not null,
+    admin integer not null, disabled integer not null, stamp text not null);
+create table tokens (hash blob primary key, user integer not null references users) without rowid;
+create table surveys (
+    key integer primary key autoincrement, slug text not null, version integer not null, digest text not null,
+    definition blob not null, state text not null, public integer not null, opens text, closes text,
+    max_reports integer, invited integer not null, owner integer not null references users,
+    unique (slug, version), unique (slug, digest));
+create table reports (survey integer not null, id blob not null, bits blob not null,
+    primary key (survey, id)) without rowid;
+create table tallies (survey integer primary key, reports integer not null, counts blob not null,
+    shown integer not null, shown_counts blob not null);
+create table invitations (survey integer not null, hash blob not null, place integer not null,
+    primary key (survey, hash)) without rowid;
+create table redeemed (survey integer primary key, used blob not null);
+"""
+
+
+class Database:
+    """A connection for each thread; one writer at a time, over all processes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._mutex = threading.Lock()
+        self.untidy = True  # somebody may have left it so
+        self._rest_until = 0.0
+
+    # connections
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+            connection.executescript(
+                f"pragma synchronous=full; pragma secure_delete=on; pragma wal_autocheckpoint={CHECKPOINT_PAGES};"
+            )
+            self._local.connection = connection
+        return connection
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, alone among all processes; Unavailable if it cannot be made durable."""
+        try:
+            with self._mutex, open(f"{self.path}.lock", "ab") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                connection = self._connection
+                connection.execute("begin immediate")
+                try:
+                    yield connection
+                    connection.execute("commit")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("rollback")
+                    raise
+        except (sqlite3.OperationalError, sqlite3.DatabaseError, OSError) as error:
+            if isinstance(error, sqlite3.IntegrityError):
+                raise
+            self.close()
+            raise Unavailable(str(error)) from error
+
+    def _all(self, query: str, *values: Any) -> list[Any]:
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise Unavailable(str(error)) from error
+
+    def _one(self, query: str, *values: Any) -> Any:
+        return next(iter(self._all(query, *values)), None)
+
+    def close(self) -> None:
+        """Close this thread's connection; the next use opens another."""
+        connection = getattr(self._local, "connection", None)
+        self._local.connection = None
+        if connection is not None:
+            connection.close()
+
+    def tidy(self, *, now: bool = False) -> bool:
+        """Leave no order of arrival at rest; False if others read just now, or if the last time is too recent.
+
+        SQLite fills a page in the order of arrival, whatever the key, and the WAL keeps commits one after the other.
+        So the file is rewritten in the order of keys, and the WAL truncated. Nobody can write meanwhile, so fifty
+        times as long as it takes passes between two rewritings.
+        """
+        start = time.monotonic()
+        if start < self._rest_until and not now:
+            return False
+        try:
+            with self._mutex, open(f"{self.path}.lock", "ab") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                connection = self._connection
+                connection.execute(f"pragma busy_timeout={int(1000 * BUSY_SECONDS) if now else 0}")
+                try:
+                    connection.execute("vacuum")
+                    busy = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
+                finally:
+                    connection.execute(f"pragma busy_timeout={int(1000 * BUSY_SECONDS)}")
+        except (sqlite3.DatabaseError, OSError):
+            busy = 1
+        self._rest_until = time.monotonic() + max(1.0, 50 * (time.monotonic() - start))
+        self.untidy = bool(busy)
+        return not busy
+
+    # setting up
+
+    def migrate(self) -> None:
+        """Make the file and its tables, or bring them up to date; safe to call at every start."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            os.close(handle)
+            with open(f"{self.path}.lock", "ab") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                database = sqlite_utils.Database(str(self.path))
+                try:
+                    version = database.execute("pragma user_version").fetchone()[0]
+                    if version > VERSION:
+                        raise StoreError(f"{self.path} was made by a newer Candor (version {version})")
+                    if version < 1:
+                        database.enable_wal()
+                        database.conn.executescript(f"begin; {SCHEMA} pragma user_version={VERSION}; commit;")
+                        database.table("settings").insert({"name": "secret_key", "value": secrets.token_bytes(32)})
+                finally:
+                    database.close()
+        except (OSError, sqlite3.DatabaseError) as error:
+            raise StoreError(f"cannot open the database {self.path}: {error}") from error
+
+    def secret_key(self) -> bytes:
+        """The key that signs sessions; it survives restarts."""
+        return bytes(self._one("select value from settings where name = 'secret_key'")[0])

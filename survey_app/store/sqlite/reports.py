@@ -1,0 +1,151 @@
+"""Reports and tallies in the SQLite store: the hot path."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from survey_app.store import STEP, Counts, Outcome, Published, State, Submission, Tally, add_bits, now
+from survey_app.store.sqlite.database import Database
+from survey_app.store.sqlite.surveys import SELECT, published_from
+
+
+class Reports(Database):
+    """What respondents send."""
+
+    def current(self, slug: str) -> tuple[int, str] | None:
+        """Key and digest of the newest version of a slug that is no draft."""
+        query = "select key, digest from surveys where slug = ? and state != 'draft' order by version desc limit 1"
+        row = self._one(query, slug)
+        return row and (row[0], row[1])
+
+    def write(self, take: Callable[[], Sequence[Submission]]) -> list[Outcome]:
+        """Store what `take` gives once the lock is held, in one transaction; on return it is on disk.
+
+        Unavailable means that nothing was stored. Whatever arrived while others held the lock shares one fsync.
+        """
+        outcomes: list[Outcome] = []
+        with self._transaction() as connection:
+            books: dict[int, _Book] = {}
+            moment = now()
+            submissions = take()
+            for key in {submission.survey for submission in submissions}:
+                books[key] = _Book.open(connection, key, moment)
+            if len(books) == 1 and books[submissions[0].survey].take_all(connection, submissions):
+                outcomes = [Outcome.STORED] * len(submissions)
+            else:
+                outcomes = [books[one.survey].take(connection, one) for one in submissions]
+            for key, book in books.items():
+                book.close(connection, key)
+        self.untidy = True
+        return outcomes
+
+    def snapshot(self, published: Published) -> Tally:
+        """The tally that may be shown: the last step of twenty, or everything after closing."""
+        row = self._one("select reports, counts, shown, shown_counts from tallies where survey = ?", published.key)
+        if published.at(now()) is State.CLOSED:
+            return Tally(row[0], _counts(row[1]))
+        return Tally(row[2], _counts(row[3]))
+
+    def recount(self, published: Published, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
+        """The tally as it is kept, and as a recount of all reports finds it, at one moment; for the operator alone."""
+        connection = self._connection
+        connection.execute("begin")
+        try:
+            row = connection.execute(
+                "select reports, counts from tallies where survey = ?", (published.key,)
+            ).fetchone()
+            cursor = connection.execute("select bits from reports where survey = ?", (published.key,))
+            counts, reports = np.zeros(published.survey.width, dtype=np.int64), 0
+            while rows := [bits for (bits,) in cursor.fetchmany(10_000)]:
+                add_bits(counts, rows)
+                reports += len(rows)
+                progress(len(rows))
+        finally:
+            connection.execute("rollback")
+        return Tally(row[0], _counts(row[1])), Tally(reports, counts)
+
+
+class _Book:
+    """One survey during one transaction: its state, its tally, and the reports that came in."""
+
+    def __init__(self, width: int, reports: int, closed: Outcome | None, most: int | None, invited: bool) -> None:
+        self.width, self.reports, self.closed, self.most, self.invited = width, reports, closed, most, invited
+        self.rows: list[bytes] = []
+
+    @classmethod
+    def open(cls, connection: sqlite3.Connection, key: int, moment: datetime) -> "_Book":
+        row = connection.execute(f"{SELECT} where key = ?", (key,)).fetchone()
+        published = published_from(row)
+        if published is None:
+            return cls(0, 0, Outcome.CLOSED, None, False)
+        state = published.at(moment)
+        closed = {State.CLOSED: Outcome.CLOSED, State.DRAFT: Outcome.NOT_OPEN}.get(state)
+        reports = connection.execute("select reports from tallies where survey = ?", (key,)).fetchone()[0]
+        return cls(published.survey.width, reports, closed, published.max_reports, published.invited)
+
+    def take_all(self, connection: sqlite3.Connection, submissions: Sequence[Submission]) -> bool:
+        """Store all at once, if all are new and nothing about any of them has to be looked up."""
+        full = self.most is not None and self.reports + len(submissions) > self.most
+        if self.closed or self.invited or full:
+            return False
+        connection.execute("savepoint all_at_once")
+        before = connection.total_changes
+        rows = [(one.survey, one.id, one.bits) for one in submissions]
+        connection.executemany("insert or ignore into reports values (?, ?, ?)", rows)
+        if connection.total_changes - before < len(rows):
+            connection.execute("rollback to all_at_once")
+            return False
+        self.rows.extend(one.bits for one in submissions)
+        return True
+
+    def take(self, connection: sqlite3.Connection, submission: Submission) -> Outcome:
+        """Store one, or tell why not."""
+        place = (submission.survey, submission.id)
+        known = connection.execute("select bits from reports where survey = ? and id = ?", place).fetchone()
+        if known is not None:
+            return Outcome.ALREADY_STORED if known[0] == submission.bits else Outcome.ID_TAKEN
+        if self.closed:
+            return self.closed
+        if self.most is not None and self.reports + len(self.rows) >= self.most:
+            return Outcome.FULL
+        if self.invited:
+            refusal = self._redeem(connection, submission)
+            if refusal:
+                return refusal
+        connection.execute("insert into reports values (?, ?, ?)", (*place, submission.bits))
+        self.rows.append(submission.bits)
+        return Outcome.STORED
+
+    def _redeem(self, connection: sqlite3.Connection, submission: Submission) -> Outcome | None:
+        """Mark an invitation as used, in one row for all of them: rows of their own would lie in the order of use."""
+        code = (submission.survey, submission.invitation)
+        row = connection.execute("select place from invitations where survey = ? and hash = ?", code).fetchone()
+        if row is None:
+            return Outcome.NOT_INVITED
+        key = (submission.survey,)
+        used = bytearray(connection.execute("select used from redeemed where survey = ?", key).fetchone()[0])
+        if used[row[0]]:
+            return Outcome.ALREADY_USED
+        used[row[0]] = 1
+        connection.execute("update redeemed set used = ? where survey = ?", (bytes(used), *key))
+        return None
+
+    def close(self, connection: sqlite3.Connection, key: int) -> None:
+        """Add what came in to the tally, and let the snapshot take its step."""
+        if not self.rows:
+            return
+        row = connection.execute("select reports, counts, shown from tallies where survey = ?", (key,)).fetchone()
+        counts = _counts(row[1])
+        add_bits(counts, self.rows)
+        reports = row[0] + len(self.rows)
+        connection.execute(
+            "update tallies set reports = ?, counts = ? where survey = ?", (reports, counts.tobytes(), key)
+        )
+        if reports - row[2] >= STEP or reports == self.most:
+            connection.execute("update tallies set shown = reports, shown_counts = counts where survey = ?", (key,))
+
+
+def _counts(blob: bytes) -> Counts:
+    return np.frombuffer(blob, dtype=np.int64).copy()
