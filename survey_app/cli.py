@@ -10,18 +10,31 @@ from typing import Any
 
 import click
 import numpy as np
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from client.__main__ import main as client_main
 from client.mechanism import round_up
 from client.verify import verify
-from survey_app import DEFAULT_DB, demo, serve
+from survey_app import DEFAULT_DB, demo, serve, simulate
 from survey_app.accounts import add_user, hash_password, new_token
 from survey_app.authoring import Draft, build_file
 from survey_app.authoring.source import AuthoringError
 from survey_app.collect import invitation_hash
 from survey_app.pages.api import token_hash
 from survey_app.results import results
-from survey_app.store import Published, State, Store, StoreError, Unavailable, User, now, open_store
+from survey_app.store import (
+    Outcome,
+    Published,
+    State,
+    Store,
+    StoreError,
+    Submission,
+    Unavailable,
+    User,
+    now,
+    open_store,
+)
 
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -299,6 +312,37 @@ def results_command(ctx: click.Context, slugs: tuple[str, ...], digest: str | No
 def neutral(text: str) -> str:
     """Text that no spreadsheet takes for a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+@main.command("simulate")
+@click.argument("slug")
+@click.option("--respondents", required=True, type=click.IntRange(1, 100_000_000))
+@click.option("--truth", type=FILE, help="JSON or YAML: what the population says to each question.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_context
+def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Path | None, yes: bool) -> None:
+    """Add reports of made-up people to a survey, for a try; they cannot be told from real ones, or taken out again."""
+    store = _store(ctx)
+    published = _survey(store, slug)
+    if not yes:
+        click.confirm(f"Add {respondents} made-up reports to {slug}, for good?", abort=True)
+    try:
+        said = YAML(typ="safe", pure=True).load(truth.read_text()) if truth else {}
+        rng = np.random.default_rng()
+        indices = simulate.people(published.survey, said or {}, respondents, rng)
+    except (simulate.TruthError, YAMLError, UnicodeDecodeError, AttributeError, TypeError) as error:
+        raise click.ClickException(f"{truth}: {error}") from None
+    stored = 0
+    with click.progressbar(length=respondents, label="Simulating", file=sys.stderr) as bar:
+        for rows in simulate.reports(published.survey, indices, rng):
+            made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]
+            stored += store.write(made.copy).count(Outcome.STORED)
+            bar.update(len(made))
+    click.echo(f"{stored} reports were added to {slug}")
+    if stored < respondents:
+        raise click.ClickException(
+            f"{respondents - stored} were refused: is {slug} open, with room, and without invitations?"
+        )
 
 
 @main.group()

@@ -25,6 +25,7 @@ LAYERS: dict[str, set[str]] = {
     "survey_app.front": {"client", "survey_app"},
     "survey_app.serve": {"survey_app.collect", "survey_app.store"},
     "survey_app.demo": {"client", "survey_app.accounts", "survey_app.authoring", "survey_app.store"},
+    "survey_app.simulate": {"client"},
     "survey_app.pages": {"client", "survey_app"},
     "survey_app.cli": {"client", "survey_app"},
 }

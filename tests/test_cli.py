@@ -205,3 +205,19 @@ def test_a_rate_limit_that_is_none_is_a_clear_sentence(run: Any, monkeypatch: py
 def test_a_password_file_that_is_no_text(run: Any, tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     assert "is not a text file" in run("user", "add", "x", "--password-file", str(tmp_path / "binary")).output
+
+
+def test_made_up_respondents(run: Any, file: str, tmp_path: Path) -> None:
+    run("survey", "add", file)
+    truth = tmp_path / "truth.yaml"
+    truth.write_text("cheated: 0.9\nhelp: {notes: 1}\n")
+    assert run("simulate", "exam", "--respondents", "10", text="n\n").exit_code == 1
+    done = run("simulate", "exam", "--respondents", "20000", "--truth", str(truth), "--yes")
+    assert "20000 reports were added" in done.output
+    found = {q["id"]: q["estimates"] for q in json.loads(run("results", "exam").output)["questions"]}
+    assert found["cheated"][1]["estimate"] == pytest.approx(0.9, abs=0.05)
+    assert found["help"][1]["estimate"] == pytest.approx(1, abs=0.05)
+    truth.write_text("cheated: lots\n")
+    assert "is not a share" in run("simulate", "exam", "--respondents", "10", "--truth", str(truth), "--yes").output
+    run("survey", "close", "exam")
+    assert "10 were refused" in run("simulate", "exam", "--respondents", "10", "--yes").output
