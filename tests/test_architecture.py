@@ -85,7 +85,7 @@ def test_the_wheel_holds_both_packages_and_the_templates(tmp_path: Path) -> None
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
         "client/__init__.py",
-        "survey_app/cli.py",
+        "survey_app/cli/__init__.py",
         "survey_app/templates/base.html",
         "survey_app/examples/campus.yaml",
         "client/js/index.js",

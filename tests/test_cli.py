@@ -11,7 +11,8 @@ from click.testing import CliRunner, Result
 
 from client import randomize
 from survey_app import accounts
-from survey_app.cli import main, neutral
+from survey_app.cli import main
+from survey_app.cli.studies import neutral
 from survey_app.store import Submission
 from survey_app.store.sqlite import SqliteStore
 

@@ -1,0 +1,53 @@
+"""What the commands share: the store they work on, and how they name surveys and accounts."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from survey_app import DEFAULT_DB
+from survey_app.authoring import Draft, build_file
+from survey_app.authoring.source import AuthoringError
+from survey_app.store import Published, Store, User, open_store
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, by its digest.")
+
+
+def open_db(ctx: click.Context) -> Store:
+    """The store that --db names, migrated, closed when the command ends."""
+    store = open_store(ctx.obj or DEFAULT_DB)
+    store.migrate()
+    ctx.call_on_close(store.close)
+    return store
+
+
+def find_survey(store: Store, slug: str, digest: str | None = None) -> Published:
+    """The version that collects now, or the one with this digest; a draft only if there is nothing else."""
+    current = store.current(slug)
+    wanted = digest or (current and current[1])
+    published = store.version(slug, wanted) if wanted else store.newest(slug)
+    if published is None:
+        what = f"version {digest} of {slug!r}" if digest else f"survey {slug!r}"
+        raise click.ClickException(f"there is no {what}; candor survey list shows all")
+    return published
+
+
+def find_user(store: Store, name: str) -> User:
+    """The account of this name."""
+    user = store.user_named(name)
+    if user is None:
+        raise click.ClickException(f"there is no account {name!r}; candor user list shows all")
+    return user
+
+
+def build_draft(file: Path) -> Draft:
+    """What an author's file says; advice goes to the terminal."""
+    try:
+        draft = build_file(file)
+    except AuthoringError as error:
+        raise click.ClickException(f"{file}: {error}") from None
+    for line in draft.advice:
+        click.echo(f"advice: {line}", err=True)
+    return draft
