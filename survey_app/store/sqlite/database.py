@@ -40,7 +40,7 @@ create table surveys (
 create table reports (survey integer not null, id blob not null, bits blob not null,
     primary key (survey, id)) without rowid;
 create table tallies (survey integer primary key, reports integer not null, counts blob not null,
-    shown integer not null, shown_counts blob not null);
+    shown integer not null, shown_counts blob not null, pending blob not null);
 create table invitations (survey integer not null, hash blob not null, place integer not null,
     primary key (survey, hash)) without rowid;
 create table redeemed (survey integer primary key, used blob not null);
@@ -63,11 +63,14 @@ class Database:
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
-            connection.executescript(
-                f"pragma synchronous=full; pragma secure_delete=on; pragma wal_autocheckpoint={CHECKPOINT_PAGES};"
-            )
-            self._local.connection = connection
+            connection = self._local.connection = self._open()
+        return connection
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        connection.executescript(
+            f"pragma synchronous=full; pragma secure_delete=on; pragma wal_autocheckpoint={CHECKPOINT_PAGES};"
+        )
         return connection
 
     @contextmanager

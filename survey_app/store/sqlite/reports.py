@@ -1,14 +1,18 @@
 """Reports and tallies in the SQLite store: the hot path."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from datetime import datetime
 
 import numpy as np
 
-from survey_app.store import STEP, Counts, Outcome, Published, State, Submission, Tally, add_bits, now
+from client.report import ID_BYTES
+from survey_app.store import STEP, Bits, Counts, Outcome, Published, State, Submission, Tally, add_bits, now, rows_of
 from survey_app.store.sqlite.database import Database
-from survey_app.store.sqlite.surveys import SELECT, published_from
+from survey_app.store.sqlite.surveys import SELECT, SHOW_ALL, published_from
+
+CHUNK = 20_000
 
 
 class Reports(Database):
@@ -48,6 +52,22 @@ class Reports(Database):
             return Tally(row[0], _counts(row[1]))
         return Tally(row[2], _counts(row[3]))
 
+    def scan(self, published: Published) -> Iterator[Bits]:
+        """The packed bits behind the snapshot, some thousands of reports at a time, as they were at one moment.
+
+        Reports that came after the last step are left out: a cross-tab or an export must not show what the results
+        do not show yet.
+        """
+        key = (published.key,)
+        with closing(self._open()) as connection:
+            connection.execute("begin")
+            pending = connection.execute("select pending from tallies where survey = ?", key).fetchone()[0]
+            hidden = set() if published.at(now()) is State.CLOSED else set(_ids(pending))
+            cursor = connection.execute("select id, bits from reports where survey = ?", key)
+            while rows := cursor.fetchmany(CHUNK):
+                if shown := [bits for id, bits in rows if id not in hidden]:
+                    yield rows_of(shown)
+
     def recount(self, published: Published, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
         """The tally as it is kept, and as a recount of all reports finds it, at one moment; for the operator alone."""
         connection = self._connection
@@ -58,8 +78,8 @@ class Reports(Database):
             ).fetchone()
             cursor = connection.execute("select bits from reports where survey = ?", (published.key,))
             counts, reports = np.zeros(published.survey.width, dtype=np.int64), 0
-            while rows := [bits for (bits,) in cursor.fetchmany(10_000)]:
-                add_bits(counts, rows)
+            while rows := [bits for (bits,) in cursor.fetchmany(CHUNK)]:
+                add_bits(counts, rows_of(rows))
                 reports += len(rows)
                 progress(len(rows))
         finally:
@@ -72,7 +92,7 @@ class _Book:
 
     def __init__(self, width: int, reports: int, closed: Outcome | None, most: int | None, invited: bool) -> None:
         self.width, self.reports, self.closed, self.most, self.invited = width, reports, closed, most, invited
-        self.rows: list[bytes] = []
+        self.rows: list[Submission] = []
 
     @classmethod
     def open(cls, connection: sqlite3.Connection, key: int, moment: datetime) -> "_Book":
@@ -97,7 +117,7 @@ class _Book:
         if connection.total_changes - before < len(rows):
             connection.execute("rollback to all_at_once")
             return False
-        self.rows.extend(one.bits for one in submissions)
+        self.rows.extend(submissions)
         return True
 
     def take(self, connection: sqlite3.Connection, submission: Submission) -> Outcome:
@@ -115,7 +135,7 @@ class _Book:
             if refusal:
                 return refusal
         connection.execute("insert into reports values (?, ?, ?)", (*place, submission.bits))
-        self.rows.append(submission.bits)
+        self.rows.append(submission)
         return Outcome.STORED
 
     def _redeem(self, connection: sqlite3.Connection, submission: Submission) -> Outcome | None:
@@ -136,15 +156,24 @@ class _Book:
         """Add what came in to the tally, and let the snapshot take its step."""
         if not self.rows:
             return
-        row = connection.execute("select reports, counts, shown from tallies where survey = ?", (key,)).fetchone()
+        row = connection.execute(
+            "select reports, counts, shown, pending from tallies where survey = ?", (key,)
+        ).fetchone()
         counts = _counts(row[1])
-        add_bits(counts, self.rows)
+        add_bits(counts, rows_of([one.bits for one in self.rows]))
         reports = row[0] + len(self.rows)
+        step = reports - row[2] >= STEP or reports == self.most
+        pending = b"" if step else row[3] + b"".join(one.id for one in self.rows)
         connection.execute(
-            "update tallies set reports = ?, counts = ? where survey = ?", (reports, counts.tobytes(), key)
+            "update tallies set reports = ?, counts = ?, pending = ? where survey = ?",
+            (reports, counts.tobytes(), pending, key),
         )
-        if reports - row[2] >= STEP or reports == self.most:
-            connection.execute("update tallies set shown = reports, shown_counts = counts where survey = ?", (key,))
+        if step:
+            connection.execute(f"{SHOW_ALL} where survey = ?", (key,))
+
+
+def _ids(blob: bytes) -> list[bytes]:
+    return [blob[i : i + ID_BYTES] for i in range(0, len(blob), ID_BYTES)]
 
 
 def _counts(blob: bytes) -> Counts:

@@ -13,6 +13,7 @@ from survey_app.store import Published, State, StoreError
 from survey_app.store.sqlite.database import Database
 
 SELECT = "select key, definition, state, public, opens, closes, max_reports, invited, owner from surveys"
+SHOW_ALL = "update tallies set shown = reports, shown_counts = counts, pending = x''"
 
 
 class Surveys(Database):
@@ -53,7 +54,7 @@ class Surveys(Database):
             )
             key = cursor.lastrowid
             empty = np.zeros(survey.width, dtype=np.int64).tobytes()
-            connection.execute("insert into tallies values (?, 0, ?, 0, ?)", (key, empty, empty))
+            connection.execute("insert into tallies values (?, 0, ?, 0, ?, x'')", (key, empty, empty))
             if state is State.OPEN:
                 _end(connection, "slug = ? and key != ? and state = 'open'", survey.slug, key)
         published = self.version(survey.slug, survey.digest)
@@ -118,8 +119,7 @@ class Surveys(Database):
 
 def _end(connection: sqlite3.Connection, where: str, *values: Any) -> None:
     """Close surveys for good: their results advance to the last report."""
-    shown = "update tallies set shown = reports, shown_counts = counts where survey in (select key from surveys where"
-    connection.execute(f"{shown} {where})", values)
+    connection.execute(f"{SHOW_ALL} where survey in (select key from surveys where {where})", values)
     connection.execute(f"update surveys set state = 'closed' where {where}", values)
 
 
