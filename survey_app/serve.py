@@ -25,7 +25,7 @@ def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> 
     store.close()
     os.environ["CANDOR_DB"] = db
     os.environ["CANDOR_TRUSTED_PROXIES"] = str(trusted_proxies)
-    _check_port(host, port)
+    check_port(host, port)
     click.echo(f"Candor serves on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}", err=True)
     Granian(
         "survey_app.front:create",
@@ -43,7 +43,8 @@ def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> 
     store.close()
 
 
-def _check_port(host: str, port: int) -> None:
+def check_port(host: str, port: int) -> None:
+    """A taken port is one clear sentence, before anything else happens."""
     try:
         family = socket.getaddrinfo(host, port)[0][0]
         with socket.socket(family, socket.SOCK_STREAM) as probe:

@@ -26,19 +26,20 @@ def serve_command(ctx: click.Context, host: str, port: int, workers: int, truste
 @click.command("demo")
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
-@click.option("--respondents", default=2000, show_default=True, help="How many people to simulate at the first run.")
+@click.option("--respondents", default=3000, show_default=True, help="How many people to simulate at the first run.")
 @click.pass_context
 def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> None:
     """A sample survey with simulated respondents, served."""
+    serve.check_port(host, port)
     db = ctx.obj or DEMO_DB
     store = open_store(db)
     store.migrate()
     published, password = demo.prepare(store)
     base, slug = f"http://{host}:{port}", published.survey.slug
-    click.echo(f"survey    {base}/s/{slug}")
-    click.echo(f"results   {base}/api/surveys/{slug}/results")
-    click.echo(f"console   {base}/login   name {demo.NAME}, password {password or 'as printed at the first run'}")
-    click.echo(f"answer    candor respond {base}/s/{slug}#sha256={published.survey.digest}")
+    click.echo(f"form      {base}/s/{slug}")
+    click.echo(f"results   {base}/results/{slug}")
+    click.echo(f"console   {base}/console   name {demo.NAME}, password {password} (until the next run)")
+    click.echo(f"terminal  candor respond {base}/s/{slug}#sha256={published.survey.digest}")
     missing = respondents - store.snapshot(published).reports
     if missing > 0:
         with click.progressbar(length=missing, label="Simulating respondents", file=sys.stderr) as bar:
