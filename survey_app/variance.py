@@ -4,7 +4,10 @@ p and q come from the mechanism's own integers. Population target: the responden
 λ = q + f(p − q), n·Var = λ(1 − λ)/(p − q)². These are plans, not privacy: floating point is welcome here.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
+
+import numpy as np
 
 from client.mechanism import Flip, Sampled, Subset, Unary
 
@@ -42,6 +45,30 @@ def union_variance(mechanism: Subset, union: int, share: float) -> float:
             mean += chance * branch * total
             second += chance * branch * (spread + total**2)
     return (second - mean**2) / (p - float(mechanism.q)) ** 2
+
+
+def score_variance(mechanism: Subset | Unary, scores: Sequence[float], shares: Sequence[float]) -> float:
+    """n·Var of the estimate of Σ a_i f_i that the coins alone cause (sample target), at these true shares.
+
+    It is the mean over the truth j of Var(S | j)/(p − q)², S = Σ of the scores of the reported symbols. Of a subset, r
+    of the k − 1 others are drawn without replacement, so their sum varies by r(k−1−r)/((k−1)(k−2)) (B − A²/(k−1)), A
+    and B the sums of their scores and of the squares; a constant added to all scores changes nothing. Unary estimates
+    count scores from the smallest.
+    """
+    k, p, q = mechanism.size, float(mechanism.p), float(mechanism.q)
+    a, f = np.asarray(scores, dtype=float), np.asarray(shares, dtype=float)
+    if isinstance(mechanism, Unary):
+        squares = (a - a.min()) ** 2
+        given = q * (1 - q) * squares.sum() + (p * (1 - p) - q * (1 - q)) * squares
+        return float(f @ given) / (p - q) ** 2
+    w = mechanism.weight
+    a = a - a.mean()
+    rest, squares = a.sum() - a, (a**2).sum() - a**2
+    scatter = (squares - rest**2 / (k - 1)) / ((k - 1) * max(k - 2, 1))
+    held = (a + (w - 1) * rest / (k - 1)) ** 2 + (w - 1) * (k - w) * scatter
+    lost = (w * rest / (k - 1)) ** 2 + w * (k - 1 - w) * scatter
+    given = p * held + (1 - p) * lost - (p * a + q * rest) ** 2
+    return float(f @ given) / (p - q) ** 2
 
 
 def level_variance(p: float, q: float, levels: int) -> float:

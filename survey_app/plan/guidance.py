@@ -1,0 +1,77 @@
+"""What ε means, in numbers for people: how many must be asked, and how much one report can tell about somebody.
+
+ε multiplies the odds of any suspicion by at most e^ε, and nobody who must guess between two equally likely answers is
+right more often than e^ε/(1 + e^ε). For what a person risks, the ε is that of the whole survey.
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+
+from survey_app.authoring import choose
+from survey_app.plan.central import no_privacy
+from survey_app.plan.compare import exact_positive_respondents, positive_respondents
+from survey_app.plan.spread import PlanError, Spread, respondents_for_margin
+from survey_app.variance import bit_variance
+
+SUSPICION = 0.05
+POWER = 0.8
+LEVELS: tuple[tuple[str, Decimal | None], ...] = (
+    ("no privacy", None),
+    ("0.5", Decimal("0.5")),
+    ("1", Decimal(1)),
+    ("ln 3", Decimal(3).ln()),
+    ("ln 5", Decimal(5).ln()),
+    ("2", Decimal(2)),
+    ("3", Decimal(3)),
+    ("4", Decimal(4)),
+)
+
+
+def posterior(prior: float, epsilon: float) -> float:
+    """What a suspicion of `prior` can become at the most when a report is seen: its odds times e^ε."""
+    if not 0 <= prior <= 1:
+        raise PlanError(f"a suspicion is a probability from 0 to 1, not {prior:g}")
+    if prior in (0, 1):
+        return float(prior)
+    return 1 / (1 + (1 - prior) / prior * math.exp(-epsilon))
+
+
+def guess(epsilon: float) -> float:
+    """How often the best guess between two equally likely answers is right."""
+    return posterior(0.5, epsilon)
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of privacy: respondents for two margins and to show a rare yes, and what a report gives away."""
+
+    name: str
+    epsilon: float | None
+    rare: int  # a share of 5%, to ±2.5 points
+    usual: int  # a share of 20%, to ±5 points
+    shown: int | None  # a share of 5%, shown to be above zero with power 0.8; None where one yes is enough
+    shown_exactly: int | None  # the same without the normal approximation, which is optimistic at a large ε
+    suspicion: float  # what 5% can become
+    guess: float
+
+
+def table() -> list[Level]:
+    """Yes or no, from no privacy to ε = 4, at 95% confidence."""
+    return [_level(name, epsilon) for name, epsilon in LEVELS]
+
+
+def _level(name: str, epsilon: Decimal | None) -> Level:
+    flip = choose.flip(epsilon) if epsilon is not None else None
+
+    def at(share: float) -> Spread:
+        people = share * (1 - share)
+        return Spread(people, bit_variance(flip, share) - people) if flip else no_privacy(people)
+
+    loss = float(flip.epsilon) if flip else math.inf
+    shown = positive_respondents(at, 0.05, POWER) if flip else None
+    exactly = exact_positive_respondents(flip.p, flip.q, 0.05, POWER) if flip else None
+    rare, usual = respondents_for_margin(at(0.05), 0.025), respondents_for_margin(at(0.2), 0.05)
+    if rare is None or usual is None:
+        raise PlanError("no population is large enough")
+    return Level(name, loss if flip else None, rare, usual, shown, exactly, posterior(SUSPICION, loss), guess(loss))

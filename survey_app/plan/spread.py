@@ -1,0 +1,96 @@
+"""How far off an estimate will be: the variance of one report in its parts, and what n reports make of it.
+
+An answer varies between people; that part shrinks when more of a finite population answers, and is gone where the
+respondents themselves are what the estimate is about. The coins vary always. With N people in the population and
+m = n · asked answers,
+
+    Var = (1 − m/N) people/m + coins/m + added/n²,
+
+where `added` is noise that a trusted curator would add once (the central model). Margins are z standard errors.
+"""
+
+import math
+from dataclasses import dataclass
+
+from scipy.special import ndtri
+
+LEAST_RESPONDENTS = 2  # nothing is estimated from fewer
+ROUNDING = 1e-9  # so that 10,000.0000001 respondents are 10,000
+
+
+class PlanError(Exception):
+    """What was asked for cannot be planned; the message says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Whom an estimate is about: a large population, one of `size` people, or only those who respond (`sample`)."""
+
+    size: int | None = None
+    sample: bool = False
+
+    def __post_init__(self) -> None:
+        if self.sample and self.size is not None:
+            raise PlanError("an estimate is about a population or about the respondents alone, not both")
+
+
+POPULATION, RESPONDENTS = Target(), Target(sample=True)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """n times the variance of an estimate: between people, and from the coins; of `asked` of all respondents."""
+
+    people: float
+    coins: float
+    asked: float = 1.0
+    added: float = 0.0
+
+    @property
+    def design_effect(self) -> float:
+        """How many times more respondents it takes than without privacy, for a large population."""
+        return (self.people + self.coins) / (self.people * self.asked)
+
+
+def z_score(confidence: float) -> float:
+    """How many standard errors a two-sided interval reaches."""
+    if not 0 < confidence < 1:
+        raise PlanError(f"a confidence is between 0 and 1, such as 0.95, not {confidence:g}")
+    return float(ndtri((1 + confidence) / 2))
+
+
+def standard_error(spread: Spread, n: float, target: Target = POPULATION) -> float:
+    """Of an estimate from n respondents."""
+    if target.size is not None and n > target.size:
+        raise PlanError(f"{n:,.0f} respondents are more than the population of {target.size:,}")
+    answers = n * spread.asked
+    whole = n if target.sample else target.size or math.inf
+    variance = (1 - answers / whole) * spread.people + spread.coins
+    return math.sqrt(max(variance, 0.0) / answers + spread.added / n**2)
+
+
+def margin(spread: Spread, n: float, confidence: float = 0.95, target: Target = POPULATION) -> float:
+    """The half-width of the interval from n respondents."""
+    return z_score(confidence) * standard_error(spread, n, target)
+
+
+def respondents_for_error(spread: Spread, error: float, target: Target = POPULATION) -> int | None:
+    """The fewest respondents with at most this standard error; None if even the whole population is not enough.
+
+    The variance is A/n + added/n² − people/N with A = (people + coins)/asked, less people for the sample target: a
+    quadratic equation in 1/n.
+    """
+    if not error > 0:
+        raise PlanError("a margin must be above zero")
+    total = (spread.people + spread.coins) / spread.asked - (spread.people if target.sample else 0.0)
+    wanted = error**2 + (spread.people / target.size if target.size else 0.0)
+    n = (total + math.sqrt(total**2 + 4 * wanted * spread.added)) / (2 * wanted)
+    found = max(math.ceil(n * (1 - ROUNDING)), LEAST_RESPONDENTS)
+    return None if target.size is not None and found > target.size else found
+
+
+def respondents_for_margin(
+    spread: Spread, half_width: float, confidence: float = 0.95, target: Target = POPULATION
+) -> int | None:
+    """The fewest respondents with at most this margin; None if even the whole population is not enough."""
+    return respondents_for_error(spread, half_width / z_score(confidence), target)

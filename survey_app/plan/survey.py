@@ -1,0 +1,94 @@
+"""The table of a whole survey before its launch: every question's ε and margin, and what would change them.
+
+The figures are those of the mechanisms that authoring chooses for this very file. Beside them stand the margins with
+the best `ask`, and for questions that are, or could be, randomized together the cells and margins of both ways.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from client.definition import Survey
+from client.verify import verify
+from survey_app.authoring import build
+from survey_app.authoring.source import Node, read
+from survey_app.plan.advice import advise
+from survey_app.plan.cross import Cross, crosses
+from survey_app.plan.lines import Line, Settings, lines
+from survey_app.plan.variants import variant
+
+DEFAULT = Settings(respondents=1000, margin=0.05)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """The same survey where each device answers `ask` fields (None: all)."""
+
+    ask: int | None
+    lines: list[Line]
+
+
+@dataclass(frozen=True)
+class SurveyPlan:
+    """A survey before its launch."""
+
+    slug: str
+    title: str
+    epsilon: float
+    fields: int
+    ask: int | None
+    settings: Settings
+    lines: list[Line]
+    alternatives: list[Alternative]
+    crosses: list[Cross]
+    notes: list[str]
+    advice: list[str]
+
+
+def plan_survey(
+    source: bytes, settings: Settings = DEFAULT, *, json_file: bool = False, cross: Sequence[Sequence[str]] = ()
+) -> SurveyPlan:
+    """The plan of an author's file; AuthoringError if it is not one. The settings need respondents and a margin."""
+    tree, draft = read(source, json_file=json_file), build(source, json_file=json_file)
+    survey = draft.survey
+    best = _best(tree, survey, settings)
+    found = [best] if best else []
+    if survey.ask is not None and (everything := variant(tree, drop_ask=True)):
+        found.append(Alternative(None, lines(everything.survey, settings)))
+    crossed = crosses(tree, survey, settings, cross)
+    return SurveyPlan(
+        slug=survey.slug,
+        title=survey.title,
+        epsilon=float(verify(survey)),
+        fields=len(survey.fields),
+        ask=survey.ask,
+        settings=settings,
+        lines=lines(survey, settings),
+        alternatives=found,
+        crosses=crossed,
+        notes=_notes(survey, best),
+        advice=[
+            *advise(survey, settings, (best.ask, best.lines) if best and best.ask else None, crossed),
+            *draft.advice,
+        ],
+    )
+
+
+def _best(tree: Node, survey: Survey, settings: Settings) -> Alternative | None:
+    """The survey with the best `ask`, if it is another than what it has."""
+    if len(survey.fields) == 1 or any(question.show_if for question in survey.questions):
+        return None
+    draft = variant(tree, ask="auto")
+    if draft is None or draft.survey.ask == survey.ask:
+        return None
+    return Alternative(draft.survey.ask, lines(draft.survey, settings))
+
+
+def _notes(survey: Survey, best: Alternative | None) -> list[str]:
+    """Why nothing is said about `ask`, where that is so."""
+    if len(survey.fields) == 1 or best:
+        return []
+    if any(question.show_if for question in survey.questions):
+        return ["ask cannot be combined with show_if, so nothing is said about it"]
+    if survey.ask is None:
+        return ["asking every device everything is best here: ask would not narrow the margins on the whole"]
+    return [f"ask: {survey.ask} is the best number of fields to ask"]
