@@ -1,0 +1,77 @@
+"""Distributions: bars with whiskers, standing where the labels fit below them, lying where they do not."""
+
+from collections.abc import Sequence
+
+from survey_app.charts.axes import linear, tick_format
+from survey_app.charts.frame import LINE, group, line, number, tag, text, width_of, wrap
+from survey_app.charts.rows import (
+    MARGIN,
+    SMALL,
+    WIDTH,
+    WORDS,
+    Look,
+    Row,
+    Words,
+    diamond,
+    extent,
+    finish,
+    row_format,
+    stacked,
+    told,
+)
+
+HEIGHT = 190.0
+MOST_BARS, MOST_LINES = 12, 3
+
+
+def distribution(
+    rows: Sequence[Row],
+    *,
+    title: str,
+    name: str = "chart",
+    percent: bool = True,
+    unit: str = "",
+    span: tuple[float, float] | None = None,
+    note: str = "",
+    words: Words = WORDS,
+    standalone: bool = False,
+) -> str:
+    """A bar from zero for each row, with its interval as a whisker; for scales and bins, in their order."""
+    look = Look(title, name, percent, unit, span, note, words, standalone)
+    low, high = extent(rows, True, span)
+    scale = linear(low, high, HEIGHT, 12.0)
+    ticks = tick_format(scale, percent)
+    left = MARGIN + max(width_of(ticks(tick), SMALL) for tick in scale.ticks) + 6
+    band = (WIDTH - MARGIN - left) / len(rows)
+    if len(rows) > MOST_BARS or not all(_fits(row.label, band - 4) for row in rows):
+        return stacked(rows, "distribution", look)
+    form = row_format(rows, look)
+    parts = [line(left, scale(tick), WIDTH - MARGIN, scale(tick), "grid") for tick in scale.ticks]
+    parts += [text(ticks(tick), left - 6, scale(tick) + 4, "tick", "end") for tick in scale.ticks]
+    deepest = 1
+    for place, row in enumerate(rows):
+        middle = left + band * (place + 0.5)
+        half = min(band * 0.36, 26.0)
+        top, bottom = sorted((scale(row.value), scale(0.0)))
+        drawn = [tag("rect", x=middle - half, y=top, width=2 * half, height=bottom - top, class_="bar")]
+        drawn.append(_whisker(middle, scale(row.low), scale(row.high)))
+        if row.reported is not None:
+            drawn.append(diamond(middle, scale(row.reported)))
+        label = wrap(row.label, band - 4, MOST_LINES, SMALL)
+        deepest = max(deepest, len(label))
+        for down, part in enumerate(label):
+            drawn.append(text(part, middle, HEIGHT + 17 + 15 * down, "key", "middle"))
+        parts.append(group("row", drawn, told(row, form)))
+    parts.append(line(left, scale(0.0), WIDTH - MARGIN, scale(0.0), "axis"))
+    return finish(rows, "distribution", look, form, parts, HEIGHT + 15 * deepest + LINE)
+
+
+def _fits(label: str, width: float) -> bool:
+    """Whether a label is a few short lines of whole words."""
+    lines = wrap(label, width, MOST_LINES, SMALL)
+    return " ".join(lines) == " ".join(label.split())
+
+
+def _whisker(x: float, low: float, high: float) -> str:
+    """An interval with ends, standing."""
+    return tag("path", d=f"M{number(x - 4)} {number(low)}h8m-4 0V{number(high)}m-4 0h8", class_="whisker")

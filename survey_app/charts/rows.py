@@ -1,0 +1,213 @@
+"""Dots and intervals, a row for each label: the label above its own strip, so that long ones fit a phone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from survey_app.charts.axes import Format, Scale, finite, linear, precision, tick_format, written
+from survey_app.charts.frame import BOLD, LINE, clean, frame, group, line, number, tag, text, width_of, wrap
+
+WIDTH, MARGIN = 400.0, 8.0
+STRIP = 22.0  # the height of the strip below a label
+SMALL = 12.5
+MOST_TOLD = 40  # rows that the description reads out
+
+
+@dataclass(frozen=True)
+class Row:
+    """One label with its point, its interval, and, where known, the raw share of the stored bit and n."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    reported: float | None = None
+    n: int | None = None
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the key calls the marks."""
+
+    estimate: str = "estimate"
+    interval: str = "interval"
+    reported: str = "reported, noise included"
+    more: str = "more"
+
+
+WORDS = Words()
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a chart of rows is told besides its rows."""
+
+    title: str
+    name: str
+    percent: bool
+    unit: str
+    span: tuple[float, float] | None
+    note: str
+    words: Words
+    standalone: bool
+
+
+def intervals(
+    rows: Sequence[Row],
+    *,
+    title: str,
+    name: str = "chart",
+    percent: bool = True,
+    unit: str = "",
+    span: tuple[float, float] | None = None,
+    note: str = "",
+    words: Words = WORDS,
+    standalone: bool = False,
+) -> str:
+    """A dot for each estimate on a line for its interval, all on one axis; a diamond for the raw share.
+
+    The axis holds every value, and `span` too. `note` stands below: the place for n and the confidence level.
+    """
+    return stacked(rows, "intervals", Look(title, name, percent, unit, span, note, words, standalone))
+
+
+def stacked(rows: Sequence[Row], kind: str, look: Look) -> str:
+    """Rows below each other, as dots or, where `kind` is distribution, as bars from zero."""
+    low, high = extent(rows, look.percent or kind == "distribution", look.span)
+    form = row_format(rows, look)
+    scale = linear(low, high, MARGIN, WIDTH - MARGIN)
+    parts, y = [], 6.0
+    for row in rows:
+        value, between = form(row.value), _between(row, look, form)
+        room = WIDTH - 2 * MARGIN - width_of(value, 14 * BOLD) - width_of(between, SMALL) - 16
+        label = wrap(row.label, room, 2)
+        top = y + LINE * len(label)
+        drawn = [text(part, MARGIN, y + LINE * place + 13, "label") for place, part in enumerate(label)]
+        drawn.append(_value(value, between, y + 13))
+        drawn += [line(scale(tick), top + 3, scale(tick), top + STRIP, "grid") for tick in scale.ticks]
+        drawn += _marks(row, scale, top + STRIP / 2 + 1, kind)
+        parts.append(group("row", drawn, told(row, form)))
+        y = top + STRIP + 8
+    parts += _axis(scale, y - 6, tick_format(scale, look.percent))
+    return finish(rows, kind, look, form, parts, y + 20)
+
+
+def finish(rows: Sequence[Row], kind: str, look: Look, form: Format, parts: list[str], y: float) -> str:
+    """Below the axis: the key, the note; around all, the frame."""
+    if any(row.reported is not None for row in rows):
+        key, y = _key(look.words, y, kind)
+        parts.append(key)
+    below = wrap(look.note, WIDTH - 2 * MARGIN, 3, SMALL) if look.note else []
+    parts += [text(part, MARGIN, y + LINE * place + 10, "note") for place, part in enumerate(below)]
+    return frame(
+        parts,
+        WIDTH,
+        y + LINE * len(below) + 4,
+        kind=kind,
+        name=look.name,
+        title=look.title,
+        description=_description(rows, form, look),
+        standalone=look.standalone,
+    )
+
+
+def row_format(rows: Sequence[Row], look: Look) -> Format:
+    """One number of decimals for all rows."""
+    return written(precision((row.high - row.low for row in rows), look.percent), look.percent, look.unit)
+
+
+def extent(rows: Sequence[Row], from_zero: bool, span: tuple[float, float] | None) -> tuple[float, float]:
+    """The range that holds every number of the rows."""
+    values = [value for row in rows for value in (row.value, row.low, row.high, row.reported) if value is not None]
+    if values and from_zero:
+        values.append(0.0)
+    if values and span:
+        values += span
+    found = finite(values)
+    return min(found), max(found)
+
+
+def told(row: Row, form: Format) -> str:
+    """A row in words."""
+    found = f"{row.label}: {form(row.value)}, {form(row.low)} to {form(row.high)}"
+    if row.reported is not None:
+        found += f"; reported {form(row.reported)}"
+    return found + (f"; n = {row.n:,}" if row.n is not None else "")
+
+
+def _description(rows: Sequence[Row], form: Format, look: Look) -> str:
+    """The chart in words, for those who do not see it."""
+    said = [told(row, form) for row in rows[:MOST_TOLD]]
+    if len(rows) > MOST_TOLD:
+        said.append(f"{len(rows) - MOST_TOLD} {look.words.more}")
+    return ". ".join([*said, look.note] if look.note else said)
+
+
+def diamond(x: float, y: float) -> str:
+    """The mark of a raw share."""
+    return tag("path", d=f"M{number(x)} {number(y - 5)}l5 5l-5 5l-5 -5z", class_="reported")
+
+
+def _between(row: Row, look: Look, form: Format) -> str:
+    """Both ends, the unit once; with a word between them where a dash could be a minus."""
+    low = form(row.low).removesuffix("%" if look.percent else f" {look.unit}")
+    return f"{low}{'–' if row.low >= 0 else ' to '}{form(row.high)}"
+
+
+def _value(value: str, between: str, y: float) -> str:
+    bold = tag("tspan", escape(clean(value)), class_="estimate")
+    return tag(
+        "text",
+        bold + tag("tspan", escape(clean(between)), class_="range", dx="6"),
+        x=WIDTH - MARGIN,
+        y=y,
+        class_="value",
+        text_anchor="end",
+    )
+
+
+def _marks(row: Row, scale: Scale, y: float, kind: str) -> list[str]:
+    drawn = []
+    if kind == "distribution":
+        zero = scale(0.0)
+        left, right = sorted((zero, scale(row.value)))
+        drawn.append(tag("rect", x=left, y=y - 7, width=right - left, height=14.0, class_="bar"))
+        drawn.append(_whisker(scale(row.low), scale(row.high), y))
+    else:
+        drawn.append(line(scale.start, y, scale.stop, y, "track"))
+        drawn.append(line(scale(row.low), y, scale(row.high), y, "interval"))
+        drawn.append(tag("circle", cx=scale(row.value), cy=y, r=5.5, class_="point"))
+    if row.reported is not None:
+        drawn.append(diamond(scale(row.reported), y))
+    return drawn
+
+
+def _whisker(low: float, high: float, y: float) -> str:
+    """An interval with ends, lying."""
+    return tag("path", d=f"M{number(low)} {number(y - 4)}v8m0 -4H{number(high)}m0 -4v8", class_="whisker")
+
+
+def _axis(scale: Scale, y: float, form: Format) -> list[str]:
+    drawn = [line(scale.start, y, scale.stop, y, "axis")]
+    for place, tick in enumerate(scale.ticks):
+        anchor = "start" if place == 0 else "end" if place == len(scale.ticks) - 1 else "middle"
+        drawn.append(text(form(tick), scale(tick), y + 16, "tick", anchor))
+    return drawn
+
+
+def _key(words: Words, y: float, kind: str) -> tuple[str, float]:
+    """What the marks mean, and where the key ends."""
+    x, middle = MARGIN, y + 6
+    if kind == "distribution":
+        drawn = [tag("rect", x=x, y=middle - 5, width=16.0, height=10.0, class_="bar")]
+        drawn.append(_whisker(x + 8, x + 26, middle))
+    else:
+        drawn = [line(x + 2, middle, x + 24, middle, "interval")]
+        drawn.append(tag("circle", cx=x + 13, cy=middle, r=5.0, class_="point"))
+    both = f"{words.estimate}, {words.interval}"
+    drawn.append(text(both, x + 33, y + 10, "key"))
+    x += 33 + width_of(both, SMALL) + 18
+    if x + 17 + width_of(words.reported, SMALL) > WIDTH:
+        x, y = MARGIN + 8, y + LINE
+    drawn += [diamond(x + 5, y + 6), text(words.reported, x + 17, y + 10, "key")]
+    return group("legend", drawn), y + LINE + 2
