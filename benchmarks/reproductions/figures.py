@@ -1,0 +1,111 @@
+"""A number that was simulated, beside its theory, and how both are written.
+
+The Monte Carlo error comes from theory too: what one standard error of such a simulation is if the theory is right.
+"""
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Number:
+    """Theory, simulation, and one standard error of the simulation."""
+
+    theory: float
+    simulated: float
+    error: float
+
+    @property
+    def distance(self) -> float:
+        """How far the simulation is from theory, in standard errors."""
+        return abs(self.simulated - self.theory) / self.error
+
+    @property
+    def cells(self) -> tuple[str, str]:
+        """The two cells of a table: theory on the left."""
+        return figure(self.theory), measured(self.simulated, self.error)
+
+
+@dataclass
+class Section:
+    """One part of the page."""
+
+    title: str
+    parts: list[str] = field(default_factory=list)
+    numbers: list[Number] = field(default_factory=list)
+    charts: dict[str, str] = field(default_factory=dict)
+
+    def say(self, *paragraphs: str) -> None:
+        """Add paragraphs."""
+        self.parts += [wrapped(paragraph) for paragraph in paragraphs]
+
+    def table(self, head: Sequence[str], rows: Iterable[Sequence[str | Number]]) -> None:
+        """Add a table; a Number fills two columns, theory and simulation."""
+        written = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+        for row in rows:
+            cells: list[str] = []
+            for cell in row:
+                if isinstance(cell, Number):
+                    self.numbers.append(cell)
+                    cells += cell.cells
+                else:
+                    cells.append(cell)
+            written.append("| " + " | ".join(cells) + " |")
+        self.parts.append("\n".join(written))
+
+    def draw(self, name: str, svg: str, caption: str) -> None:
+        """Add a chart, as a file of its own."""
+        self.charts[f"{name}.svg"] = svg
+        self.parts.append(f"![{caption}](reproductions/{name}.svg)")
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join([f"## {self.title}", *self.parts])
+
+
+def wrapped(text: str) -> str:
+    """Text in lines of 120 characters, items of a list indented."""
+    lines = text.split("\n")
+    return "\n".join(
+        textwrap.fill(line, 120, subsequent_indent="  " * line.startswith("- "), break_on_hyphens=False)
+        for line in lines
+    )
+
+
+def figure(value: float, digits: int = 4) -> str:
+    """So many significant digits, never in powers of ten."""
+    return f"{value:,.{_decimals(value, digits)}f}".replace("-", "−")
+
+
+def measured(value: float, error: float) -> str:
+    """A value ± its error: two digits of the error, and as many decimals in the value."""
+    decimals = _decimals(error, 2)
+    return f"{value:,.{decimals}f} ± {error:,.{decimals}f}".replace("-", "−")
+
+
+def _decimals(value: float, digits: int) -> int:
+    """How many decimals show so many significant digits."""
+    rounded = abs(float(f"{value:.{digits}g}"))
+    return max(digits - 1 - math.floor(math.log10(rounded)), 0) if rounded else 0
+
+
+def mean_of(values: Floats, theory: float, sd: float) -> Number:
+    """A simulated mean of draws whose standard deviation is `sd`."""
+    return Number(theory, float(values.mean()), sd / math.sqrt(len(values)))
+
+
+def share_of(hits: npt.NDArray[np.bool_], theory: float) -> Number:
+    """A simulated probability."""
+    return Number(theory, float(hits.mean()), math.sqrt(theory * (1 - theory) / len(hits)))
+
+
+def spread_of(values: Floats, theory: float, excess: float) -> Number:
+    """A simulated standard deviation of draws with this excess kurtosis: its error is σ √((2 + excess)/(4 runs))."""
+    return Number(theory, float(values.std(ddof=1)), theory * math.sqrt((2 + excess) / (4 * len(values))))
