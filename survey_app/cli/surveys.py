@@ -45,6 +45,7 @@ def add_command(ctx: click.Context, file: Path, owner: str | None, draft: bool, 
     published = store.add_survey(
         written.survey, owner=user.key, state=State.DRAFT if draft else State.OPEN, public=written.public,
         opens=written.opens, closes=written.closes, max_reports=written.max_reports, invited=invited,
+        source=None if file.suffix == ".json" else file.read_bytes(),
     )  # fmt: skip
     _describe(published)
 

@@ -35,7 +35,7 @@ create table tokens (hash blob primary key, user integer not null references use
 create table surveys (
     key integer primary key autoincrement, slug text not null, version integer not null, digest text not null,
     definition blob not null, state text not null, public integer not null, opens text, closes text,
-    max_reports integer, invited integer not null, owner integer not null references users,
+    max_reports integer, invited integer not null, owner integer not null references users, source blob,
     unique (slug, version), unique (slug, digest));
 create table reports (survey integer not null, id blob not null, bits blob not null,
     primary key (survey, id)) without rowid;
@@ -44,6 +44,10 @@ create table tallies (survey integer primary key, reports integer not null, coun
 create table invitations (survey integer not null, hash blob not null, place integer not null,
     primary key (survey, hash)) without rowid;
 create table redeemed (survey integer primary key, used blob not null);
+create table sketches (key integer primary key autoincrement, owner integer not null references users,
+    source blob not null);
+create table audit (key integer primary key, owner integer not null references users, slug text not null,
+    moment text not null, what text not null);
 """
 
 

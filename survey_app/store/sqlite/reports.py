@@ -48,6 +48,8 @@ class Reports(Database):
     def snapshot(self, published: Published) -> Tally:
         """The tally that may be shown: the last step of twenty, or everything after closing."""
         row = self._one("select reports, counts, shown, shown_counts from tallies where survey = ?", published.key)
+        if row is None:  # deleted meanwhile
+            return Tally(0, np.zeros(published.survey.width, dtype=np.int64))
         if published.at(now()) is State.CLOSED:
             return Tally(row[0], _counts(row[1]))
         return Tally(row[2], _counts(row[3]))
@@ -61,8 +63,8 @@ class Reports(Database):
         key = (published.key,)
         with closing(self._open()) as connection:
             connection.execute("begin")
-            pending = connection.execute("select pending from tallies where survey = ?", key).fetchone()[0]
-            hidden = set() if published.at(now()) is State.CLOSED else set(_ids(pending))
+            row = connection.execute("select pending from tallies where survey = ?", key).fetchone()
+            hidden = set() if row is None or published.at(now()) is State.CLOSED else set(_ids(row[0]))
             cursor = connection.execute("select id, bits from reports where survey = ?", key)
             while rows := cursor.fetchmany(CHUNK):
                 if shown := [bits for id, bits in rows if id not in hidden]:
@@ -163,7 +165,7 @@ class _Book:
         add_bits(counts, rows_of([one.bits for one in self.rows]))
         reports = row[0] + len(self.rows)
         step = reports - row[2] >= STEP or reports == self.most
-        pending = b"" if step else row[3] + b"".join(one.id for one in self.rows)
+        pending = b"" if step else b"".join(sorted([*_ids(row[3]), *(one.id for one in self.rows)]))
         connection.execute(
             "update tallies set reports = ?, counts = ?, pending = ? where survey = ?",
             (reports, counts.tobytes(), pending, key),

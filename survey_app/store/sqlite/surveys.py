@@ -11,6 +11,7 @@ import numpy as np
 from client.definition import Survey
 from survey_app.store import Published, State, StoreError
 from survey_app.store.sqlite.database import Database
+from survey_app.store.sqlite.desk import note
 
 SELECT = "select key, definition, state, public, opens, closes, max_reports, invited, owner from surveys"
 SHOW_ALL = "update tallies set shown = reports, shown_counts = counts, pending = x''"
@@ -30,8 +31,9 @@ class Surveys(Database):
         closes: datetime | None,
         max_reports: int | None,
         invited: bool,
+        source: bytes | None = None,
     ) -> Published:
-        """Publish a new version of a slug."""
+        """Publish a new version of a slug; `source` is the author's file it was built from."""
         with self._transaction() as connection:
             last = connection.execute(
                 "select max(version), owner from surveys where slug = ?", (survey.slug,)
@@ -45,16 +47,22 @@ class Surveys(Database):
                 raise StoreError(f"this very definition of {survey.slug} is published already: {survey.digest}")
             values = (
                 survey.slug, (last[0] or 0) + 1, survey.digest, survey.source, state, public,
-                opens and opens.isoformat(), closes and closes.isoformat(), max_reports, invited, owner,
+                opens and opens.isoformat(), closes and closes.isoformat(), max_reports, invited, owner, source,
             )  # fmt: skip
             cursor = connection.execute(
                 "insert into surveys (slug, version, digest, definition, state, public, opens, closes, max_reports,"
-                " invited, owner) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " invited, owner, source) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 values,
             )
             key = cursor.lastrowid
             empty = np.zeros(survey.width, dtype=np.int64).tobytes()
             connection.execute("insert into tallies values (?, 0, ?, 0, ?, x'')", (key, empty, empty))
+            note(
+                connection,
+                owner,
+                survey.slug,
+                f"{'published' if state is State.OPEN else 'added'} {survey.digest[:12]}",
+            )
             if state is State.OPEN:
                 _end(connection, "slug = ? and key != ? and state = 'open'", survey.slug, key)
         published = self.version(survey.slug, survey.digest)
@@ -69,6 +77,11 @@ class Surveys(Database):
     def version(self, slug: str, digest: str) -> Published | None:
         """One version of a slug."""
         return published_from(self._one(f"{SELECT} where slug = ? and digest = ?", slug, digest))
+
+    def source(self, published: Published) -> bytes | None:
+        """The author's file that a version was built from, if it was kept."""
+        row = self._one("select source from surveys where key = ?", published.key)
+        return bytes(row[0]) if row and row[0] is not None else None
 
     def surveys(self, owner: int | None = None) -> list[Published]:
         """The newest version of every slug, or of every slug of one owner."""
@@ -87,6 +100,7 @@ class Surveys(Database):
             query = "update surveys set state = ? where key = ? and (state != 'closed' or ? = 'closed')"
             if not connection.execute(query, values).rowcount:
                 raise StoreError(f"{published.survey.slug} is closed and stays closed; publish a new version instead")
+            note(connection, published.owner, published.survey.slug, "closed" if state is State.CLOSED else "opened")
             if state is State.CLOSED:
                 _end(connection, "key = ?", published.key)
             else:
@@ -96,10 +110,13 @@ class Surveys(Database):
     def delete_survey(self, slug: str) -> None:
         """Delete all versions of a slug with their reports, and wipe the pages they lay on."""
         with self._transaction() as connection:
-            keys = [row[0] for row in connection.execute("select key from surveys where slug = ?", (slug,))]
+            rows = connection.execute("select key, owner from surveys where slug = ?", (slug,)).fetchall()
+            keys = [row[0] for row in rows]
             for table in ("reports", "tallies", "invitations", "redeemed"):
                 connection.executemany(f"delete from {table} where survey = ?", [(key,) for key in keys])
             connection.execute("delete from surveys where slug = ?", (slug,))
+            if rows:
+                note(connection, rows[0][1], slug, "deleted, with all versions and reports")
         self.tidy(now=True)
 
     def add_invitations(self, published: Published, hashes: Sequence[bytes]) -> None:
@@ -115,6 +132,7 @@ class Surveys(Database):
             rows = [(published.key, one, len(used) + i) for i, one in enumerate(sorted(hashes))]
             connection.executemany("insert into invitations values (?, ?, ?)", rows)
             connection.execute("replace into redeemed values (?, ?)", (published.key, used + bytes(len(rows))))
+            note(connection, published.owner, published.survey.slug, f"made {len(rows)} invitations")
 
 
 def _end(connection: sqlite3.Connection, where: str, *values: Any) -> None:
