@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint bench soak clean
+.PHONY: demo test lint bench reproductions coverage soak clean
 
 demo: $(VENV)/ready
 	$(BIN)/candor demo $(DEMO)
@@ -20,6 +20,14 @@ lint: $(VENV)/ready-test
 bench:  # the peers pin old versions of other packages, so they get an environment of their own
 	@$(MAKE) --no-print-directory VENV=$(VENV)-bench $(VENV)-bench/ready-bench
 	$(VENV)-bench/bin/python -m benchmarks
+
+reproductions:  # docs/reproductions.md, in the environment of the peers
+	@$(MAKE) --no-print-directory VENV=$(VENV)-bench $(VENV)-bench/ready-bench
+	$(VENV)-bench/bin/python -m benchmarks.reproductions
+
+coverage: $(VENV)/ready-test  # some minutes: the tables of docs/variance.md and docs/coverage.md
+	$(BIN)/python -m benchmarks.variance
+	$(BIN)/python -m benchmarks.coverage
 
 soak: $(VENV)/ready-test
 	$(BIN)/pytest -m soak

@@ -8,6 +8,14 @@ from survey_app.problems import CONTENT_TYPE, PROBLEMS
 SLUG = {"name": "slug", "in": "path", "required": True, "schema": {"type": "string", "pattern": f"^{NAME.pattern}$"}}
 TEXT = {"type": "string"}
 DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+PAIR = [{"name": name, "in": "query", "required": True, "schema": TEXT} for name in ("rows", "columns")]
+FLAG = {"enum": ["0", "1"]}
+INTERVALS: tuple[dict[str, Any], ...] = (
+    {"name": "confidence", "in": "query", "schema": {"type": "number", "minimum": 0.5, "maximum": 0.9999}},
+    {"name": "simultaneous", "in": "query", "schema": FLAG, "description": "all options of a question together"},
+    {"name": "narrow", "in": "query", "schema": FLAG, "description": "Wilson's intervals, not guaranteed"},
+    {"name": "population", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 2**53}},
+)
 REPORT: dict[str, Any] = {
     "type": "object",
     "required": ["survey", "id", "bits"],
@@ -108,10 +116,24 @@ def document() -> dict[str, Any]:
                 "get": {
                     "summary": "Results, in steps of at least twenty reports",
                     "security": [{}, {"token": []}],
-                    "parameters": [SLUG, digest],
+                    "parameters": [SLUG, digest, *INTERVALS],
                     "responses": {
                         "200": _json("the results", whole),
-                        **_problems("unauthorized", "forbidden", "not_found", "unavailable"),
+                        **_problems("malformed_request", "unauthorized", "forbidden", "not_found", "unavailable"),
+                    },
+                }
+            },
+            "/api/surveys/{slug}/crosstab": {
+                "get": {
+                    "summary": "Two questions at once, from the reports behind the results",
+                    "security": [{}, {"token": []}],
+                    "parameters": [
+                        SLUG, digest, *INTERVALS,
+                        *PAIR,
+                    ],
+                    "responses": {
+                        "200": _json("cells, shares within rows, differences, a test", whole),
+                        **_problems("malformed_request", "unauthorized", "forbidden", "not_found", "unavailable"),
                     },
                 }
             },

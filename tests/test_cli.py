@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from client import randomize
 from survey_app import accounts
 from survey_app.cli import main
-from survey_app.cli.studies import neutral
+from survey_app.export import neutral
 from survey_app.store import Submission
 from survey_app.store.sqlite import SqliteStore
 
@@ -70,8 +70,8 @@ def test_the_whole_life_of_a_survey(run: Any, file: str, tmp_path: Path) -> None
     found = json.loads(run("results", "exam").output)
     assert found["reports"] == 40
     table = run("results", "exam", "--csv").output.splitlines()
-    assert table[0] == "survey,question,option,kind,n,estimate,low,high,unbiased,reported,coverage"
-    assert table[1].startswith("exam,cheated,no,share,40,")
+    assert table[0] == "survey,list,question,option,kind,n,estimate,low,high,unbiased,reported,coverage,sample_low,sample_high"
+    assert table[1].startswith("exam,estimates,cheated,no,share,40,")
     assert any("'=1+1" in row for row in table)
     assert "is closed" in run("survey", "close", "exam").output
     assert json.loads(run("results", "exam", "--json").output)["reports"] == 45

@@ -17,15 +17,16 @@ from client import Survey
 from client.mechanism import Geometric, Sampled, Subset, Unary
 from survey_app.authoring import choose
 from survey_app.estimate import functional
-from survey_app.estimate.fields import Estimate, joint_cells, question_estimates
+from survey_app.estimate.fields import Estimate, Evidence, evidence, joint_cells, question_estimates
 from survey_app.estimate.intervals import (
     Interval,
+    Options,
     clopper_pearson,
     dirichlet,
+    finite,
     geometric_mean,
     guarded,
     korn_graubard,
-    sample_target,
     wilson,
 )
 from survey_app.estimate.points import project
@@ -99,7 +100,7 @@ def test_a_guarded_interval_is_never_empty(epsilon: float, n: int, shortest: flo
 def test_the_sample_interval_covers_the_share_of_these_very_respondents(epsilon: float, n: int) -> None:
     made = choose.flip(Decimal(epsilon))
     p, q = float(made.p), float(made.q)
-    found = [sample_target(y, n, made.p, made.q, ALPHA) for y in range(n + 1)]
+    found = [finite(y, n, made.p, made.q, ALPHA, n) for y in range(n + 1)]
     worst = 1.0
     for yes in range(n + 1):
         chances = np.convolve(binom.pmf(np.arange(yes + 1), yes, p), binom.pmf(np.arange(n - yes + 1), n - yes, q))
@@ -156,17 +157,11 @@ def exact_counts(definition: dict[str, Any], shares: list[float]) -> tuple[np.nd
 
 
 def estimates_of(parsed: Survey, counts: np.ndarray[Any, Any], n: int) -> dict[str, list[Estimate]]:
-    found, at = {}, 0
-    for one in parsed.fields:
-        asked = n
-        if parsed.ask:
-            asked = int(counts[at])
-            at += 1
-        part = counts[at : at + one.mechanism.width]
-        at += one.mechanism.width
-        for question in one.questions:
-            found[question.id] = question_estimates(one, question, part, asked, ALPHA)
-    return found
+    return {
+        question.id: question_estimates(found, question, Options())
+        for found in evidence(parsed, Tally(n, counts))
+        for question in found.field.questions
+    }
 
 
 @pytest.mark.parametrize("name", [name for name in SMALL if name != "hidden"])
@@ -212,7 +207,9 @@ def test_joint_cells_are_estimated_in_order() -> None:
     answers = all_answers(definition)
     weights = np.arange(1, len(answers) + 1, dtype=float)
     rows, _ = exact_counts(definition, (weights / weights.sum()).tolist())
-    cells = joint_cells(parsed.fields[0], np.rint(rows * 10**12).astype(np.int64), 10**12, ALPHA)
+    cells = joint_cells(
+        Evidence(parsed.fields[0], np.rint(rows * 10**12).astype(np.int64), 10**12), parsed.questions, Options()
+    )
     assert [cell.options for cell in cells][:3] == [("no", "option 0"), ("no", "option 1"), ("no", "no answer")]
     assert [cell.estimate.unbiased for cell in cells] == pytest.approx((weights / weights.sum()).tolist(), abs=1e-5)
 
@@ -221,7 +218,9 @@ def test_geometric_means_are_read_from_the_columns() -> None:
     parsed = survey(define([number(min=10, max=16, levels=7)], [field(geometric(2**62, 8), "hours")]))
     levels = [5, -3, 8, 0]
     bits = [[int(bit) for bit in format(level % 256, "08b")] for level in levels]
-    (one,) = question_estimates(parsed.fields[0], parsed.questions[0], np.array(bits).sum(axis=0), 4, ALPHA)
+    (one,) = question_estimates(
+        Evidence(parsed.fields[0], np.array(bits).sum(axis=0), 4), parsed.questions[0], Options()
+    )
     assert one.unbiased == pytest.approx(10 + sum(levels) / 4)
     assert 10 <= one.interval.low <= one.unbiased <= one.interval.high <= 16
 
@@ -327,7 +326,7 @@ def test_korn_graubard_of_a_binomial_is_nearly_clopper_pearson() -> None:
 def test_unions_are_exact_where_each_report_names_one_symbol() -> None:
     made = Subset(size=4, weight=1, keep=3 * 2**62)
     counts = np.array([40, 30, 20, 10])
-    found = functional.union(made, counts, 100, [0, 1], ALPHA)
+    found = functional.union(made, counts, 100, [0, 1], Options()).interval
     p, q = made.p + made.q, 2 * made.q
     assert found == guarded(70, 100, p, q, ALPHA)
     assert found.label == "guaranteed"
@@ -340,16 +339,16 @@ def published(definition: dict[str, Any]) -> Published:
     return Published(1, survey(definition), State.OPEN, True, None, None, None, False, 1)
 
 
-KEYS = {"kind", "n", "estimate", "low", "high", "unbiased", "reported", "coverage"}
+KEYS = {"kind", "n", "estimate", "low", "high", "unbiased", "reported", "coverage", "sample_low", "sample_high"}
 
 
 def test_the_results_document_has_its_fixed_keys() -> None:
     definition = SMALL["joint"]
     found = results(published(definition), Tally(100, np.array([30, 40, 20, 50, 40, 20])))
-    assert set(found) == {"survey", "reports", "confidence", "questions", "joint"}
+    assert set(found) == {"survey", "reports", "confidence", "targets", "questions", "joint"}
     assert [question["id"] for question in found["questions"]] == ["cheated", "help"]
     for question in found["questions"]:
-        assert set(question) == {"id", "type", "epsilon", "estimates"}
+        assert {"id", "type", "epsilon", "estimates"} <= set(question)
         assert all(set(one) == KEYS | {"option"} for one in question["estimates"])
     assert all(set(one) == KEYS | {"options"} for one in found["joint"][0]["estimates"])
 
@@ -387,6 +386,8 @@ def test_a_sampled_option_is_estimated_among_those_asked() -> None:
     parsed = survey(define([multiple()], [field(sampled(3, 1), "used")]))
     made = parsed.fields[0].mechanism
     assert isinstance(made, Sampled)
-    found = question_estimates(parsed.fields[0], parsed.questions[0], np.array([30, 10, 0, 0, 25, 35]), 100, ALPHA)
+    found = question_estimates(
+        Evidence(parsed.fields[0], np.array([30, 10, 0, 0, 25, 35]), 100), parsed.questions[0], Options()
+    )
     assert [(one.option, one.n) for one in found] == [("item 0", 40), ("item 2", 60)]
     assert found[0].unbiased == pytest.approx((0.25 - 0.25) / 0.5)

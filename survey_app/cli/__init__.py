@@ -8,7 +8,7 @@ import click
 from client.__main__ import main as client_main
 from survey_app import DEFAULT_DB
 from survey_app.authoring.source import AuthoringError
-from survey_app.cli import accounts, running, studies, surveys
+from survey_app.cli import accounts, exporting, planning, running, studies, surveys
 from survey_app.store import StoreError, Unavailable
 
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
@@ -53,7 +53,11 @@ for command in (
     running.demo_command,
     surveys.survey,
     studies.results_command,
+    studies.crosstab_command,
+    studies.regress_command,
     studies.simulate_command,
+    planning.plan_command,
+    exporting.export_command,
     accounts.user,
     accounts.token,
 ):

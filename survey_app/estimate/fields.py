@@ -1,27 +1,29 @@
-"""The estimates of one field: what is asked of its counts, question by question.
+"""The estimates of one question, from the counts of the field that holds it.
 
 An `Estimate` keeps apart what must not be confused: `unbiased`, which may lie outside the possible range; `estimate`,
-the point to display; the interval; `reported`, the raw share of the stored bit; and n, the number of devices asked.
+the point to display; the intervals; `reported`, the raw share of the stored bit; and n, the number of devices asked.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from scipy.optimize import brentq
 
-from client.definition import Field, Question
+from client.definition import Field, Question, Survey
 from client.mechanism import Flip, Geometric, Sampled, Subset, Unary
 from client.sampling import WHOLE
 from client.words import NO_ANSWER, digit_label, level_value
+from survey_app.columns import columns
 from survey_app.estimate import functional
-from survey_app.estimate.intervals import Interval, geometric_mean, guarded
+from survey_app.estimate.functional import indicator
+from survey_app.estimate.intervals import Interval, Limits, Options, binomial, geometric_mean
 from survey_app.estimate.points import project
-from survey_app.store import Counts
+from survey_app.store import Counts, Tally
 
 LEAST_REPORTS = 2
+Name = tuple[str, str]  # option and kind
 
 
 @dataclass(frozen=True)
@@ -32,215 +34,245 @@ class Estimate:
     kind: str  # share, no_answer or mean
     n: int
     estimate: float
-    interval: Interval
+    limits: Limits
     unbiased: float
     reported: float | None
+
+    @property
+    def interval(self) -> Interval:
+        """For the population, cut to what is possible."""
+        return self.limits.interval
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a joint field."""
+    """One cell of a joint field, or of two questions."""
 
     options: tuple[str, ...]
     estimate: Estimate
 
 
-def question_estimates(field: Field, question: Question, counts: Counts, n: int, alpha: float) -> list[Estimate]:
+@dataclass(frozen=True)
+class Evidence:
+    """What is known about a field: its counts, and of how many devices; `complete` if all respondents were asked."""
+
+    field: Field
+    counts: Counts
+    n: int
+    complete: bool = True
+
+
+def evidence(survey: Survey, tally: Tally) -> Iterator[Evidence]:
+    """What a tally tells about every field."""
+    for place in columns(survey):
+        n = tally.reports if place.asked is None else int(tally.counts[place.asked])
+        yield Evidence(place.field, tally.counts[place.part], n, place.asked is None)
+
+
+def question_estimates(found: Evidence, question: Question, options: Options) -> list[Estimate]:
     """Shares of a question's symbols in order, then means; nothing under two reports."""
-    mechanism = field.mechanism
-    if n < LEAST_REPORTS:
+    mechanism = found.field.mechanism
+    if found.n < LEAST_REPORTS:
         return []
     if isinstance(mechanism, Geometric):
-        return [_geometric(mechanism, question, counts, n, alpha)]
+        return [_geometric(mechanism, found, question, options)]
     if isinstance(mechanism, Sampled):
-        return _sampled(mechanism, question, counts, alpha)
+        return _sampled(mechanism, found, question, options)
     if isinstance(mechanism, Flip):
-        return _flip(field, mechanism, counts, n, alpha)
+        return _flip(mechanism, found, options)
     if question.levels:
-        return [_levels(field, question, mechanism, counts, n, alpha)]
+        return [_levels(mechanism, found, question, options)]
     if question.type == "multiple":
-        return _options(field, question, mechanism, counts, n, alpha)
-    found = _shares(field, question, mechanism, counts, n, alpha)
+        return _options(mechanism, found, question, options)
+    shares = _shares(mechanism, found, question, options)
     if question.type == "scale":
-        scores = [float(score) for score in question.scores] or [float(i + 1) for i in range(len(question.labels))]
-        found.append(_mean(field, question, mechanism, counts, n, scores, alpha))
-    return found
+        shares.append(_mean(mechanism, found, question, scores_of(question), options))
+    return shares
 
 
-def joint_cells(field: Field, counts: Counts, n: int, alpha: float) -> list[Cell]:
-    """Every cell of a joint field, the first question most significant."""
-    mechanism = field.mechanism
-    if n < LEAST_REPORTS or not isinstance(mechanism, Subset | Unary):
+def joint_cells(found: Evidence, questions: Sequence[Question], options: Options) -> list[Cell]:
+    """Every cell of some questions of one joint field, the first question most significant."""
+    mechanism = found.field.mechanism
+    if found.n < LEAST_REPORTS or not isinstance(mechanism, Subset | Unary):
         return []
-    labels = product(*([digit_label(q, i) for i in range(q.size)] for q in field.questions))
-    sets = [[symbol] for symbol in range(field.size)]
-    found = _unions(mechanism, counts, n, sets, [("", "share")] * field.size, alpha)
-    return [Cell(options, one) for options, one in zip(labels, found, strict=True)]
+    places = [found.field.questions.index(question) for question in questions]
+    sets: dict[tuple[int, ...], list[int]] = {
+        digits: [] for digits in product(*(range(question.size) for question in questions))
+    }
+    for symbol, digits in enumerate(product(*(range(question.size) for question in found.field.questions))):
+        sets[tuple(digits[place] for place in places)].append(symbol)
+    estimates = _disjoint(mechanism, found, list(sets.values()), [("", "share")] * len(sets), options)
+    labels = [
+        tuple(digit_label(question, digit) for question, digit in zip(questions, digits, strict=True))
+        for digits in sets
+    ]
+    return [Cell(label, one) for label, one in zip(labels, estimates, strict=True)]
 
 
-def _members(field: Field, question: Question) -> list[list[int]]:
+def members(field: Field, question: Question) -> list[list[int]]:
     """For each symbol of a question, the symbols of the field in which it occurs."""
-    digits = list(product(*(range(q.size) for q in field.questions)))
-    place = [q.id for q in field.questions].index(question.id)
+    place = [one.id for one in field.questions].index(question.id)
     sets: list[list[int]] = [[] for _ in range(question.size)]
-    for symbol, digit in enumerate(digits):
-        sets[digit[place]].append(symbol)
+    for symbol, digits in enumerate(product(*(range(one.size) for one in field.questions))):
+        sets[digits[place]].append(symbol)
     return sets
 
 
-def _unions(
-    mechanism: Subset | Unary,
-    counts: Counts,
-    n: int,
-    sets: Sequence[Sequence[int]],
-    names: Sequence[tuple[str, str]],
-    alpha: float,
-) -> list[Estimate]:
-    """The shares of disjoint sets that together hold everything, and their projection on the simplex."""
-    raw, intervals, reported = [], [], []
-    for members in sets:
-        scores = np.zeros(mechanism.size)
-        scores[list(members)] = 1
-        raw.append(functional.unbiased(mechanism, counts, n, scores.tolist()))
-        intervals.append(functional.union(mechanism, counts, n, members, alpha))
-        reported.append(float(counts[members[0]] / n) if len(members) == 1 else None)
-    points = project(np.asarray(raw))
-    return [
-        Estimate(name, kind, n, float(point), interval, value, share)
-        for (name, kind), point, interval, value, share in zip(names, points, intervals, raw, reported, strict=True)
-    ]
-
-
-def _shares(
-    field: Field, question: Question, mechanism: Subset | Unary, counts: Counts, n: int, alpha: float
-) -> list[Estimate]:
+def symbol_names(question: Question) -> list[Name]:
+    """The words for each symbol of a question, and whether it is a share or no answer."""
     names = [(digit_label(question, i), "share") for i in range(question.no_answer)]
-    if question.optional:
-        names.append((NO_ANSWER, "no_answer"))
-    return _unions(mechanism, counts, n, _members(field, question), names, alpha)
+    return [*names, (NO_ANSWER, "no_answer")] if question.optional else names
 
 
-def _flip(field: Field, mechanism: Flip, counts: Counts, n: int, alpha: float) -> list[Estimate]:
-    ones, p, q = int(counts[0]), float(mechanism.p), float(mechanism.q)
-    yes = (ones / n - q) / (p - q)
-    interval = guarded(ones, n, mechanism.p, mechanism.q, alpha)
-    point = min(max(yes, 0.0), 1.0)
-    no_label, yes_label = (digit_label(field.questions[0], i) for i in (0, 1))
+def scores_of(question: Question) -> list[float]:
+    """The scores of a scale's points; 1, 2, 3, … unless the author gave others."""
+    return [float(score) for score in question.scores] or [float(i + 1) for i in range(len(question.labels))]
+
+
+def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
+    """The nearest possible value."""
+    return min(max(value, low), high)
+
+
+def union_estimate(
+    mechanism: Subset | Unary, found: Evidence, symbols: Sequence[int], name: Name, options: Options
+) -> Estimate:
+    """The share of a set of the field's symbols."""
+    counts, n = found.counts, found.n
+    value = functional.unbiased(mechanism, counts, n, indicator(mechanism.size, symbols))
+    limits = functional.union(mechanism, counts, n, symbols, options, sample=found.complete)
+    reported = float(counts[symbols[0]] / n) if len(symbols) == 1 else None
+    return Estimate(*name, n, clamp(value), limits, value, reported)
+
+
+def _disjoint(
+    mechanism: Subset | Unary,
+    found: Evidence,
+    sets: Sequence[Sequence[int]],
+    names: Sequence[Name],
+    options: Options,
+) -> list[Estimate]:
+    """The shares of sets that together hold everything; the displayed points are their projection on the simplex."""
+    each = options.among(len(sets))
+    raw = [union_estimate(mechanism, found, one, name, each) for one, name in zip(sets, names, strict=True)]
+    points = project(np.array([one.unbiased for one in raw]))
     return [
-        Estimate(no_label, "share", n, 1 - point, interval.mapped(-1, 1), 1 - yes, 1 - ones / n),
-        Estimate(yes_label, "share", n, point, interval, yes, ones / n),
+        Estimate(one.option, one.kind, one.n, float(point), one.limits, one.unbiased, one.reported)
+        for one, point in zip(raw, points, strict=True)
     ]
 
 
-def _sampled(mechanism: Sampled, question: Question, counts: Counts, alpha: float) -> list[Estimate]:
-    """Each option among those asked about it; an option that nobody was asked about can be anything."""
-    found: list[Estimate] = []
+def _shares(mechanism: Subset | Unary, found: Evidence, question: Question, options: Options) -> list[Estimate]:
+    return _disjoint(mechanism, found, members(found.field, question), symbol_names(question), options)
+
+
+def _flip(mechanism: Flip, found: Evidence, options: Options) -> list[Estimate]:
+    question = found.field.questions[0]
+    ones, n, p, q = int(found.counts[0]), found.n, float(mechanism.p), float(mechanism.q)
+    yes = (ones / n - q) / (p - q)
+    if question.levels:
+        return [_two_levels(mechanism, found, ones, question, options)]
+    limits = binomial(ones, n, mechanism.p, mechanism.q, options, sample=found.complete)
+    point = clamp(yes)
+    no_label, yes_label = (digit_label(question, i) for i in (0, 1))
+    lines = [
+        Estimate(no_label, "share", n, 1 - point, limits.mapped(-1, 1), 1 - yes, 1 - ones / n),
+        Estimate(yes_label, "share", n, point, limits, yes, ones / n),
+    ]
+    if question.type == "scale":
+        lines.append(_mean_of_share(yes, limits, scores_of(question), n))
+    return lines
+
+
+def _sampled(mechanism: Sampled, found: Evidence, question: Question, options: Options) -> list[Estimate]:
+    """Each option among those asked about it."""
+    estimates: list[Estimate] = []
     p, q = float(mechanism.p), float(mechanism.q)
     names = [(label, "share") for label in question.labels] + [(NO_ANSWER, "no_answer")] * question.optional
-    for place, (name, kind) in enumerate(names):
-        ones = int(counts[2 * place + 1])
-        n = int(counts[2 * place]) + ones
-        interval = guarded(ones, n, mechanism.p, mechanism.q, alpha)
+    each = options.among(len(names))
+    for place, name in enumerate(names):
+        ones = int(found.counts[2 * place + 1])
+        n = int(found.counts[2 * place]) + ones
         if n < LEAST_REPORTS:
             continue
+        limits = binomial(
+            ones, n, mechanism.p, mechanism.q, each, sample=found.complete and mechanism.draw == len(names)
+        )
         value = (ones / n - q) / (p - q)
-        found.append(Estimate(name, kind, n, min(max(value, 0.0), 1.0), interval, value, ones / n))
-    return found
+        estimates.append(Estimate(*name, n, clamp(value), limits, value, ones / n))
+    return estimates
 
 
-def _options(
-    field: Field, question: Question, mechanism: Subset | Unary, counts: Counts, n: int, alpha: float
-) -> list[Estimate]:
+def _options(mechanism: Subset | Unary, found: Evidence, question: Question, options: Options) -> list[Estimate]:
     """The options of a multiple that was randomized as one choice of 2^m sets: unions of those sets."""
-    sets = _members(field, question)
-    found: list[Estimate] = []
-    wanted = [(label, "share", 1 << i) for i, label in enumerate(question.labels)]
-    for label, kind, bit in wanted:
-        members = [symbol for mask in range(question.no_answer) if mask & bit for symbol in sets[mask]]
-        found.append(_union(mechanism, counts, n, members, label, kind, alpha))
+    sets = members(found.field, question)
+    each = options.among(len(question.labels) + question.optional)
+    estimates: list[Estimate] = []
+    for i, label in enumerate(question.labels):
+        holding = [symbol for mask in range(question.no_answer) if mask >> i & 1 for symbol in sets[mask]]
+        estimates.append(union_estimate(mechanism, found, holding, (label, "share"), each))
     if question.optional:
-        found.append(_union(mechanism, counts, n, sets[question.no_answer], NO_ANSWER, "no_answer", alpha))
-    return found
+        none = sets[question.no_answer]
+        estimates.append(union_estimate(mechanism, found, none, (NO_ANSWER, "no_answer"), each))
+    return estimates
 
 
-def _union(
-    mechanism: Subset | Unary, counts: Counts, n: int, members: list[int], name: str, kind: str, alpha: float
-) -> Estimate:
-    scores = np.zeros(mechanism.size)
-    scores[members] = 1
-    value = functional.unbiased(mechanism, counts, n, scores.tolist())
-    interval = functional.union(mechanism, counts, n, members, alpha)
-    return Estimate(name, kind, n, min(max(value, 0.0), 1.0), interval, value, None)
+def _levels(mechanism: Subset | Unary, found: Evidence, question: Question, options: Options) -> Estimate:
+    if len(found.field.questions) == 1 and isinstance(mechanism, Subset) and mechanism.size == 2:
+        return _two_levels(mechanism, found, int(found.counts[1]), question, options)
+    return _mean(mechanism, found, question, _level_scores(question), options)
 
 
-def _levels(
-    field: Field, question: Question, mechanism: Subset | Unary, counts: Counts, n: int, alpha: float
-) -> Estimate:
-    scores = [float(level_value(question, level)) for level in range(question.levels)]
-    alone = len(field.questions) == 1 and isinstance(mechanism, Subset) and mechanism.size == 2
-    if alone:  # two levels: the mean is a share, and its interval exact
-        low, width = scores[0], scores[1] - scores[0]
-        share = functional.unbiased(mechanism, counts, n, [0, 1])
-        interval = guarded(int(counts[1]), n, mechanism.p, mechanism.q, alpha).mapped(width, low)
-        return Estimate("mean", "mean", n, low + width * min(max(share, 0), 1), interval, low + width * share, None)
-    return _mean(field, question, mechanism, counts, n, scores, alpha)
+def _level_scores(question: Question) -> list[float]:
+    return [float(level_value(question, level)) for level in range(question.levels)]
+
+
+def _two_levels(mechanism: Flip | Subset, found: Evidence, ones: int, question: Question, options: Options) -> Estimate:
+    """The mean is a share, and its interval exact; but numbers are rounded by a coin, also where everyone is asked."""
+    share = (ones / found.n - float(mechanism.q)) / float(mechanism.p - mechanism.q)
+    limits = binomial(ones, found.n, mechanism.p, mechanism.q, replace(options, population=None), sample=False)
+    return _mean_of_share(share, limits, _level_scores(question), found.n)
+
+
+def _mean_of_share(share: float, limits: Limits, scores: Sequence[float], n: int) -> Estimate:
+    """The mean of two scores, from the share of the second."""
+    first, width = scores[0], scores[1] - scores[0]
+    return Estimate(
+        "mean", "mean", n, first + width * clamp(share), limits.mapped(width, first), first + width * share, None
+    )
 
 
 def _mean(
-    field: Field,
-    question: Question,
-    mechanism: Subset | Unary,
-    counts: Counts,
-    n: int,
-    scores: Sequence[float],
-    alpha: float,
+    mechanism: Subset | Unary, found: Evidence, question: Question, scores: Sequence[float], options: Options
 ) -> Estimate:
     """The mean score; of an optional question, the mean among those who answered (Fieller)."""
-    low, high = min(scores), max(scores)
-    by_symbol = np.zeros(mechanism.size)
-    answered = np.zeros(mechanism.size)
-    for digit, members in enumerate(_members(field, question)):
-        if digit < question.no_answer:
-            by_symbol[members] = scores[digit]
-            answered[members] = 1
-    total = functional.unbiased(mechanism, counts, n, by_symbol.tolist())
+    low, high, n = min(scores), max(scores), found.n
+    total, answered = np.zeros(mechanism.size), np.zeros(mechanism.size)
+    for digit, symbols in enumerate(members(found.field, question)[: question.no_answer]):
+        total[symbols] = scores[digit]
+        answered[symbols] = 1
+    value = functional.unbiased(mechanism, found.counts, n, total)
     if not question.optional:
-        interval = functional.mean(mechanism, counts, n, by_symbol.tolist(), alpha).clipped(low, high)
-        return Estimate("mean", "mean", n, min(max(total, low), high), interval, total, None)
-    share = functional.unbiased(mechanism, counts, n, answered.tolist())
-    value = total / share if share > 0 else float("nan")
-
-    def ends(ratio: float) -> Interval:
-        return functional.mean(mechanism, counts, n, (by_symbol - ratio * answered).tolist(), alpha)
-
-    interval = Interval(
-        _crossing(lambda ratio: ends(ratio).low, low, high),
-        _crossing(lambda ratio: ends(ratio).high, low, high),
-        "approximate",
-    )
-    point = min(max(value, low), high) if share > 0 else (low + high) / 2
-    return Estimate("mean", "mean", n, point, interval, value, None)
+        raw = functional.mean(mechanism, found.counts, n, total, options.alpha)
+        limits = Limits(raw.around(value, low, high), raw)
+        return Estimate("mean", "mean", n, clamp(value, low, high), limits, value, None)
+    share = functional.unbiased(mechanism, found.counts, n, answered)
+    value = value / share if share > 0 else float("nan")
+    interval = functional.ratio(mechanism, found.counts, n, total, answered, low, high, options.alpha)
+    point = clamp(value, low, high) if share > 0 else (low + high) / 2
+    return Estimate("mean", "mean", n, point, Limits(interval, interval), value, None)
 
 
-def _crossing(limit: Callable[[float], float], low: float, high: float) -> float:
-    """Where a limit that falls with the ratio crosses zero; the end of the range if it does not."""
-    at_low, at_high = limit(low), limit(high)
-    if at_low <= 0:
-        return low
-    if at_high >= 0:
-        return high
-    return float(brentq(limit, low, high, xtol=(high - low) * 1e-6))
-
-
-def _geometric(mechanism: Geometric, question: Question, counts: Counts, n: int, alpha: float) -> Estimate:
+def _geometric(mechanism: Geometric, found: Evidence, question: Question, options: Options) -> Estimate:
     """The mean of noisy levels: two's complement, so the first column counts negatively."""
-    width = mechanism.width
+    width, n = mechanism.width, found.n
     weights = [-(2 ** (width - 1)), *(2 ** (width - 1 - i) for i in range(1, width))]
-    mean = float(sum(weight * int(count) for weight, count in zip(weights, counts, strict=True)) / n)
-    ratio = mechanism.ratio / WHOLE
-    interval = geometric_mean(mean, mechanism.size - 1, 2 * ratio / (1 - ratio) ** 2, n, alpha)
+    mean = float(sum(weight * int(count) for weight, count in zip(weights, found.counts, strict=True)) / n)
+    ratio, top = mechanism.ratio / WHOLE, mechanism.size - 1
+    near = geometric_mean(mean, top, 2 * ratio / (1 - ratio) ** 2, n, options.alpha)
+    limits = Limits(near.clipped(0, top), near.mapped(1, mean - clamp(mean, 0, top)))
     low = Fraction(question.min)
     slope = float((Fraction(question.max) - low) / (question.levels - 1))
-    found = interval.mapped(slope, float(low))
     value = slope * mean + float(low)
-    return Estimate("mean", "mean", n, min(max(value, float(low)), float(question.max)), found, value, None)
+    point = clamp(value, float(low), float(question.max))
+    return Estimate("mean", "mean", n, point, limits.mapped(slope, float(low)), value, None)

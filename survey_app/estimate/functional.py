@@ -6,19 +6,38 @@ are.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from client.mechanism import Flip, Subset, Unary
-from survey_app.estimate.intervals import APPROXIMATE, Floats, Interval, dirichlet, guarded, korn_graubard
+from survey_app.estimate.intervals import (
+    APPROXIMATE,
+    GUARANTEED,
+    Floats,
+    Interval,
+    Limits,
+    Options,
+    binomial,
+    dirichlet,
+    dirichlet_excess,
+    korn_graubard,
+)
 from survey_app.store import Counts
 
 Categorical = Flip | Subset | Unary
 
 
-def unbiased(mechanism: Categorical, counts: Counts, n: int, scores: Sequence[float]) -> float:
+def indicator(size: int, members: Sequence[int]) -> Floats:
+    """Scores that are 1 for the members of a set, else 0."""
+    scores = np.zeros(size)
+    scores[list(members)] = 1
+    return scores
+
+
+def unbiased(mechanism: Categorical, counts: Counts, n: int, scores: Sequence[float] | Floats) -> float:
     """The unbiased estimate of Σ a_i f_i."""
     p, q = float(mechanism.p), float(mechanism.q)
     a = np.asarray(scores, dtype=float)
@@ -26,21 +45,23 @@ def unbiased(mechanism: Categorical, counts: Counts, n: int, scores: Sequence[fl
     return low + float(((a - low) @ counts / n - q * (a - low).sum()) / (p - q))
 
 
-def union(mechanism: Subset | Unary, counts: Counts, n: int, members: Sequence[int], alpha: float) -> Interval:
+def union(
+    mechanism: Subset | Unary, counts: Counts, n: int, members: Sequence[int], options: Options, *, sample: bool = True
+) -> Limits:
     """For the share of a set of symbols; exact where every report names one symbol, or where the set is one symbol."""
     if len(members) == 1:
-        return guarded(int(counts[members[0]]), n, mechanism.p, mechanism.q, alpha)
+        return binomial(int(counts[members[0]]), n, mechanism.p, mechanism.q, options, sample=sample)
     if isinstance(mechanism, Subset) and mechanism.weight == 1:
         p, q = mechanism.p + (len(members) - 1) * mechanism.q, len(members) * mechanism.q
         if p >= 1:
-            return Interval(1.0, 1.0, "guaranteed")
-        return guarded(int(counts[list(members)].sum()), n, p, q, alpha)
-    scores = np.zeros(mechanism.size)
-    scores[list(members)] = 1
-    return mean(mechanism, counts, n, scores.tolist(), alpha).clipped(0, 1)
+            return Limits(*[Interval(1.0, 1.0, GUARANTEED)] * (3 if sample else 2))
+        return binomial(int(counts[list(members)].sum()), n, p, q, options, sample=sample)
+    scores = indicator(mechanism.size, members)
+    found = mean(mechanism, counts, n, scores, options.alpha)
+    return Limits(found.around(unbiased(mechanism, counts, n, scores), 0, 1), found)
 
 
-def mean(mechanism: Subset | Unary, counts: Counts, n: int, scores: Sequence[float], alpha: float) -> Interval:
+def mean(mechanism: Subset | Unary, counts: Counts, n: int, scores: Sequence[float] | Floats, alpha: float) -> Interval:
     """For Σ a_i f_i, not yet cut to its possible range."""
     p, q = float(mechanism.p), float(mechanism.q)
     a = np.asarray(scores, dtype=float)
@@ -50,6 +71,47 @@ def mean(mechanism: Subset | Unary, counts: Counts, n: int, scores: Sequence[flo
         found = dirichlet(a.tolist(), counts.tolist(), alpha)
         return found.mapped(1 / (p - q), -q * float(a.sum()) / (p - q))
     return _subset(mechanism, counts, n, a, alpha)
+
+
+def ratio(
+    mechanism: Subset | Unary,
+    counts: Counts,
+    n: int,
+    top: Floats,
+    bottom: Floats,
+    low: float,
+    high: float,
+    alpha: float,
+) -> Interval:
+    """For Σ a_i f_i / Σ b_i f_i between low and high (Fieller): all r for which Σ (a_i − r b_i) f_i may be 0.
+
+    That sum cannot be negative at the lowest ratio, nor positive at the highest; by how much it seems so, the interval
+    is widened, and so is never a point.
+    """
+    p, q = float(mechanism.p), float(mechanism.q)
+    below = max(-unbiased(mechanism, counts, n, top - low * bottom), 0.0)
+    above = max(unbiased(mechanism, counts, n, top - high * bottom), 0.0)
+
+    def limit(r: float, upper: bool) -> float:
+        scores, moved = top - r * bottom, below if upper else -above
+        if isinstance(mechanism, Subset) and mechanism.weight == 1:
+            zero = q * float(scores.sum()) - moved * (p - q)
+            return dirichlet_excess(scores.tolist(), counts.tolist(), zero, alpha, upper=upper)
+        found = mean(mechanism, counts, n, scores, alpha)
+        return (found.high if upper else found.low) + moved
+
+    return Interval(
+        _crossing(lambda r: limit(r, False), low, high), _crossing(lambda r: limit(r, True), low, high), APPROXIMATE
+    )
+
+
+def _crossing(limit: Callable[[float], float], low: float, high: float) -> float:
+    """Where a limit that falls with the ratio crosses zero; the end of the range if it does not."""
+    if limit(low) <= 0:
+        return low
+    if limit(high) >= 0:
+        return high
+    return float(brentq(limit, low, high, xtol=(high - low) * 1e-6))
 
 
 def _subset(mechanism: Subset, counts: Counts, n: int, a: Floats, alpha: float) -> Interval:

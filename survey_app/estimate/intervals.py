@@ -8,7 +8,7 @@ correction, both labelled approximate.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -42,6 +42,64 @@ class Interval:
         """What lies in the possible range; it cannot lose coverage."""
         return Interval(min(max(self.low, low), high), max(min(self.high, high), low), self.label)
 
+    def around(self, value: float, low: float, high: float) -> "Interval":
+        """What lies in the possible range; around a value beyond it, it is moved there first: never a point."""
+        moved = Interval(min(value, high) - (value - self.low), max(value, low) + (self.high - value), self.label)
+        return moved.clipped(low, high)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What kind of intervals a reader wants."""
+
+    confidence: float = 0.95
+    simultaneous: bool = False  # the intervals of all options of a question hold together
+    narrow: bool = False  # Wilson's: right on average, short at the worst share
+    population: int | None = None  # of how many people the respondents are a sample; None: very many
+
+    @property
+    def alpha(self) -> float:
+        """How often an interval may miss."""
+        return round(1 - self.confidence, 15)
+
+    def among(self, count: int) -> "Options":
+        """For one of `count` intervals that shall hold together (Bonferroni), if that is wanted."""
+        if not self.simultaneous:
+            return self
+        return replace(self, confidence=1 - self.alpha / max(count, 1), simultaneous=False)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The intervals of one share or mean.
+
+    `interval` is for the population that the respondents are a sample of, cut to what is possible. `raw` is neither
+    guarded nor cut, for sums and differences. `sample` is for these very respondents, where only the coins are random.
+    """
+
+    interval: Interval
+    raw: Interval
+    sample: Interval | None = None
+
+    def mapped(self, slope: float, offset: float) -> "Limits":
+        """The limits of slope · x + offset."""
+        sample = self.sample and self.sample.mapped(slope, offset)
+        return Limits(self.interval.mapped(slope, offset), self.raw.mapped(slope, offset), sample)
+
+
+def binomial(ones: int, n: int, p: Fraction, q: Fraction, options: Options, *, sample: bool) -> Limits:
+    """The limits of a share whose count is binomial; `sample` tells whether all respondents were asked."""
+    alpha = options.alpha
+    if n == 0:
+        return Limits(*[Interval(0.0, 1.0, GUARANTEED)] * 2)
+    slope = 1 / float(p - q)
+    plain = Interval(*clopper_pearson(ones, ones, n, alpha), GUARANTEED).mapped(slope, -float(q) * slope)
+    if options.population is not None:
+        interval = finite(ones, n, p, q, alpha, options.population)
+    else:
+        interval = (narrow if options.narrow else guarded)(ones, n, p, q, alpha)
+    return Limits(interval, plain, finite(ones, n, p, q, alpha, n) if sample else None)
+
 
 def clopper_pearson(lower: float, upper: float, n: float, alpha: float) -> tuple[float, float]:
     """The exact limits of a binomial share: from one count below, from another above."""
@@ -55,30 +113,52 @@ def guarded(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interv
 
     It contains the plain interval cut to [0, 1], so it covers at least as often, and it is never a point.
     """
-    if n == 0:
-        return Interval(0.0, 1.0, GUARANTEED)
-    low, high = clopper_pearson(min(ones, math.floor(n * p)), max(ones, math.ceil(n * q)), n, alpha)
+    low, high = clopper_pearson(*_possible(ones, n, p, q), n, alpha)
     slope = 1 / float(p - q)
     return Interval((low - float(q)) * slope, (high - float(q)) * slope, GUARANTEED).clipped(0, 1)
 
 
+def _possible(ones: int, n: int, p: Fraction, q: Fraction) -> tuple[int, int]:
+    """The count for the lower limit, not above np, and for the upper limit, not below nq."""
+    return min(ones, math.floor(n * p)), max(ones, math.ceil(n * q))
+
+
 def wilson(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
-    """Narrower, right on average and short at the worst share: approximate."""
+    """Narrower than Clopper–Pearson, right on average and short at the worst share."""
     z = float(ndtri(1 - alpha / 2))
-    share, half = ones / n, z * math.sqrt(ones / n * (1 - ones / n) / n + z * z / (4 * n * n))
-    centre, scale = share + z * z / (2 * n), 1 + z * z / n
+    share = ones / n
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    low, high = ((share + z * z / (2 * n) + sign * half) / (1 + z * z / n) for sign in (-1, 1))
     slope = 1 / float(p - q)
-    low, high = (((centre + sign * half) / scale - float(q)) * slope for sign in (-1, 1))
-    return Interval(low, high, APPROXIMATE).clipped(0, 1)
+    return Interval(low, high, APPROXIMATE).mapped(slope, -float(q) * slope).clipped(0, 1)
 
 
-def sample_target(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
-    """For the share among these very respondents, where only the coins are random; with a continuity correction."""
-    z = float(ndtri(1 - alpha / 2))
-    spread = float(max(p * (1 - p), q * (1 - q)))
-    half = (z * math.sqrt(spread / n) + 1 / (2 * n)) / float(p - q)
-    point = (ones / n - float(q)) / float(p - q)
-    return Interval(point - half, point + half, APPROXIMATE).clipped(0, 1)
+def narrow(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
+    """Wilson's interval with the guard of `guarded`: never a point."""
+    low, high = (wilson(count, n, p, q, alpha) for count in _possible(ones, n, p, q))
+    return Interval(low.low, high.high, APPROXIMATE)
+
+
+def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population: int) -> Interval:
+    """For the share of a population of which n people were drawn; of n people: for these very respondents.
+
+    All shares π with (π̂ − π)² ≤ z² Var(π), where Var = (1 − n/N) π(1−π)/n + [π p(1−p) + (1−π) q(1−q)]/(n(p−q)²);
+    π̂ is moved by half a report first, away from each end. A π̂ that lies beyond an end then reaches that end.
+    """
+    if population < n:
+        raise ValueError(f"{n} respondents cannot be drawn from a population of {population}")
+    z2, d = float(ndtri(1 - alpha / 2)) ** 2, float(p - q)
+    at_no, at_yes = (float(chance * (1 - chance)) / (n * d * d) for chance in (q, p))
+    sampling = (1 - n / population) / n
+    ends: list[float] = []
+    for sign, count in zip((-1, 1), _possible(ones, n, p, q), strict=True):
+        point = (count / n - float(q) + sign / (2 * n)) / d
+        if not 0 < point < 1:  # it excludes no share on this side
+            ends.append(point)
+            continue
+        a, b, c = 1 + z2 * sampling, 2 * point + z2 * (sampling + at_yes - at_no), point * point - z2 * at_no
+        ends.append((b + sign * math.sqrt(max(b * b - 4 * a * c, 0.0))) / (2 * a))
+    return Interval(ends[0], ends[1], APPROXIMATE).clipped(0, 1)
 
 
 def dirichlet(scores: Sequence[float], counts: Sequence[int], alpha: float) -> Interval:
@@ -93,6 +173,15 @@ def dirichlet(scores: Sequence[float], counts: Sequence[int], alpha: float) -> I
     low = _dirichlet_quantile(values, weights + first, alpha / 2)
     high = _dirichlet_quantile(values, weights + last, 1 - alpha / 2)
     return Interval(low, high, APPROXIMATE)
+
+
+def dirichlet_excess(scores: Sequence[float], counts: Sequence[int], x: float, alpha: float, *, upper: bool) -> float:
+    """How far the lower or the upper limit of `dirichlet` lies above x, on the scale of probabilities: its sign."""
+    values, places = np.unique(np.asarray(scores, dtype=float), return_inverse=True)
+    weights: Floats = np.bincount(places, weights=np.asarray(counts, dtype=float), minlength=len(values)).astype(float)
+    weights[-1 if upper else 0] += 1
+    kept = weights > 0
+    return _dirichlet_above((values - x)[kept], weights[kept]) - (alpha / 2 if upper else 1 - alpha / 2)
 
 
 def _dirichlet_quantile(values: Floats, weights: Floats, level: float) -> float:
@@ -126,6 +215,8 @@ def _dirichlet_above(offsets: Floats, weights: Floats) -> float:
     θ = Σ c arctan((v−x)u), ρ = Π (1+(v−x)²u²)^(c/2). With u = e^y the integrand is smooth and falls off on both
     sides, so the trapezoidal rule converges fast.
     """
+    if offsets.min() >= 0 or offsets.max() <= 0:
+        return float(offsets.max() > 0)
     scale = 1 / math.sqrt(float(weights @ offsets**2))
     scaled = np.outer(GRID, offsets * scale)
     integrand = np.sin(np.arctan(scaled) @ weights) * np.exp(-0.5 * (np.log1p(scaled**2) @ weights))
@@ -147,9 +238,11 @@ def korn_graubard(mean: float, variance: float, n: int, alpha: float) -> Interva
 def geometric_mean(mean: float, top: float, noise: float, n: int, alpha: float) -> Interval:
     """For the mean of levels from 0 to `top` under noise of known variance: the roots of a quadratic.
 
-    (m − μ)² = c² (s² + μ(top − μ))/n with c = z + 0.21/n, since a level of mean μ varies by at most μ(top − μ).
+    (m − μ)² = c² (s² + μ(top − μ))/n with c = z + 0.21/n, since a level of mean μ varies by at most μ(top − μ). An m
+    beyond the range is moved there first: what it excludes, it excludes there too, and the roots are never one point.
     """
+    mean = min(max(mean, 0.0), top)
     c = (float(ndtri(1 - alpha / 2)) + 0.21 / n) ** 2 / n
     a, b, d = 1 + c, -(2 * mean + c * top), mean * mean - c * noise
-    root = math.sqrt(max(b * b - 4 * a * d, 0.0))
-    return Interval((-b - root) / (2 * a), (-b + root) / (2 * a), APPROXIMATE).clipped(0, top)
+    root = math.sqrt(b * b - 4 * a * d)
+    return Interval((-b - root) / (2 * a), (-b + root) / (2 * a), APPROXIMATE)

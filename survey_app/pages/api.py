@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import re
 from pathlib import Path
+from typing import Any
 
 from flask import Blueprint, Response, current_app, jsonify, request, send_from_directory
 from flask_login import current_user
@@ -11,12 +12,16 @@ from flask_login import current_user
 import client
 from survey_app import get_store
 from survey_app.collect import PREFLIGHT_HEADERS, RESPONDENT_HEADERS, read_batch
+from survey_app.estimate.intervals import Options
+from survey_app.estimate.tables import PairError
 from survey_app.openapi import document
 from survey_app.problems import Problem
 from survey_app.results import results
 from survey_app.store import Published, State, Store, User
+from survey_app.study import crosstab_document
 
 blueprint = Blueprint("api", __name__)
+MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
 BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")
 SCRIPTS = Path(client.__file__).parent / "js"
 
@@ -68,6 +73,17 @@ def version(slug: str) -> Published:
     return published
 
 
+def readable(published: Published) -> Published:
+    """A survey whose results this request may see, or a Problem."""
+    if not published.public:
+        user = bearer() or (current_user.user if current_user.is_authenticated else None)
+        if user is None:
+            raise Problem("unauthorized", "These results are private.")
+        if not may_manage(user, published):
+            raise Problem("forbidden")
+    return published
+
+
 @blueprint.get("/api/surveys/<slug>", provide_automatic_options=False)
 def definition(slug: str) -> Response:
     """The canonical definition, byte for byte, with its digest as the ETag."""
@@ -100,14 +116,51 @@ def batch(slug: str) -> Response:
 @blueprint.get("/api/surveys/<slug>/results")
 def survey_results(slug: str) -> Response:
     """What the snapshot holds; public, or for the owner's token or session."""
-    published = version(slug)
-    if not published.public:
-        user = bearer() or (current_user.user if current_user.is_authenticated else None)
-        if user is None:
-            raise Problem("unauthorized", "These results are private.")
-        if not may_manage(user, published):
-            raise Problem("forbidden")
-    response = jsonify(results(published, store().snapshot(published)))
+    published = readable(version(slug))
+    tally = store().snapshot(published)
+    response = jsonify(results(published, tally, options(tally.reports)))
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def options(reports: int) -> Options:
+    """What intervals the query asks for."""
+    wanted: dict[str, Any] = {}
+    try:
+        if "confidence" in request.args:
+            wanted["confidence"] = float(request.args["confidence"])
+        if "population" in request.args:
+            wanted["population"] = int(request.args["population"])
+    except ValueError:
+        raise Problem("malformed_request", "confidence and population are numbers.") from None
+    if not 0.5 <= wanted.get("confidence", 0.95) <= 0.9999:
+        raise Problem("malformed_request", "confidence is from 0.5 to 0.9999.")
+    if "population" in wanted and wanted["population"] < max(reports, 1):
+        raise Problem("malformed_request", f"{reports} reports cannot come from a population that small.")
+    return Options(
+        **wanted, simultaneous=request.args.get("simultaneous") == "1", narrow=request.args.get("narrow") == "1"
+    )
+
+
+def check_scan(published: Published, reports: int) -> None:
+    """Reading very many reports takes seconds: only for the owner, and beyond that only by the command."""
+    user = bearer() or (current_user.user if current_user.is_authenticated else None)
+    if reports > (MOST_SCANNED if may_manage(user, published) else MOST_SCANNED_FOR_ANYONE):
+        raise PairError(f"{reports:,} reports are too many to read for a page; the command candor crosstab does it")
+
+
+@blueprint.get("/api/surveys/<slug>/crosstab")
+def survey_crosstab(slug: str) -> Response:
+    """Two questions at once, from the bits behind the snapshot; for whoever may see the results."""
+    published = readable(version(slug))
+    tally = store().snapshot(published)
+    rows, columns = (request.args.get(name, "") for name in ("rows", "columns"))
+    try:
+        check_scan(published, tally.reports)
+        found = crosstab_document(published, tally, store().scan(published), rows, columns, options(tally.reports))
+    except PairError as error:
+        raise Problem("malformed_request", f"{error}.") from None
+    response = jsonify(found)
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -1,0 +1,117 @@
+"""What a table of two questions says, and how its shares are bounded.
+
+The interval of a cell, or of a share within a row, keeps every value that the reports do not exclude at the variance
+that they would have *if it were true* (a score interval). With the variance seen in the reports instead (Wald), it
+shrinks to a point where all reports are alike: at ε 5, 20 reports cover a cell of 1% in 19% of runs.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from survey_app.estimate.fields import Cell, Estimate, clamp
+from survey_app.estimate.hypotheses import Test
+from survey_app.estimate.intervals import APPROXIMATE, Floats, Interval, Limits
+
+MOST_CELLS = 1024
+
+Names = tuple[str, ...]
+
+
+class PairError(Exception):
+    """These two questions cannot be crossed; the message says why."""
+
+
+@dataclass(frozen=True)
+class Crosstab:
+    """Cells by row and column; shares within each row; their differences to the first row; a test."""
+
+    rows: Names
+    columns: Names
+    n: int
+    cells: list[Cell]
+    within: list[Cell]
+    differences: list[Cell]
+    test: Test | None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is known of the shares within rows: row i holds the share `sums[i]` of all, its cells `cells[i, j]`.
+
+    If r is the share of cell ij within row i, the variance of one report's (cell − r · row) is v0 + v1 r + v2 r².
+    """
+
+    cells: Floats
+    sums: Floats
+    known: npt.NDArray[np.bool_]  # by row: whether the reports exclude that nobody is in it
+    spread: tuple[Floats, Floats, Floats]  # v0, v1, v2 by cell
+    correlation: Floats  # of the share within each row with that within the first
+
+
+def score(top: float, bottom: float, spread: tuple[float, float, float], n: int, z: float) -> tuple[float, float]:
+    """All r in [0, 1] with (top − r·bottom)² ≤ z² (v0 + v1 r + v2 r²)/n; the top is moved by half a report first.
+
+    They are those around the nearest possible ratio, so that there always are some.
+    """
+    t = z * z / n
+    a = bottom * bottom - t * spread[2]
+    ends: list[float] = []
+    for sign, end in ((-1, 0.0), (1, 1.0)):
+        moved = clamp(top, 0.0, bottom) + sign / (2 * n)
+        if a <= 0 or not 0 < moved < bottom:
+            ends.append(end)
+            continue
+        b, c = moved * bottom + t * spread[1] / 2, moved * moved - t * spread[0]
+        ends.append((b + sign * math.sqrt(max(b * b - a * c, 0.0))) / a)
+    return ends[0], ends[1]
+
+
+def share(n: int, value: float, low: float, high: float) -> Estimate:
+    """A share, from the limits of its nearest possible value; a share of nobody is anything."""
+    limits = Interval(low, high, APPROXIMATE)
+    if not math.isfinite(value):
+        return Estimate("", "share", n, 0.5, Limits(limits, limits), value, None)
+    point = clamp(value)
+    return Estimate("", "share", n, point, Limits(limits.clipped(0, 1), limits.mapped(1, value - point)), value, None)
+
+
+def by_row(names: tuple[Names, Names], found: Rows, n: int, z: float) -> tuple[list[Cell], list[Cell]]:
+    """The shares within rows, and their differences to the first row (MOVER with the correlation of both)."""
+    within: list[Cell] = []
+    differences: list[Cell] = []
+    first: list[Estimate] = []
+    for i, j in np.ndindex(found.cells.shape):
+        top, bottom = float(found.cells[i, j]), float(found.sums[i])
+        low, high = 0.0, 1.0
+        if found.known[i]:
+            v0, v1, v2 = (float(part[i, j]) for part in found.spread)
+            low, high = score(top, bottom, (v0, v1, v2), n, z)
+        one = share(n, top / bottom if bottom > 0 else math.nan, low, high)
+        label = names[0][i], names[1][j]
+        within.append(Cell(label, one))
+        if i == 0:
+            first.append(one)
+            continue
+        both = bool(found.known[i] and found.known[0])
+        rho = min(float(found.correlation[i, j]), 1 - 2 / n) if both else None  # of two reports nobody knows it
+        differences.append(Cell(label, _difference(n, one, first[j], rho)))
+    return within, differences
+
+
+def _difference(n: int, one: Estimate, first: Estimate, correlation: float | None) -> Estimate:
+    value = one.unbiased - first.unbiased
+    if correlation is None:
+        nothing = Interval(-1.0, 1.0, APPROXIMATE)
+        point = clamp(value, -1, 1) if math.isfinite(value) else 0.0
+        return Estimate("", "difference", n, point, Limits(nothing, nothing), value, None)
+
+    def distance(mine: float, other: float) -> float:
+        return math.sqrt(max(mine * mine + other * other - 2 * correlation * mine * other, 0.0))
+
+    low = value - distance(one.unbiased - one.limits.raw.low, first.limits.raw.high - first.unbiased)
+    high = value + distance(one.limits.raw.high - one.unbiased, first.unbiased - first.limits.raw.low)
+    raw = Interval(low, high, APPROXIMATE)
+    return Estimate("", "difference", n, clamp(value, -1, 1), Limits(raw.around(value, -1, 1), raw), value, None)
