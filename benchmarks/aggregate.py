@@ -1,0 +1,117 @@
+"""From 10^6 reports of 32 stored bits to 32 estimates: candor beside a byte histogram and the libraries of the field.
+
+The work begins with the reports as each library keeps them in memory and ends with what it estimates. A plain histogram
+of bytes, which estimates nothing, is the measure of how fast it could be. Rounds alternate, the best of each counts.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from survey_app.authoring import choose
+from survey_app.store import Bits, add_bits
+
+REPORTS, WIDTH, EPSILON, ROUNDS = 10**6, 32, 1.0, 5
+FEW = 20_000  # reports for a library that needs the better part of a minute for all
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """What is timed, and for how many reports."""
+
+    name: str
+    reports: int
+    work: Callable[[], object]
+
+
+def estimates(rows: Bits) -> Contestant:
+    mechanism = choose.unary(WIDTH, Decimal(EPSILON))
+    p, q = float(mechanism.p), float(mechanism.q)
+
+    def work() -> object:
+        counts = np.zeros(WIDTH, dtype=np.int64)
+        add_bits(counts, rows)
+        return (counts / len(rows) - q) / (p - q)
+
+    return Contestant("candor", len(rows), work)
+
+
+def histograms(rows: Bits) -> list[Contestant]:
+    return [
+        Contestant(
+            "histogram of each byte", len(rows), lambda: [np.bincount(column, minlength=256) for column in rows.T]
+        ),
+        Contestant("histogram of all bytes", len(rows), lambda: np.bincount(rows.ravel(), minlength=256)),
+    ]
+
+
+def multi_freq_ldpy(rows: Bits) -> Contestant:
+    from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Aggregator_MI
+
+    reports = list(np.unpackbits(rows, axis=1).astype(float))  # its client makes vectors of floats
+    return Contestant("multi-freq-ldpy", len(rows), lambda: UE_Aggregator_MI(reports, EPSILON))
+
+
+def pure_ldp(rows: Bits) -> Contestant:
+    from pure_ldp.frequency_oracles.unary_encoding import UEServer
+
+    reports = list(np.unpackbits(rows, axis=1).astype(float))
+
+    def work() -> object:
+        server = UEServer(EPSILON, WIDTH, use_oue=True)
+        for report in reports:
+            server.aggregate(report)
+        return server.estimate_all(range(1, WIDTH + 1), suppress_warnings=True)
+
+    return Contestant("pure-ldp", len(rows), work)
+
+
+def opendp(rows: Bits) -> Contestant:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    reports = [row.tobytes() for row in rows[:FEW]]
+    flip = 2 / (1 + math.exp(EPSILON / 2))
+    return Contestant("OpenDP", FEW, lambda: dp.m.debias_randomized_response_bitvec(reports, flip))
+
+
+def best_times(contestants: list[Contestant], rounds: int) -> dict[str, float]:
+    """Seconds, each the best of some alternating rounds."""
+    best = {one.name: math.inf for one in contestants}
+    for _ in range(rounds):
+        for one in contestants:
+            start = time.perf_counter()
+            one.work()
+            best[one.name] = min(best[one.name], time.perf_counter() - start)
+    return best
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"\nAggregation: {REPORTS:,} reports of {WIDTH} stored bits, best of {ROUNDS} alternating rounds")
+    rows = np.random.default_rng().integers(0, 256, (REPORTS, WIDTH // 8), dtype=np.uint8)
+    contestants = [estimates(rows), *histograms(rows)]
+    missing = ["diffprivlib (has no aggregation)"]
+    for peer in (multi_freq_ldpy, pure_ldp, opendp):
+        try:
+            contestants.append(peer(rows))
+        except ImportError as error:
+            missing.append(f"{peer.__name__} (not installed: {error.name})")
+    best = best_times(contestants, ROUNDS)
+    mine = best["candor"]
+    for one in contestants:
+        whole = best[one.name] * REPORTS / one.reports
+        scaled = "" if one.reports == REPORTS else f"  (measured on {one.reports:,}, scaled)"
+        ratio = "" if one.name == "candor" else f"{whole / mine:10.1f} × candor's time"
+        print(f"{one.name:24} {1000 * whole:10,.1f} ms {ratio}{scaled}")
+    for name in ("histogram of each byte", "histogram of all bytes"):
+        print(f"candor's time over the {name}: ratio {mine / best[name]:.2f} (goal at most 2)")
+    print("not compared:", ", ".join(missing))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Where to find an interval in the results of a survey; what is found may be several, which have to hold together."""
+
+from collections.abc import Sequence
+
+from benchmarks.study import Find
+from client.definition import Question, Survey
+from survey_app.estimate import derived
+from survey_app.estimate.fields import Evidence, evidence, question_estimates
+from survey_app.estimate.intervals import Interval, Options
+from survey_app.estimate.pairs import crosstab
+from survey_app.store import Bits, Tally
+
+PLAIN = Options()
+
+
+def asked(survey: Survey, tally: Tally, question: str) -> tuple[Evidence, Question]:
+    """What a tally tells about the field of a question."""
+    return next(
+        (found, one) for found in evidence(survey, tally) for one in found.field.questions if one.id == question
+    )
+
+
+def estimate_of(question: str, option: str, options: Options = PLAIN, *, sample: bool = False) -> Find:
+    """One line of the results."""
+
+    def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
+        lines = question_estimates(*asked(survey, tally, question), options)
+        found = [one.limits.sample if sample else one.interval for one in lines if one.option == option]
+        return [interval for interval in found if interval is not None]
+
+    return find
+
+
+def all_of(question: str, options: Options) -> Find:
+    """All lines of the results."""
+
+    def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
+        return [one.interval for one in question_estimates(*asked(survey, tally, question), options)]
+
+    return find
+
+
+def total_of(question: str, *labels: str) -> Find:
+    """The share of several options together."""
+
+    def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
+        one = derived.total(*asked(survey, tally, question), labels, PLAIN)
+        return [one.interval] if one else []
+
+    return find
+
+
+def among_answers(question: str, option: str) -> Find:
+    """A share of those who answered."""
+
+    def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
+        lines = derived.answered(*asked(survey, tally, question), PLAIN)
+        return [one.interval for one in lines if one.option == option]
+
+    return find
+
+
+def crossed(part: str, *options: str) -> Find:
+    """One of the cells, shares within rows or differences between rows of questions a and b."""
+
+    def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
+        table = crosstab(survey, "a", "b", tally, [rows], PLAIN)
+        return [one.estimate.interval for one in getattr(table, part) if one.options == options]
+
+    return find
+
+
+def median(question: str) -> Find:
+    """The points that may hold the median, as the range of their places."""
+
+    def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
+        found, one = asked(survey, tally, question)
+        half = next(each for each in derived.quantiles(found, one, PLAIN) if each.level == 0.5)
+        places = [one.labels.index(label) for label in half.options]
+        return [Interval(min(places), max(places), half.coverage)]
+
+    return find

@@ -1,0 +1,73 @@
+"""How long the results page takes at 10^3 and at 10^7 reports: it reads the tally, so the number should not matter.
+
+Both surveys lie in one SQLite file with all their reports. Each page is asked for with a confidence level of its own,
+so that nothing comes from the cache of documents; rounds alternate, the median counts.
+"""
+
+import secrets
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from flask.testing import FlaskClient
+
+from survey_app import create_app, simulate
+from survey_app.authoring import build
+from survey_app.store import Published, State, Submission
+from survey_app.store.sqlite import SqliteStore
+
+FEW, MANY, ROUNDS = 10**3, 10**7, 15
+GOAL = 1.5
+CAMPUS = Path(__file__).parent.parent / "examples" / "campus.yaml"
+
+
+def add(store: SqliteStore, owner: int, slug: str, count: int) -> Published:
+    """The campus under another name, with so many made-up reports."""
+    survey = build(CAMPUS.read_bytes().replace(b"slug: campus", f"slug: {slug}".encode())).survey
+    published = store.add_survey(
+        survey, owner=owner, state=State.OPEN, public=True, opens=None, closes=None, max_reports=None, invited=False
+    )
+    rng = np.random.default_rng()
+    for start in range(0, count, simulate.CHUNK):
+        indices = simulate.people(survey, {}, min(simulate.CHUNK, count - start), rng)
+        for rows in simulate.reports(survey, indices, rng):
+            store.write([Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows].copy)
+    return published
+
+
+def seconds(client: FlaskClient, slug: str, place: int) -> float:
+    """One page, fresh."""
+    start = time.perf_counter()
+    answer = client.get(f"/results/{slug}?confidence={0.9 + place / 1000}")
+    if answer.status_code != 200:
+        raise RuntimeError(f"{slug}: {answer.status}")
+    return time.perf_counter() - start
+
+
+def main(many: int = MANY) -> None:
+    """Print the two times and their ratio."""
+    print(f"\nResults page: {FEW:,} and {many:,} reports of the sample survey, median of {ROUNDS} alternating rounds")
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "candor.db")
+        client = create_app({"RATE_LIMIT": "off"}, store).test_client()
+        owner = store.add_user("ada", "no password opens this").key
+        counts = {"few": FEW, "many": many}
+        for slug, count in counts.items():
+            add(store, owner, slug, count)
+            seconds(client, slug, ROUNDS)
+        times: dict[str, list[float]] = {slug: [] for slug in counts}
+        for place in range(ROUNDS):
+            for slug in counts:
+                times[slug].append(seconds(client, slug, place))
+        store.close()
+    medians = {slug: statistics.median(found) for slug, found in times.items()}
+    for slug, count in counts.items():
+        print(f"{count:>12,} reports {1000 * medians[slug]:8.1f} ms")
+    print(f"ratio {medians['many'] / medians['few']:.2f} (goal at most {GOAL})")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
