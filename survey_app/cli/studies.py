@@ -13,6 +13,7 @@ import numpy as np
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from client.words import digit_label
 from survey_app import simulate
 from survey_app.cli.common import DIGEST, FILE, find_survey, open_db
 from survey_app.estimate.intervals import Options
@@ -101,8 +102,14 @@ def _totals(published: Published, wanted: tuple[str, ...]) -> dict[str, list[lis
     for text in wanted:
         name, _, rest = text.partition("=")
         labels = rest.split("|")
-        if name not in questions or not set(labels) <= set(questions[name].labels) or len(set(labels)) < len(labels):
-            raise click.ClickException(f"--total {text!r}: write QUESTION=A|B with options of one question")
+        one = questions.get(name)
+        if one is None or one.type in ("yes_no", "multiple") or one.levels:
+            raise click.ClickException(
+                f"--total {text!r}: write QUESTION=A|B; the question is a choice, a scale or has bins"
+            )
+        known = [digit_label(one, i) for i in range(one.no_answer)]
+        if not set(labels) <= set(known) or len(set(labels)) < len(labels):
+            raise click.ClickException(f"--total {text!r}: the options of {name} are {', '.join(known)}")
         found.setdefault(name, []).append(labels)
     return found
 
