@@ -293,11 +293,7 @@ def two_questions() -> Iterator[Case]:
         joint = len(survey.fields) == 1
         for n, part in product(sizes, ("cells", "within", "differences")):
             truths = [Truth(title, (_crossed(part, table),), together(table)) for title, table in tables.items()]
-            method = (
-                CLOPPER_PEARSON
-                if joint and part == "cells"
-                else {"cells": "Wald", "within": FIELLER}.get(part, "delta")
-            )
+            method = {"differences": "MOVER"}.get(part, CLOPPER_PEARSON if joint and part == "cells" else "score")
             find, effort = crossed(part, "yes", "yes"), min(1.0, 500 / n)
             yield Case(f"two questions, {part}", method, name, survey, n, find, truths, 0.93, effort=effort, scan=True)
 
