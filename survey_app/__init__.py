@@ -34,6 +34,8 @@ CONTENT_SECURITY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " form-action {form}; base-uri 'none'; frame-ancestors 'none'"
 )
+# their pages have forms; respondents' pages never do
+RESEARCHERS = ("auth", "editor", "launch", "results", "survey", "surveys")
 HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -62,6 +64,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
         MAX_CONTENT_LENGTH=LARGEST_BATCH,
         LOGIN_LIMIT=os.environ.get("CANDOR_LOGIN_LIMIT", DEFAULT_LOGIN_LIMIT),
         WTF_CSRF_SSL_STRICT=False,  # it needs the Referer, which our pages withhold
+        WTF_CSRF_TIME_LIMIT=None,  # as long as the session: a text that took hours is saved
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_NAME="candor_session",
@@ -73,11 +76,11 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     app.session_interface = _Sessions()
     app.extensions["candor_store"] = kept
 
-    from survey_app.pages import api, auth, respond
+    from survey_app.pages import api, auth, editor, explain, launch, respond, results, survey, surveys
 
     auth.init(app)
-    for blueprint in (api.blueprint, auth.blueprint, respond.blueprint):
-        app.register_blueprint(blueprint)
+    for page in (api, auth, editor, explain, launch, respond, results, survey, surveys):
+        app.register_blueprint(page.blueprint)
     app.register_error_handler(Exception, _problem_of)
     app.after_request(_secure)
     intake = app.extensions["candor_intake"] = Intake(app.wsgi_app, kept, app.config["RATE_LIMIT"])
@@ -127,7 +130,7 @@ def _problem_of(error: Exception) -> Response:
 
 def _secure(response: Response) -> Response:
     form = "'none'"
-    if request.blueprint == "auth":
+    if request.blueprint in RESEARCHERS:
         form = "'self'"
         response.headers.setdefault("Cache-Control", "no-store")
     if request.endpoint in ("api.definition", "api.preflight"):

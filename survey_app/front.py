@@ -20,6 +20,7 @@ from survey_app.store import Outcome
 
 THREADS = 16
 READ_SECONDS = 20.0
+LARGEST_FORM = 4_000_000  # an author's file in a form
 LOWER_HEADERS = [(name.lower(), value) for name, value in RESPONDENT_HEADERS]
 
 
@@ -42,6 +43,7 @@ class Front:
             if place:
                 self._intake.limit(_address(scope, self._proxies))
             most = LARGEST_BATCH if scope.path.endswith("/reports/batch") else LARGEST_REPORT
+            most = LARGEST_FORM if scope.path.startswith("/console") else most
             body = await asyncio.wait_for(_read(scope, protocol, most), READ_SECONDS)
         except (TimeoutError, Problem) as error:
             late = Problem("malformed_request", f"The body did not arrive in {READ_SECONDS:g} seconds.")

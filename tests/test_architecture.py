@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS: dict[str, set[str]] = {
     "client": {"client"},
     "survey_app.problems": set(),
+    "survey_app.compress": set(),
     "survey_app.variance": {"client"},
     "survey_app.authoring": {"client", "survey_app.authoring", "survey_app.variance"},
     "survey_app.openapi": {"client", "survey_app.problems"},

@@ -70,6 +70,8 @@ def init(app: Flask) -> None:
     """Attach sessions, CSRF protection and the limit on attempts."""
     manager = LoginManager(app)
     manager.login_view = "auth.sign_in"
+    manager.login_message = "Sign in to go on."
+    manager.login_message_category = "status"
     manager.session_protection = None
     manager._session_identifier_generator = lambda: None  # it would keep a hash of the address and agent
     csrf.init_app(app)
@@ -98,7 +100,7 @@ def sign_in() -> ResponseReturnValue:
             session.clear()
             login_user(Session(user))
             return redirect(local_path(request.args.get("next")) or url_for("auth.account"))
-        flash("Name or password is wrong.")
+        flash("Name or password is wrong.", "error")
     return render_template("login.html", form=form), 401 if request.method == "POST" else 200
 
 
@@ -129,11 +131,11 @@ def change_password() -> ResponseReturnValue:
     form = ChangePassword(request.form)
     user = current_user.user
     if not form.validate_on_submit():
-        flash(f"A new password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters.")
+        flash(f"A new password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters.", "error")
     elif form.new.data != form.again.data:
-        flash("The two new passwords differ.")
+        flash("The two new passwords differ.", "error")
     elif not check_password(user, form.old.data):
-        flash("The current password is wrong.")
+        flash("The current password is wrong.", "error")
     else:
         store = get_store(current_app)
         store.set_password(user, hash_password(form.new.data))
@@ -142,7 +144,7 @@ def change_password() -> ResponseReturnValue:
             raise Problem("forbidden")
         session.clear()
         login_user(Session(fresh))
-        flash("The password was changed. All other sessions have ended.")
+        flash("The password was changed. All other sessions have ended.", "status")
     return redirect(url_for("auth.account"))
 
 
