@@ -1,0 +1,55 @@
+"""The pictures of the README, from the real pages: `python -m tests.pictures`."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Page, ViewportSize, sync_playwright
+
+from survey_app import demo
+from tests.browser import ROOT, Site
+from tests.javascript import QUIET_CHROMIUM, find_chromium
+
+SIZE: ViewportSize = {"width": 760, "height": 900}
+
+
+def _form(page: Page, address: str) -> None:
+    """Answer everything, up to the look at what will be sent."""
+    page.goto(address)
+    page.wait_for_selector("#form[aria-busy=false]", state="attached")
+    page.get_by_role("button", name="All questions on one page").click()
+    for name in ("Yes", "notes", "Agree", "time"):
+        page.get_by_role("radio", name=name, exact=True).first.check()
+    page.get_by_role("checkbox", name="phone").check()
+    for place, value in enumerate(("12", "2400", "60")):
+        page.get_by_role("textbox").nth(place).fill(value)
+    page.get_by_role("button", name="Add the noise").click()
+    page.get_by_role("heading", name="What will be sent").scroll_into_view_if_needed()
+
+
+def main() -> None:
+    """Write docs/pictures/*.png."""
+    target = ROOT / "docs" / "pictures"
+    target.mkdir(exist_ok=True)
+    site = Site(Path(tempfile.mkdtemp()))
+    published, _ = demo.prepare(site.store)
+    for made in demo.respondents(published, 3000):
+        site.store.write(made.copy)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=find_chromium(), args=QUIET_CHROMIUM, chromium_sandbox=os.geteuid() != 0
+        )
+        page = browser.new_page(viewport=SIZE)
+        _form(page, site.link(published))
+        page.evaluate("scrollTo(0, document.querySelector('#form').offsetTop - 20)")
+        page.screenshot(path=target / "form.png")
+        page.goto(f"{site.origin}/results/{published.survey.slug}")
+        page.wait_for_load_state("networkidle")
+        page.evaluate("scrollTo(0, document.querySelector('svg').closest('section').offsetTop - 20)")
+        page.screenshot(path=target / "results.png")
+        browser.close()
+    site.close()
+
+
+if __name__ == "__main__":
+    main()
