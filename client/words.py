@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import floor
 
 from client.answer import labels_of
 from client.definition import Field, Question
@@ -9,6 +10,8 @@ from client.mechanism import Flip, Geometric, Sampled
 
 NO_ANSWER = "no answer"
 MOST_NAMED = 12
+MORE_DIGITS = 3  # of a level that lies between two values of the grid
+FEWEST_SHOWN = 10  # devices that do otherwise; fewer would round too much away
 
 
 def describe(field: Field, bits: int) -> str:
@@ -61,7 +64,7 @@ def digit_label(question: Question, symbol: int) -> str:
     if question.levels:
         return _with_unit(question, level_value(question, symbol))
     low, high = bin_range(question, symbol)
-    return _with_unit(question, low) if low == high else f"{_number(low)} to {_with_unit(question, high)}"
+    return _with_unit(question, low) if low == high else f"{spell(question, low)} to {_with_unit(question, high)}"
 
 
 def level_value(question: Question, level: int) -> Fraction:
@@ -77,26 +80,53 @@ def bin_range(question: Question, symbol: int) -> tuple[Fraction, Fraction]:
     return low + first * step, low + last * step
 
 
+def away(question: Question, mechanism: Geometric) -> Fraction:
+    """How far off about every second device is; zero if more than half send the number as it is."""
+    return level_value(question, mechanism.median_shift()) - Fraction(question.min)
+
+
+def share(p: Fraction, q: Fraction) -> tuple[int, int, int]:
+    """Of so many people whose answer it is, so many devices send it, and of as many others so many.
+
+    There are as many people as it takes to see ten devices that do otherwise: rounded, noise that is rare would look
+    like much more noise, or none.
+    """
+    people = 100
+    while people * min(q, 1 - p) < FEWEST_SHOWN:
+        people *= 10
+    return people, round(people * p), round(people * q)
+
+
 def odds_sentence(field: Field) -> str:
-    """How often a device sends the truth, out of 100 devices, or of as many as it takes to see the noise."""
+    """How often a device sends the truth."""
     mechanism = field.mechanism
     if isinstance(mechanism, Geometric):
         question = field.questions[0]
-        away = level_value(question, mechanism.median_shift()) - Fraction(question.min)
-        return f"random noise is added; every second device sends a number at least {_with_unit(question, away)} off"
-    people = 100
-    while people * min(mechanism.q, 1 - mechanism.p) < Fraction(1, 2):
-        people *= 10
-    p, q = round(people * mechanism.p), round(people * mechanism.q)
+        if not (off := away(question, mechanism)):
+            return "random noise is added, but on more than half of all devices it leaves the number as it is"
+        far = _with_unit(question, off)
+        return f"random noise is added; about every second device sends a number at least {far} off"
+    people, p, q = share(mechanism.p, mechanism.q)
+    group = f"of {people:,}"
     if isinstance(mechanism, Flip):
         no, yes = symbol_label(field, 0), symbol_label(field, 1)
-        return f"of {people:,} people with {yes}, {p:,} devices send {yes}; of {people:,} with {no}, {q:,} do"
-    return f"of {people:,} people with an answer, {p:,} devices name it; of {people:,} without it, {q:,} do"
+        return f"{group} people with {yes}, about {p:,} devices send {yes}; {group} with {no}, about {q:,} do"
+    if isinstance(mechanism, Sampled):
+        drawn = f"reports on {mechanism.draw} of {mechanism.size} options, drawn at random"
+        said = f"{group} people who chose such an option, about {p:,} devices say so"
+        return f"{drawn}; {said}; {group} who did not, about {q:,} do"
+    said = f"{group} people who gave an answer, about {p:,} devices name it"
+    return f"{said}; {group} who gave another, about {q:,} do"
 
 
 def _with_unit(question: Question, value: Fraction) -> str:
-    return f"{_number(value)} {question.unit}".strip()
+    return f"{spell(question, value)} {question.unit}".strip()
 
 
-def _number(value: Fraction) -> str:
-    return str(value.numerator) if value.denominator == 1 else f"{float(value):.6g}"
+def spell(question: Question, value: Fraction) -> str:
+    """A number of a question as a decimal: exact on its grid, and rounded to three digits more between two values."""
+    *_, digits = question.grid
+    places = digits + MORE_DIGITS
+    units = floor(value * 10**places + Fraction(1, 2))
+    whole, decimals = divmod(abs(units), 10**places)
+    return f"{'-' * (units < 0)}{whole}.{decimals:0{places}}".rstrip("0").rstrip(".")

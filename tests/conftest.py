@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.browser import Site
 from tests.javascript import QUIET_CHROMIUM, Chromium, Files, Node, find_chromium
 from tests.server import Server
 
@@ -18,6 +19,14 @@ def _own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def server() -> Iterator[Server]:
     running = Server()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """The real app, and a record of what reaches it."""
+    running = Site(tmp_path)
     yield running
     running.close()
 

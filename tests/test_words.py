@@ -3,7 +3,7 @@
 import pytest
 
 from client.definition import Field
-from client.words import describe, digit_label, odds_sentence, symbol_label
+from client.words import describe, digit_label, odds_sentence, said, symbol_label
 from tests.definitions import (
     COIN,
     define,
@@ -61,12 +61,30 @@ def test_joint_symbols_are_mixed_radix() -> None:
 
 def test_odds_in_words() -> None:
     coin = one(field(COIN, "cheated"), yes_no())
-    assert odds_sentence(coin) == "of 100 people with yes, 75 devices send yes; of 100 with no, 25 do"
+    assert odds_sentence(coin) == "of 100 people with yes, about 75 devices send yes; of 100 with no, about 25 do"
     five = one(field(subset(4, 1), "fair"), scale(optional=True))
-    assert odds_sentence(five) == "of 100 people with an answer, 75 devices name it; of 100 without it, 8 do"
+    assert odds_sentence(five) == (
+        "of 1,000 people who gave an answer, about 750 devices name it; of 1,000 who gave another, about 83 do"
+    )
     weak = one(field({"kind": "flip", "one": str(2**64 - 2**50), "zero": str(2**50)}, "cheated"), yes_no())
-    assert odds_sentence(weak) == "of 10,000 people with yes, 9,999 devices send yes; of 10,000 with no, 1 do"
+    assert odds_sentence(weak) == (
+        "of 1,000,000 people with yes, about 999,939 devices send yes; of 1,000,000 with no, about 61 do"
+    )
+    some = one(field(sampled(4, 2), "used"), multiple(optional=True))
+    assert odds_sentence(some).startswith("reports on 2 of 4 options, drawn at random; of 100 people who chose")
     many = one(field(unary(40, 2**63, 2**61), "hours"), number(max=39, bins=40))
     assert describe(many, 2**40 - 1).endswith("11 or 28 more")
     noisy = one(field(geometric(2**63, 8), "hours"), HOURS)
     assert "at least 30 h off" in odds_sentence(noisy)
+    calm = one(field(geometric(2**62, 16), "hours"), HOURS)
+    assert "on more than half of all devices it leaves the number as it is" in odds_sentence(calm)
+
+
+def test_numbers_are_spelled_exactly() -> None:
+    fine = one(field(subset(2, 1), "hours"), number(min="-1234567.5", max="7654321.25", step="0.25", levels=2))
+    assert [describe(fine, bits) for bits in (0b10, 0b01)] == ["-1234567.5", "7654321.25"]
+    assert said(fine, {"hours": 3}) == "-1234566.75"
+    thirds = one(field(subset(4, 1), "hours"), number(min=-1, max=0, step="0.01", levels=4))
+    assert [describe(thirds, 8 >> level) for level in range(4)] == ["-1", "-0.66667", "-0.33333", "0"]
+    wide = one(field(subset(2, 1), "hours"), number(max=2**31 - 1, bins=2))
+    assert describe(wide, 0b10) == "0 to 1073741823"

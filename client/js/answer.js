@@ -54,6 +54,6 @@ export function symbolOf(field, indices, random) {
 			const a = digit * BigInt(levels - 1);
 			digit = a / steps + BigInt(below(Number(steps), random) < a % steps);
 		}
-		return symbol * BigInt(size) + digit;
+		return (symbol && symbol * BigInt(size)) + digit;
 	}, 0n);
 }

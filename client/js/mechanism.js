@@ -25,8 +25,8 @@ const KINDS = {
 		randomize({ size, weight, keep }, symbol, random) {
 			const held = coin(keep, random);
 			const others = upTo(size).filter((i) => i !== Number(symbol));
-			const sent = [...pick(weight - held, others, random), held && Number(symbol)];
-			return upTo(size).map((i) => +sent.includes(i));
+			const sent = new Set([...pick(weight - held, others, random), held && Number(symbol)]);
+			return upTo(size).map((i) => +sent.has(i));
 		},
 	},
 	unary: {

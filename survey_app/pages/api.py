@@ -6,12 +6,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Response, current_app, jsonify, request, send_from_directory
+from flask import Blueprint, Response, current_app, jsonify, request
 from flask_login import current_user
 
 import client
 from survey_app import get_store
 from survey_app.collect import PREFLIGHT_HEADERS, RESPONDENT_HEADERS, read_batch
+from survey_app.compress import lean
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.tables import PairError
 from survey_app.openapi import document
@@ -93,7 +94,7 @@ def definition(slug: str) -> Response:
     for name, value in RESPONDENT_HEADERS:
         response.headers[name] = value
     response.headers["Cache-Control"] = "no-cache"
-    return response.make_conditional(request)  # type: ignore[return-value]
+    return lean(response, request)
 
 
 @blueprint.route("/api/surveys/<slug>", methods=["OPTIONS"])
@@ -183,4 +184,9 @@ def script(name: str) -> Response:
     """The browser's client, as it is."""
     if not re.fullmatch(r"[a-z0-9]+\.js", name):
         raise Problem("not_found")
-    return send_from_directory(SCRIPTS, name, mimetype="text/javascript", max_age=0)
+    try:
+        source = (SCRIPTS / name).read_bytes()
+    except FileNotFoundError:
+        raise Problem("not_found") from None
+    response = Response(source, content_type="text/javascript; charset=utf-8", headers={"Cache-Control": "no-cache"})
+    return lean(response, request)

@@ -7,7 +7,6 @@ with a survey stands in a log that only its owner reads.
 import re
 import secrets
 from datetime import datetime
-from pathlib import PurePosixPath
 from typing import Any
 
 from flask import Blueprint, Response, current_app, flash, redirect, render_template, request, url_for
@@ -20,7 +19,7 @@ from survey_app import get_store, odds, sketch
 from survey_app.authoring.source import LARGEST_FILE, AuthoringError, read
 from survey_app.demo import sample
 from survey_app.pages.outlook import sentence
-from survey_app.pages.respond import refusal
+from survey_app.pages.respond import asset, refusal
 from survey_app.plan.words import line_size
 from survey_app.problems import PROBLEMS, Problem
 from survey_app.store import Published, Store, StoreError, Unavailable, now
@@ -92,16 +91,6 @@ def script(name: str) -> Response:
     if not re.fullmatch(r"[a-z]+", name):
         raise Problem("not_found")
     return asset(f"console/{name}.js", "text/javascript")
-
-
-def asset(name: str, kind: str) -> Response:
-    """A file of the templates, as it is."""
-    loader = current_app.jinja_loader
-    try:
-        source = loader.get_source(current_app.jinja_env, str(PurePosixPath(name)))[0] if loader else ""
-    except Exception:
-        raise Problem("not_found") from None
-    return Response(source, content_type=f"{kind}; charset=utf-8", headers={"Cache-Control": "no-cache"})
 
 
 def download(body: str | bytes, name: str, kind: str) -> Response:

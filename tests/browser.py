@@ -1,0 +1,229 @@
+"""A real browser in front of the real app: what the browser sent, and what the server was sent, side by side.
+
+`Site` serves the app on a free port and keeps every request that reaches it, also beacons that a browser sends while it
+leaves a page and does not report. `Visit` is one person's device: a browser context with its own storage.
+"""
+
+import contextlib
+import re
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Request as Sent
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from client import Survey
+from client.report import to_text
+from survey_app import create_app
+from survey_app.authoring import build_file
+from survey_app.collect import invitation_hash
+from survey_app.store import Published, State
+from survey_app.store.sqlite import SqliteStore
+from tests.definitions import encode
+
+ROOT = Path(__file__).parent.parent
+CAMPUS = ROOT / "examples" / "campus.yaml"
+PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}}
+ZOOMED: dict[str, Any] = {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2}  # 1280 px at 200%
+DESKTOP: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
+LOOKS = {  # what every page has to stand, by name
+    f"{name}-{scheme}": size | {"color_scheme": scheme}
+    for name, size in (("phone", PHONE), ("zoomed", ZOOMED))
+    for scheme in ("light", "dark")
+}
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as the server got it; `path` with its query."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def everything(self) -> str:
+        """All of it as one text, to search in."""
+        return f"{self.method} {self.path} {self.headers} {self.body.decode('utf-8', 'replace')}"
+
+
+Reply = tuple[int, str, bytes]  # status, content type, body
+
+
+class Site:
+    """The app on a free port of this machine. `intercept` may answer a request instead of the app."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "site.db"
+        self.store = SqliteStore(self._path)
+        self.store.migrate()
+        self._owner = self.store.add_user("ada", "no password opens this").key
+        app = create_app({"RATE_LIMIT": "off"}, self.store)
+        self.received: list[Received] = []
+        self.intercept: Callable[[Received], Reply | None] = lambda request: None
+        inner = app.wsgi_app
+
+        def record(environ: dict[str, Any], start_response: Any) -> Any:
+            request = _received(environ)
+            self.received.append(request)
+            reply = self.intercept(request)
+            if reply is None:
+                return inner(environ, start_response)
+            status, kind, body = reply
+            start_response(f"{status} -", [("Content-Type", kind), ("Content-Length", str(len(body)))])
+            return [body]
+
+        app.wsgi_app = record  # type: ignore[method-assign]
+        self._http = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_Quiet)
+        self.origin = f"http://127.0.0.1:{self._http.server_port}"
+        self._thread = threading.Thread(target=lambda: self._http.serve_forever(poll_interval=0.01))
+        self._thread.start()
+
+    def add(
+        self,
+        survey: Survey | dict[str, Any] | Path,
+        *,
+        state: State = State.OPEN,
+        opens: datetime | None = None,
+        closes: datetime | None = None,
+        max_reports: int | None = None,
+        codes: Sequence[str] | None = None,
+    ) -> Published:
+        """Publish a survey, an author's file or a definition; with `codes` it is by invitation."""
+        if isinstance(survey, Path):
+            survey = build_file(survey).survey
+        elif isinstance(survey, dict):
+            survey = Survey.from_json(encode(survey))
+        published = self.store.add_survey(
+            survey, owner=self._owner, state=state, public=True,
+            opens=opens, closes=closes, max_reports=max_reports, invited=codes is not None,
+        )  # fmt: skip
+        if codes:
+            self.store.add_invitations(published, [invitation_hash(code) for code in codes])
+        return published
+
+    def link(self, published: Published, fragment: str = "") -> str:
+        """The survey's link."""
+        return f"{self.origin}/s/{published.survey.slug}{fragment}"
+
+    def stored(self, published: Published) -> list[dict[str, str]]:
+        """The reports in the store, as they were sent."""
+        with contextlib.closing(sqlite3.connect(self._path)) as connection:
+            rows = connection.execute("select id, bits from reports where survey = ?", (published.key,)).fetchall()
+        return [{"survey": published.survey.digest, "id": to_text(one), "bits": to_text(bits)} for one, bits in rows]
+
+    def sent(self, method: str = "POST") -> list[Received]:
+        """The requests of one method."""
+        return [request for request in self.received if request.method == method]
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+        self.store.close()
+
+
+class _Quiet(WSGIRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log(self, *_: Any) -> None:
+        pass
+
+
+def _received(environ: dict[str, Any]) -> Received:
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    body = environ["wsgi.input"].read(length)
+    environ["wsgi.input"] = _Again(body)
+    query = environ.get("QUERY_STRING")
+    headers = {key[5:].replace("_", "-").lower(): value for key, value in environ.items() if key.startswith("HTTP_")}
+    path = environ["PATH_INFO"] + (f"?{query}" if query else "")
+    return Received(environ["REQUEST_METHOD"], path, headers, body)
+
+
+class _Again:
+    """A body that was read already."""
+
+    def __init__(self, body: bytes) -> None:
+        self._left = body
+
+    def read(self, size: int = -1) -> bytes:
+        end = len(self._left) if size < 0 else size
+        taken, self._left = self._left[:end], self._left[end:]
+        return taken
+
+
+@dataclass
+class Visit:
+    """One device: a page, everything it asked for, and everything it complained about."""
+
+    page: Page
+    requests: list[Sent] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def open(self, url: str) -> Page:
+        """Go to an address and wait until everything is there."""
+        self.page.goto(url)
+        self.settle()
+        return self.page
+
+    def settle(self) -> None:
+        """Wait until the form, or whatever else the page loads, is there."""
+        if self.page.locator("#form").count():
+            self.page.wait_for_selector("#form[aria-busy=false]", state="attached")
+        else:
+            self.page.wait_for_load_state("networkidle")
+
+    def text(self) -> str:
+        """What can be read on the page."""
+        return re.sub(r"\s+", " ", self.page.inner_text("body"))
+
+    def sent(self, method: str = "POST") -> list[Sent]:
+        """What the browser says it has sent."""
+        return [request for request in self.requests if request.method == method]
+
+
+@contextlib.contextmanager
+def visit(browser: Browser, *, init: str = "", **options: Any) -> Iterator[Visit]:
+    """A new device; `init` runs before every script of its pages."""
+    context = browser.new_context(reduced_motion="reduce", **options)
+    try:
+        if init:
+            context.add_init_script(init)
+        made = Visit(context.new_page())
+
+        def complain(message: ConsoleMessage) -> None:
+            made.complaints.append(message.text)
+
+        def note(request: Sent) -> None:
+            made.requests.append(request)
+
+        context.on("request", note)
+        context.on("console", complain)
+        made.page.on("pageerror", lambda error: made.complaints.append(str(error)))
+        yield made
+    finally:
+        context.close()
+
+
+def violations(page: Page, *rules: str) -> list[str]:
+    """What axe finds on a page by all rules, or by some, each with its place."""
+    some = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}
+    found = Axe().run(page, options={"resultTypes": ["violations"], **some}).response["violations"]
+    return [f"{one['id']}: {node['html'][:200]} {node['failureSummary']}" for one in found for node in one["nodes"]]
+
+
+def overflows(page: Page) -> list[str]:
+    """The elements that reach beyond the side of the window; none should, on a phone or elsewhere."""
+    script = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+        [...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1
+            || e.getBoundingClientRect().left < -1).map((e) => e.outerHTML.slice(0, 120))"""
+    found: list[str] = page.evaluate(script)
+    return found
