@@ -13,7 +13,7 @@ changed may show. Which noise was drawn before is known by its tag, the first by
 by the bits instead would make draws free once all outcomes had been seen. Slugs never share noise, because equal bits
 would link a person across surveys.
 
-No answer is written down, but whoever copies the file has the key beside the bits and can often work answers out: it
+No answer is written down, but whoever copies the file has the key beside bits and tags and can work answers out: it
 is as private as the answers are. It carries a checksum; a damaged file is reported, never replaced, since a lost key
 would mean spending twice.
 """
