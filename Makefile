@@ -10,7 +10,7 @@ demo: $(VENV)/ready
 
 test: lint
 	@$(BIN)/python -m tests.javascript  # installs Chromium where it may, else says what is missing
-	$(BIN)/pytest --numprocesses auto
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 lint: $(VENV)/ready-test
 	$(BIN)/ruff check .

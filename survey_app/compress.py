@@ -1,4 +1,4 @@
-"""gzip for what respondents load: their pages, scripts, styles and definitions.
+"""gzip for what respondents load: their pages, scripts and styles; a definition stays as it is, its ETag is its digest.
 
 None of it holds a secret, so its length tells nobody anything. Researchers' pages do, and stay as they are: text of an
 attacker's choice beside a secret would show in the length.

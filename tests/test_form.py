@@ -711,7 +711,6 @@ def test_everything_is_served_as_it_is_and_by_gzip_to_those_who_accept_it(site: 
     expected = {f"/form/{file.name}": file.read_bytes() for file in FORM.glob("*.js")}
     expected |= {f"/client/js/{file.name}": file.read_bytes() for file in (ROOT / "client" / "js").glob("*.js")}
     expected |= {f"/{name}.css": (ROOT / "templates" / f"{name}.css").read_bytes() for name in ("style", "explain")}
-    expected["/api/surveys/exam"] = published.survey.source
     expected["/s/exam"] = ask(f"{site.origin}/s/exam")[2]
     for path, body in expected.items():
         url = site.origin + path
@@ -728,11 +727,14 @@ def test_everything_is_served_as_it_is_and_by_gzip_to_those_who_accept_it(site: 
         assert ask(url, If_None_Match=plain["ETag"])[::2] == (304, b"")
         assert ask(url, If_None_Match=packed["ETag"], Accept_Encoding="gzip")[::2] == (304, b"")
         assert ask(url, If_None_Match=packed["ETag"])[2] == body
+    _, headers, body = ask(f"{site.origin}/api/surveys/exam", Accept_Encoding="gzip")  # its ETag is its digest
+    assert (headers["Content-Encoding"], headers["ETag"]) == (None, f'"{published.survey.digest}"')
+    assert body == published.survey.source
     for page in ("privacy", "paper", "enter"):
         _, headers, body = ask(f"{site.origin}/s/exam/{page}", Accept_Encoding="gzip")
         assert (headers["Content-Encoding"], headers["Cache-Control"]) == ("gzip", "no-store")
         assert gzip.decompress(body).endswith(b"</html>")
-    for path in ("/login", "/console.css", "/s/nothing", "/api/surveys/exam/results"):  # may stand beside a secret
+    for path in ("/login", "/console", "/s/nothing", "/api/surveys/exam/results"):  # may stand beside a secret
         assert ask(site.origin + path, Accept_Encoding="gzip")[1]["Content-Encoding"] is None
 
 

@@ -94,7 +94,7 @@ def definition(slug: str) -> Response:
     for name, value in RESPONDENT_HEADERS:
         response.headers[name] = value
     response.headers["Cache-Control"] = "no-cache"
-    return lean(response, request)
+    return response.make_conditional(request)  # type: ignore[return-value]
 
 
 @blueprint.route("/api/surveys/<slug>", methods=["OPTIONS"])
