@@ -13,7 +13,7 @@ from decimal import Decimal
 import numpy as np
 
 from survey_app.authoring import choose
-from survey_app.store import Bits, add_bits
+from survey_app.tally import Bits, add_bits
 
 REPORTS, WIDTH, EPSILON, ROUNDS = 10**6, 32, 1.0, 5
 FEW = 20_000  # reports for a library that needs the better part of a minute for all

@@ -21,10 +21,11 @@ from client import Report, Survey, randomize
 from survey_app import create_app
 from survey_app.accounts import add_user
 from survey_app.authoring import build_file
-from survey_app.collect import read_batch
-from survey_app.front import Front
-from survey_app.results import results
-from survey_app.store import Published, State
+from survey_app.authoring.terms import Terms
+from survey_app.collect.batch import read_batch
+from survey_app.results.document import results
+from survey_app.server.front import Front
+from survey_app.store import Published
 from survey_app.store.sqlite import SqliteStore
 
 CONCURRENCY, REQUESTS, ROUNDS = 32, 4000, 3
@@ -46,15 +47,7 @@ def make(directory: Path) -> tuple[SqliteStore, Published]:
     store.migrate()
     user = add_user(store, "bench", "not a secret")
     survey = build_file(ROOT / "examples" / "exam.yaml").survey
-    settings = {"opens": None, "closes": None, "max_reports": None}
-    return store, store.add_survey(
-        survey,
-        owner=user.key,
-        state=State.OPEN,
-        public=True,
-        invited=False,
-        **settings,
-    )
+    return store, store.add_survey(survey, Terms(public=True), owner=user.key)
 
 
 def reports(survey: Survey, count: int) -> list[Report]:
@@ -152,7 +145,7 @@ def tally() -> None:
             rounds = []
             for _ in range(300):
                 start = time.perf_counter()
-                results(published, store.snapshot(published))
+                results(published.survey, store.snapshot(published))
                 rounds.append(time.perf_counter() - start)
             times[count] = min(times.get(count, 1.0), statistics.median(rounds))
         print(f"results: 10^7 reports against 10^3: ratio {times[10**7] / times[10**3]:.2f} (goal at most 1.5)")

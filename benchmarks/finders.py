@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from benchmarks.study import Find
 from client.definition import Question, Survey
 from survey_app.estimate import derived
-from survey_app.estimate.fields import Evidence, evidence, question_estimates
+from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Interval, Options
-from survey_app.estimate.pairs import crosstab
-from survey_app.store import Bits, Tally
+from survey_app.estimate.question import Evidence, evidence, question_estimates
+from survey_app.tally import Bits, Tally
 
 PLAIN = Options()
 

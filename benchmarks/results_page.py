@@ -14,9 +14,12 @@ from pathlib import Path
 import numpy as np
 from flask.testing import FlaskClient
 
-from survey_app import create_app, simulate
+from survey_app import create_app
 from survey_app.authoring import build
-from survey_app.store import Published, State, Submission
+from survey_app.authoring.terms import Terms
+from survey_app.plan.people import draw_people
+from survey_app.simulate import devices
+from survey_app.store import Published, Submission
 from survey_app.store.sqlite import SqliteStore
 
 FEW, MANY, ROUNDS = 10**3, 10**7, 15
@@ -27,13 +30,11 @@ CAMPUS = Path(__file__).parent.parent / "examples" / "campus.yaml"
 def add(store: SqliteStore, owner: int, slug: str, count: int) -> Published:
     """The campus under another name, with so many made-up reports."""
     survey = build(CAMPUS.read_bytes().replace(b"slug: campus", f"slug: {slug}".encode())).survey
-    published = store.add_survey(
-        survey, owner=owner, state=State.OPEN, public=True, opens=None, closes=None, max_reports=None, invited=False
-    )
+    published = store.add_survey(survey, Terms(public=True), owner=owner)
     rng = np.random.default_rng()
-    for start in range(0, count, simulate.CHUNK):
-        indices = simulate.people(survey, {}, min(simulate.CHUNK, count - start), rng)
-        for rows in simulate.reports(survey, indices, rng):
+    for start in range(0, count, devices.CHUNK):
+        indices = draw_people(survey, {}, min(devices.CHUNK, count - start), rng)
+        for rows in devices.reports(survey, indices, rng):
             store.write([Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows].copy)
     return published
 

@@ -16,9 +16,10 @@ import numpy.typing as npt
 from client import canonical
 from client.definition import Survey
 from client.mechanism import Mechanism, publish
-from survey_app import simulate
 from survey_app.estimate.intervals import Interval
-from survey_app.store import Bits, Tally
+from survey_app.plan.people import Indices
+from survey_app.simulate import devices
+from survey_app.tally import Bits, Tally
 
 NOMINAL = 0.95
 ERRORS = 4.0  # standard errors below which a simulated coverage is called too low
@@ -26,7 +27,7 @@ BLOCK = 200_000  # people who are simulated at once
 
 Floats = npt.NDArray[np.float64]
 Find = Callable[[Survey, Tally, Bits], Sequence[Interval]]  # nothing, where the results show nothing
-People = Callable[[int, np.random.Generator], Mapping[str, simulate.Indices]]
+People = Callable[[int, np.random.Generator], Mapping[str, Indices]]
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def surveys(case: Case, truth: Truth, runs: int, rng: np.random.Generator) -> It
     survey, n = case.survey, case.n
     while runs > 0:
         some = min(runs, max(1, BLOCK // n))
-        rows = np.concatenate(list(simulate.reports(survey, truth.people(some * n, rng), rng)))
+        rows = np.concatenate(list(devices.reports(survey, truth.people(some * n, rng), rng)))
         counts = np.unpackbits(rows, axis=1, count=survey.width).reshape(some, n, -1).sum(axis=1, dtype=np.int64)
         for run in range(some):
             yield Tally(n, counts[run]), rows[run * n : (run + 1) * n]

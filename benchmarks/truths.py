@@ -10,7 +10,7 @@ from scipy.stats import binom, multinomial
 
 from benchmarks.study import Floats, People, Truth
 from client.mechanism import Subset
-from survey_app.simulate import Indices
+from survey_app.plan.people import Indices
 
 Integers = npt.NDArray[np.int64]
 

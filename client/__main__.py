@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from client import words
-from client.answer import encode, index_of, labels_of, no_answer, shown
+from client.answer import encode, index_of, labels_of, shown, unanswered
 from client.definition import Question, Survey
 from client.errors import AnswerError, CandorError, LedgerError, LimitExceeded
 from client.ledger import Book, Entry, Ledger
@@ -142,7 +142,7 @@ def _interview(survey: Survey, asked: Sequence[int]) -> dict[str, Any]:
         if question.id in wanted and shown(question, picked):
             answer = _ask(question)
             answers[question.id] = answer
-            index = no_answer(question) if answer is None else index_of(question, answer)
+            index = unanswered(question) if answer is None else index_of(question, answer)
             picked[question.id] = labels_of(question, index)
     return answers
 

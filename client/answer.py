@@ -32,11 +32,11 @@ def encode(survey: Survey, answers: Mapping[str, Any], asked: Collection[int] | 
         if answer is not None:
             index = index_of(question, answer)
         elif question.optional or question.id not in wanted:
-            index = no_answer(question)
+            index = unanswered(question)
         else:
             raise AnswerError(question.id, "an answer is missing, and this question is not optional")
         if question.show_if and not shown(question, picked):
-            index = no_answer(question)
+            index = unanswered(question)
         indices[question.id] = index
         picked[question.id] = labels_of(question, index)
     return indices
@@ -87,7 +87,7 @@ def _number_index(question: Question, answer: Any) -> int:
     return index * question.bins // (question.steps + 1) if question.bins else index
 
 
-def no_answer(question: Question) -> int:
+def unanswered(question: Question) -> int:
     """The index that stands for no answer; a number's lies beyond its grid."""
     return question.steps + 1 if question.levels else question.no_answer
 

@@ -41,9 +41,19 @@ class Lossy(ABC):
     @cached_property
     def epsilon(self) -> Decimal:
         """The loss, to 50 digits."""
-        odds = self.odds
         with localcontext(EXACT):
-            return self.times * (Decimal(odds.numerator) / odds.denominator).ln()
+            return self.times * loss(self.odds)
+
+
+def loss(odds: Fraction) -> Decimal:
+    """ln(odds), to 50 digits."""
+    with localcontext(EXACT):
+        return (Decimal(odds.numerator) / odds.denominator).ln()
+
+
+def coin_odds(p: Fraction, q: Fraction) -> Fraction:
+    """What a coin's side tells at the most, if it is heads with p for one answer and with q < p for another."""
+    return max(p / q, (1 - q) / (1 - p))
 
 
 def round_up(epsilon: Decimal, digits: int = 12) -> Decimal:
@@ -68,7 +78,7 @@ class Coins(Lossy):
 
     @property
     def odds(self) -> Fraction:
-        return max(Fraction(self.one, self.zero), Fraction(WHOLE - self.zero, WHOLE - self.one))
+        return coin_odds(self.p, self.q)
 
     @property
     def p(self) -> Fraction:

@@ -1,5 +1,6 @@
-"""Passwords and tokens: argon2 for what people remember, plain hashes for what has 256 random bits."""
+"""Passwords, tokens and invitation codes: argon2 for what people remember, plain hashes for what is random."""
 
+import hashlib
 import secrets
 
 from argon2 import PasswordHasher
@@ -38,3 +39,13 @@ def add_user(store: Store, name: str, password: str) -> User:
 def new_token() -> str:
     """An API token; it is shown once."""
     return secrets.token_urlsafe(32)
+
+
+def new_code() -> str:
+    """An invitation code, for one person; it is in their link and nowhere else."""
+    return secrets.token_urlsafe(18)
+
+
+def secret_hash(secret: str) -> bytes:
+    """What is kept of a token or a code: they have at least 128 random bits, so a plain hash cannot be searched."""
+    return hashlib.sha256(secret.encode()).digest()

@@ -24,6 +24,9 @@ PROBLEMS: dict[str, tuple[int, str]] = {
 }
 
 CONTENT_TYPE = "application/problem+json"
+OF_HTTP = (  # what HTTP itself refuses has one of these, by its status
+    "unauthorized", "forbidden", "not_found", "method_not_allowed", "too_large", "too_many_requests", "unavailable",
+)  # fmt: skip
 
 
 class Problem(Exception):
@@ -34,8 +37,21 @@ class Problem(Exception):
         self.code, self.detail = code, detail
         self.status = PROBLEMS[code][0]
 
+    @classmethod
+    def of_status(cls, status: int) -> "Problem":
+        """What to call a refusal that is not our own."""
+        codes = {PROBLEMS[code][0]: code for code in OF_HTTP}
+        problem = cls(codes.get(status, "malformed_request" if status < 500 else "internal_error"))
+        problem.status = status
+        return problem
+
     def body(self) -> bytes:
         """The problem document."""
         title = PROBLEMS[self.code][1]
         document = {"type": "about:blank", "status": self.status, "code": self.code, "title": title}
         return json.dumps(document | {"detail": self.detail or title}).encode()
+
+
+def is_api(path: str) -> bool:
+    """Whether whoever asks at this path wants problem documents, not pages."""
+    return path.startswith("/api/") or path in ("/healthz", "/openapi.json")

@@ -22,11 +22,13 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from client import Survey
 from client.report import to_text
 from survey_app import create_app
+from survey_app.accounts import secret_hash
 from survey_app.authoring import build_file
-from survey_app.collect import invitation_hash
+from survey_app.authoring.terms import Terms
 from survey_app.store import Published, State
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import encode
+from tests.door import through_the_front
 
 ROOT = Path(__file__).parent.parent
 CAMPUS = ROOT / "examples" / "campus.yaml"
@@ -68,7 +70,7 @@ class Site:
         app = create_app({"RATE_LIMIT": "off"}, self.store)
         self.received: list[Received] = []
         self.intercept: Callable[[Received], Reply | None] = lambda request: None
-        inner = app.wsgi_app
+        inner = through_the_front(app)
 
         def record(environ: dict[str, Any], start_response: Any) -> Any:
             request = _received(environ)
@@ -102,11 +104,14 @@ class Site:
         elif isinstance(survey, dict):
             survey = Survey.from_json(encode(survey))
         published = self.store.add_survey(
-            survey, owner=self._owner, state=state, public=True,
-            opens=opens, closes=closes, max_reports=max_reports, invited=codes is not None,
-        )  # fmt: skip
+            survey,
+            Terms(True, opens, closes, max_reports),
+            owner=self._owner,
+            state=state,
+            invited=codes is not None,
+        )
         if codes:
-            self.store.add_invitations(published, [invitation_hash(code) for code in codes])
+            self.store.add_invitations(published, [secret_hash(code) for code in codes])
         return published
 
     def link(self, published: Published, fragment: str = "") -> str:

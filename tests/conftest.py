@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser import Site
+from tests.impostor import Server
 from tests.javascript import QUIET_CHROMIUM, Chromium, Files, Node, find_chromium
-from tests.server import Server
 
 
 @pytest.fixture(autouse=True)

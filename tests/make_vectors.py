@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import reference
+from tests.client.test_mechanism import SMALL, all_answers
 from tests.definitions import (
     COIN,
     define,
@@ -29,7 +30,6 @@ from tests.definitions import (
 )
 from tests.definitions import choice as choice_question
 from tests.faults import FAULTS, MISFITS, SPOILT, THRESHOLD_STRINGS, changed
-from tests.test_mechanism import SMALL, all_answers
 
 FOLDER = Path(__file__).parent / "vectors"
 MOST_ANSWERS = 9

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
-from survey_app import demo
+from survey_app.simulate import demo
 from tests.browser import ROOT, Site
 from tests.javascript import QUIET_CHROMIUM, find_chromium
 

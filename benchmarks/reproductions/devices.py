@@ -14,9 +14,10 @@ from benchmarks.reproductions.figures import Floats
 from client import Survey
 from client.mechanism import Flip
 from survey_app.authoring import build
+from survey_app.channel import share_variance
 from survey_app.estimate.functional import unbiased
-from survey_app.simulate import people, reports
-from survey_app.variance import share_variance
+from survey_app.plan.people import draw_people
+from survey_app.simulate.devices import reports
 
 MOST_AT_ONCE = 2_000_000
 Counts = npt.NDArray[np.int64]
@@ -54,7 +55,7 @@ def run(survey: Survey, n: int, runs: int, rng: np.random.Generator, *, share: f
         if fixed:
             said = np.tile(np.arange(n) < math.floor(n * share), count).astype(np.int64)
         else:
-            said = people(survey, {"q": share}, n * count, rng)["q"]
+            said = draw_people(survey, {"q": share}, n * count, rng)["q"]
         bits = np.concatenate([chunk[:, 0] >> 7 for chunk in reports(survey, {"q": said}, rng)])
         truths.append(said.reshape(count, n).sum(axis=1))
         ones.append(bits.reshape(count, n).sum(axis=1, dtype=np.int64))

@@ -12,7 +12,7 @@ from client import Survey
 from client.mechanism import Subset
 from survey_app.authoring import build
 from survey_app.estimate.functional import unbiased
-from survey_app.simulate import reports
+from survey_app.simulate.devices import reports
 
 Data = tuple[Fraction, ...]
 FEW = 2_000  # people at once

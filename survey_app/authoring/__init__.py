@@ -6,7 +6,6 @@ author can get wrong: budgets, designs, joint fields, dates.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +22,9 @@ from survey_app.authoring.budget import Claim, share
 from survey_app.authoring.choose import PRECISE, Choice
 from survey_app.authoring.questions import Item, raw_question, wish_of
 from survey_app.authoring.source import AuthoringError, Node, read
-from survey_app.variance import bit_variance
+from survey_app.authoring.terms import KEYS as TERMS
+from survey_app.authoring.terms import Terms, read_terms
+from survey_app.channel import bit_variance
 
 ADVISED_FIELD, ADVISED_TOTAL, CONFIRMED_TOTAL = 2, 4, 8
 
@@ -31,19 +32,16 @@ PROSE = ("description", "consent")
 
 
 @dataclass(frozen=True)
-class Draft:
+class Built:
     """A survey ready to publish: its definition, what stays outside of it, and advice for the author."""
 
     survey: Survey
-    public: bool
-    opens: datetime | None
-    closes: datetime | None
-    max_reports: int | None
+    terms: Terms
     advice: tuple[str, ...]
 
 
-def build_file(path: Path) -> Draft:
-    """The draft in a file, YAML unless its name ends in .json."""
+def build_file(path: Path) -> Built:
+    """What an author's file becomes, YAML unless its name ends in .json."""
     try:
         source = path.read_bytes()
     except OSError as error:
@@ -51,18 +49,18 @@ def build_file(path: Path) -> Draft:
     return build(source, json_file=path.suffix == ".json")
 
 
-def build(source: bytes, *, json_file: bool = False) -> Draft:
-    """The draft of an author's file; AuthoringError tells what is wrong, and where."""
+def build(source: bytes, *, json_file: bool = False) -> Built:
+    """What an author's file becomes; AuthoringError tells what is wrong, and where."""
     tree = read(source, json_file=json_file)
     try:
         return _build(tree)
     except DefinitionError as error:
-        raise AuthoringError(error.reason, error.path, _line(tree, error.path)) from None
+        raise AuthoringError(error.reason, error.path, tree.line_of(error.path)) from None
 
 
-def _build(tree: Node) -> Draft:
-    settings = ("results", "opens", "closes", "max_reports", "epsilon", "ask", "joint", "accept_weak_privacy")
-    top = tree.mapping(("slug", "title", "questions"), (*PROSE, "contact", "language", *settings))
+def _build(tree: Node) -> Built:
+    compiled = ("epsilon", "ask", "joint", "accept_weak_privacy")
+    top = tree.mapping(("slug", "title", "questions"), (*PROSE, "contact", "language", *TERMS, *compiled))
     nodes = top["questions"].items()
     raws = [raw_question(node) for node in nodes]
     questions = parse_questions(raws)
@@ -101,17 +99,7 @@ def _build(tree: Node) -> Draft:
             f"a total ε of {round_up(total, 4)} protects almost nothing; above {CONFIRMED_TOTAL}, "
             "write accept_weak_privacy: true if you mean it"
         )
-    opens, closes = (top[key].moment() if key in top else None for key in ("opens", "closes"))
-    if opens and closes and opens >= closes:
-        raise top["closes"].error("must be later than opens")
-    return Draft(
-        survey,
-        public="results" in top and top["results"].one_of("public", "private") == "public",
-        opens=opens,
-        closes=closes,
-        max_reports=top["max_reports"].integer(1) if "max_reports" in top else None,
-        advice=_advice(survey, total),
-    )
+    return Built(survey, read_terms(top), _advice(survey, total))
 
 
 def _groups(joint: Node | None, items: list[Item]) -> list[list[Item]]:
@@ -218,19 +206,3 @@ def _advice(survey: Survey, total: Decimal) -> tuple[str, ...]:
     if total > ADVISED_TOTAL:
         advice.append(f"the survey: ε = {round_up(total, 4)} in total is more than {ADVISED_TOTAL}; consider ask")
     return tuple(advice)
-
-
-def _line(tree: Node, path: str) -> int | None:
-    """The line of the place in the author's file that is nearest to a path in the definition."""
-    node = tree
-    for step in path.replace("[", ".[").split("."):
-        inner: Node | None = None
-        if isinstance(node.value, dict):
-            inner = node.value.get(step)
-        elif isinstance(node.value, list) and step.startswith("["):
-            index = int(step[1:-1])
-            inner = node.value[index] if index < len(node.value) else None
-        if inner is None:
-            break
-        node = inner
-    return node.line

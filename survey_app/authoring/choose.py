@@ -16,13 +16,7 @@ from client.definition import Question
 from client.errors import DefinitionError
 from client.mechanism import Flip, Geometric, Mechanism, Sampled, Subset, Unary
 from client.sampling import WHOLE
-from survey_app.variance import (
-    bit_variance,
-    geometric_variance,
-    level_variance,
-    sampled_variance,
-    union_variance,
-)
+from survey_app.channel import bit_variance, geometric_variance, level_variance, sampled_variance, union_variance
 
 PRECISE = Context(prec=60)
 LEAST_EPSILON, MOST_EPSILON = Decimal("0.000001"), 40

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
@@ -29,9 +30,12 @@ from ruamel.yaml.events import (
 )
 from ruamel.yaml.reader import ReaderError
 
+Plain: TypeAlias = str | list["Plain"] | dict[str, "Plain"]
+
 LARGEST_FILE = 1_000_000
+LARGEST_FORM = 4 * LARGEST_FILE  # the same in a form of the browser, which spells some characters with three
 DEEPEST = 20
-NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,15})?")
+NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,1000})?")  # whoever needs fewer decimals rounds
 FRACTION = re.compile(r"[0-9]{1,9}/[1-9][0-9]{0,8}")
 
 
@@ -55,6 +59,28 @@ class Node:
     def error(self, message: str) -> AuthoringError:
         """An error at this place."""
         return AuthoringError(message, self.path, self.line)
+
+    def plain(self) -> Plain:
+        """What it holds, as text, lists and mappings."""
+        if isinstance(self.value, dict):
+            return {key: member.plain() for key, member in self.value.items()}
+        if isinstance(self.value, list):
+            return [member.plain() for member in self.value]
+        return self.value
+
+    def line_of(self, path: str) -> int | None:
+        """The line of the place that is nearest to a path below this one."""
+        node = self
+        for step in re.findall(r"[^.\[\]]+", path):
+            inner: Node | None = None
+            if isinstance(node.value, dict):
+                inner = node.value.get(step)
+            elif isinstance(node.value, list) and step.isdigit() and int(step) < len(node.value):
+                inner = node.value[int(step)]
+            if inner is None:
+                break
+            node = inner
+        return node.line
 
     def items(self) -> "list[Node]":
         """The members of a list."""
@@ -231,3 +257,33 @@ def _from_json(text: str) -> Node:
         return Node({True: "true", False: "false", None: ""}.get(value, value), path, None)
 
     return node(value, "")
+
+
+@dataclass(frozen=True)
+class Content:
+    """An author's file that YAML can read: its text, what it says, and where."""
+
+    text: str
+    tree: Node
+    said: dict[str, Plain]
+
+    @property
+    def questions(self) -> list[Plain]:
+        """What stands in the list of questions; none if it is no list."""
+        questions = self.said.get("questions")
+        return questions if isinstance(questions, list) else []
+
+    def question(self, place: int) -> dict[str, Plain]:
+        """One question, or an AuthoringError if there is none."""
+        question = self.questions[place] if 0 <= place < len(self.questions) else None
+        if not isinstance(question, dict):
+            raise AuthoringError("There is no such question any more.")
+        return question
+
+
+@lru_cache(maxsize=32)
+def content_of(source: bytes) -> Content:
+    """What a file says; AuthoringError if it is not YAML, or no mapping."""
+    tree = read(source)
+    tree.members()
+    return Content(source.decode("utf-8-sig"), tree, cast(dict[str, Plain], tree.plain()))

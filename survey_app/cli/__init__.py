@@ -6,10 +6,9 @@ from typing import Any
 import click
 
 from client.__main__ import main as client_main
-from survey_app import DEFAULT_DB
 from survey_app.authoring.source import AuthoringError
-from survey_app.cli import accounts, exporting, planning, running, studies, surveys
-from survey_app.store import StoreError, Unavailable
+from survey_app.cli import accounts, export, plan, results, serve, simulate, survey
+from survey_app.store import DEFAULT_DB, StoreError, Unavailable
 
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 
@@ -49,15 +48,15 @@ def ledger_command(arguments: tuple[str, ...]) -> None:
 
 
 for command in (
-    running.serve_command,
-    running.demo_command,
-    surveys.survey,
-    studies.results_command,
-    studies.crosstab_command,
-    studies.regress_command,
-    studies.simulate_command,
-    planning.plan_command,
-    exporting.export_command,
+    serve.serve_command,
+    serve.demo_command,
+    survey.survey,
+    results.results_command,
+    results.crosstab_command,
+    results.regress_command,
+    simulate.simulate_command,
+    plan.plan_command,
+    export.export_command,
     accounts.user,
     accounts.token,
 ):

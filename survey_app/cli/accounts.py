@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from survey_app.accounts import add_user, hash_password, new_token
+from survey_app.accounts import add_user, hash_password, new_token, secret_hash
 from survey_app.cli.common import FILE, find_user, open_db
-from survey_app.pages.api import token_hash
 
 
 @click.group()
@@ -80,5 +79,5 @@ def token_add_command(ctx: click.Context, name: str) -> None:
     """Make a token for the account NAME and print it; it cannot be shown again."""
     store = open_db(ctx)
     made = new_token()
-    store.add_token(find_user(store, name), token_hash(made))
+    store.add_token(find_user(store, name), secret_hash(made))
     click.echo(made)

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from survey_app import DEFAULT_DB
-from survey_app.authoring import Draft, build_file
+from survey_app.authoring import Built, build_file
 from survey_app.authoring.source import AuthoringError
-from survey_app.store import Published, Store, User, open_store
+from survey_app.store import DEFAULT_DB, Published, Store, User, open_store
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, by its digest.")
@@ -24,7 +23,7 @@ def open_db(ctx: click.Context) -> Store:
 
 
 def find_survey(store: Store, slug: str, digest: str | None = None) -> Published:
-    """The version that collects now, or the one with this digest; a draft only if there is nothing else."""
+    """The version that collects now, or the one with this digest; an unopened one only if there is nothing else."""
     current = store.current(slug)
     wanted = digest or (current and current[1])
     published = store.version(slug, wanted) if wanted else store.newest(slug)
@@ -42,12 +41,12 @@ def find_user(store: Store, name: str) -> User:
     return user
 
 
-def build_draft(file: Path) -> Draft:
+def build_survey(file: Path) -> Built:
     """What an author's file says; advice goes to the terminal."""
     try:
-        draft = build_file(file)
+        built = build_file(file)
     except AuthoringError as error:
         raise click.ClickException(f"{file}: {error}") from None
-    for line in draft.advice:
+    for line in built.advice:
         click.echo(f"advice: {line}", err=True)
-    return draft
+    return built

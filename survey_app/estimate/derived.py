@@ -9,9 +9,9 @@ from client.definition import Question
 from client.mechanism import Subset, Unary
 from client.words import digit_label
 from survey_app.estimate import functional
-from survey_app.estimate.fields import LEAST_REPORTS, Estimate, Evidence, clamp, members, union_estimate
 from survey_app.estimate.functional import indicator
 from survey_app.estimate.intervals import Limits, Options
+from survey_app.estimate.question import LEAST_REPORTS, Estimate, Evidence, clamp, members, union_estimate
 
 QUARTILES = (0.25, 0.5, 0.75)
 MOST_ANSWERED = 256  # each takes a search of its own

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from client.mechanism import Flip, Subset, Unary
+from client.mechanism import Subset, Unary
+from survey_app.channel import Categorical, Floats, subset_moments
 from survey_app.estimate.intervals import (
     APPROXIMATE,
     GUARANTEED,
-    Floats,
     Interval,
     Limits,
     Options,
@@ -25,9 +25,7 @@ from survey_app.estimate.intervals import (
     dirichlet_excess,
     korn_graubard,
 )
-from survey_app.store import Counts
-
-Categorical = Flip | Subset | Unary
+from survey_app.tally import Counts
 
 
 def indicator(size: int, members: Sequence[int]) -> Floats:
@@ -124,16 +122,7 @@ def _subset(mechanism: Subset, counts: Counts, n: int, a: Floats, alpha: float) 
     s = float(a @ counts / n)
     shares = np.clip((counts / n - q) / (p - q), 0, None)
     shares = shares / shares.sum() if shares.sum() > 0 else np.full(k, 1 / k)
-    rest, squares = a.sum() - a, (a**2).sum() - a**2
-
-    def spread(r: int) -> Floats:
-        found: Floats = r * (k - 1 - r) / ((k - 1) * max(k - 2, 1)) * (squares - rest**2 / (k - 1))
-        return found
-
-    held = (a + (w - 1) * rest / (k - 1)) ** 2 + spread(w - 1)
-    lost = (w * rest / (k - 1)) ** 2 + spread(w)
-    second = p * held + (1 - p) * lost
-    first = p * (a + (w - 1) * rest / (k - 1)) + (1 - p) * w * rest / (k - 1)
+    first, second = subset_moments(mechanism, a)
     least = float((second - first**2).min())
     variance = max(float(shares @ second) - s * s, least) / (high - low) ** 2
     found = korn_graubard((s - low) / (high - low), variance, n, alpha)

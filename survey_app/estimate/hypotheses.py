@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import chdtrc, xlogy
 
 from client.mechanism import Flip, Subset, Unary
-from survey_app.estimate import channel
-from survey_app.estimate.intervals import Floats
+from survey_app import channel
+from survey_app.channel import Floats
 
 TINY = 1e-10
 MOST_STEPS = 200

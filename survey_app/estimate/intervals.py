@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import betaincinv, ndtri, stdtrit
 
+from survey_app.channel import Floats
+
 GUARANTEED, APPROXIMATE = "guaranteed", "approximate"
-
-Floats = npt.NDArray[np.float64]
-
+LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.9999  # that anybody may ask for
 REACH = 9.0  # standard deviations within which a quantile is looked for
 GRID_STEP = 0.02
 GRID = np.exp(np.arange(-14, 14, GRID_STEP))

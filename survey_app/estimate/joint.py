@@ -5,9 +5,11 @@ from scipy.special import ndtri
 
 from client.definition import Question
 from client.mechanism import Flip, Geometric, Sampled, Subset, Unary
-from survey_app.estimate import channel, hypotheses
-from survey_app.estimate.fields import LEAST_REPORTS, Evidence, joint_cells
-from survey_app.estimate.intervals import Floats, Options
+from survey_app import channel
+from survey_app.channel import Floats
+from survey_app.estimate import hypotheses
+from survey_app.estimate.intervals import Options
+from survey_app.estimate.question import LEAST_REPORTS, Evidence, joint_cells
 from survey_app.estimate.tables import Crosstab, Names, Rows, by_row
 
 

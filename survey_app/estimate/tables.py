@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from survey_app.estimate.fields import Cell, Estimate, clamp
+from survey_app.channel import Floats
 from survey_app.estimate.hypotheses import Test
-from survey_app.estimate.intervals import APPROXIMATE, Floats, Interval, Limits
+from survey_app.estimate.intervals import APPROXIMATE, Interval, Limits
+from survey_app.estimate.question import Cell, Estimate, clamp
 
 MOST_CELLS = 1024
 

@@ -1,1 +1,1 @@
-"""The pages and the API, one blueprint for each noun."""
+"""What HTTP shows, a folder for each audience: `form` for respondents, `console` and `results` for researchers."""

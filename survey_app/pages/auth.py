@@ -12,8 +12,8 @@ from flask_wtf import CSRFProtect, FlaskForm
 from wtforms import PasswordField, StringField
 from wtforms.validators import InputRequired, Length
 
-from survey_app import get_store
 from survey_app.accounts import LEAST_PASSWORD, MOST_PASSWORD, check_password, hash_password
+from survey_app.pages.access import store
 from survey_app.problems import Problem
 from survey_app.store import User
 
@@ -76,14 +76,11 @@ def init(app: Flask) -> None:
     manager._session_identifier_generator = lambda: None  # it would keep a hash of the address and agent
     csrf.init_app(app)
     limiter.init_app(app)
-    from survey_app.pages import api
-
-    csrf.exempt(api.blueprint)
 
     @manager.user_loader  # type: ignore[untyped-decorator]
     def load(identity: str) -> Session | None:
         key, _, stamp = identity.partition(":")
-        user = get_store(app).user(int(key)) if key.isascii() and key.isdigit() else None
+        user = store().user(int(key)) if key.isascii() and key.isdigit() else None
         if user is None or user.disabled or not hmac.compare_digest(user.stamp, stamp):
             return None
         return Session(user)
@@ -95,20 +92,20 @@ def sign_in() -> ResponseReturnValue:
     """Sign in, then go where one wanted to go, if that is on this server."""
     form = SignIn(request.form)
     if form.validate_on_submit():
-        user = get_store(current_app).user_named(form.name.data)
+        user = store().user_named(form.name.data)
         if check_password(user, form.password.data) and user is not None:
             session.clear()
             login_user(Session(user))
             return redirect(local_path(request.args.get("next")) or url_for("auth.account"))
         flash("Name or password is wrong.", "error")
-    return render_template("login.html", form=form), 401 if request.method == "POST" else 200
+    return render_template("auth/login.html", form=form), 401 if request.method == "POST" else 200
 
 
 @blueprint.post("/logout")
 @login_required  # type: ignore[untyped-decorator]
 def sign_out() -> ResponseReturnValue:
     """Sign out, everywhere: a copied cookie must not outlive it."""
-    get_store(current_app).end_sessions(current_user.user)
+    store().end_sessions(current_user.user)
     logout_user()
     session.clear()
     return redirect(url_for("auth.sign_in"))
@@ -118,9 +115,9 @@ def sign_out() -> ResponseReturnValue:
 @login_required  # type: ignore[untyped-decorator]
 def account() -> ResponseReturnValue:
     """One's own surveys, and the form to change the password."""
-    store = get_store(current_app)
-    surveys = [(one, store.snapshot(one).reports) for one in store.surveys(current_user.user.key)]
-    return render_template("account.html", form=ChangePassword(), surveys=surveys, name=current_user.user.name)
+    kept = store()
+    surveys = [(one, kept.snapshot(one).reports) for one in kept.surveys(current_user.user.key)]
+    return render_template("auth/account.html", form=ChangePassword(), surveys=surveys, name=current_user.user.name)
 
 
 @blueprint.post("/account/password")
@@ -137,9 +134,8 @@ def change_password() -> ResponseReturnValue:
     elif not check_password(user, form.old.data):
         flash("The current password is wrong.", "error")
     else:
-        store = get_store(current_app)
-        store.set_password(user, hash_password(form.new.data))
-        fresh = store.user(user.key)
+        store().set_password(user, hash_password(form.new.data))
+        fresh = store().user(user.key)
         if fresh is None:
             raise Problem("forbidden")
         session.clear()

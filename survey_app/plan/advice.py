@@ -10,8 +10,9 @@ from client.mechanism import Geometric
 from survey_app.authoring import ADVISED_FIELD, ADVISED_TOTAL
 from survey_app.plan.cross import Cross
 from survey_app.plan.figures import figures, make_field
-from survey_app.plan.guess import answering
-from survey_app.plan.lines import Asked, Line, Settings, asked, line, lines
+from survey_app.plan.lines import Asked, Line, asked, line, lines
+from survey_app.plan.people import answering
+from survey_app.plan.settings import Settings
 from survey_app.plan.words import line_size, loss, what
 
 TOO_MANY = 1_000_000

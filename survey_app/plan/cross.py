@@ -12,11 +12,12 @@ from itertools import combinations
 from client.definition import Survey
 from client.mechanism import Flip, Subset, Unary
 from survey_app.authoring.source import Node
-from survey_app.plan.guess import Guess, answering, option_share
-from survey_app.plan.lines import Asked, Line, Settings, asked, line
+from survey_app.channel import bit_variance
+from survey_app.plan.lines import Asked, Line, asked, line
+from survey_app.plan.people import Guess, answering, option_share
+from survey_app.plan.settings import Settings
 from survey_app.plan.spread import PlanError, Spread
 from survey_app.plan.variants import joint_of, variant
-from survey_app.variance import bit_variance
 
 MOST_PAIRS = 6  # that are crossed without being asked for
 MOST_CELLS = 1000  # that anybody would look at

@@ -1,7 +1,7 @@
 """The figures that a question will give, and how much one report says about each.
 
 A share has one figure for any option, since all options have the same p and q. Means are linear in the shares, and
-their variances come from `survey_app.variance`; of an optional question the mean is that of those who answer, a ratio
+their variances come from `survey_app.channel`; of an optional question the mean is that of those who answer, a ratio
 Σ a f/Σ f, whose variance is that of Σ (a − ratio) f, divided by the squared share of those who answer.
 """
 
@@ -19,10 +19,9 @@ from client.mechanism import Flip, Geometric, Sampled, Subset, Unary
 from client.sampling import WHOLE
 from client.words import bin_range, level_value
 from survey_app.authoring import choose
-from survey_app.estimate.intervals import Floats
-from survey_app.plan.guess import Guess, numbers, option_share
+from survey_app.channel import Floats, score_variance, share_variance
+from survey_app.plan.people import Guess, numbers, option_share
 from survey_app.plan.spread import Spread
-from survey_app.variance import score_variance, share_variance
 
 SHARES = {"yes_no": "yes", "choice": "option", "scale": "point", "multiple": "option", "number": "bin"}
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from survey_app.authoring import choose
+from survey_app.channel import bit_variance
 from survey_app.plan.central import no_privacy
-from survey_app.plan.compare import exact_positive_respondents, positive_respondents
+from survey_app.plan.power import exact_positive_respondents, positive_respondents
 from survey_app.plan.spread import PlanError, Spread, respondents_for_margin
-from survey_app.variance import bit_variance
 
 SUSPICION = 0.05
 POWER = 0.8

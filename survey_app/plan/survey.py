@@ -13,7 +13,8 @@ from survey_app.authoring import build
 from survey_app.authoring.source import Node, read
 from survey_app.plan.advice import advise
 from survey_app.plan.cross import Cross, crosses
-from survey_app.plan.lines import Line, Settings, lines
+from survey_app.plan.lines import Line, lines
+from survey_app.plan.settings import Settings
 from survey_app.plan.variants import variant
 
 DEFAULT = Settings(respondents=1000, margin=0.05)

@@ -2,18 +2,18 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from client.errors import DefinitionError
-from survey_app.authoring import Draft, build
+from survey_app.authoring import Built, build
 from survey_app.authoring.source import AuthoringError, Node
 
 
 def variant(
     tree: Node, *, ask: str | None = None, joint: Sequence[Sequence[str]] | None = None, drop_ask: bool = False
-) -> Draft | None:
-    """The draft with this `ask` (or without), and with exactly these joint fields; None if it cannot be built."""
-    said = plain(tree)
+) -> Built | None:
+    """The survey with this `ask` (or without), and with exactly these joint fields; None if it cannot be built."""
+    said = cast(dict[str, Any], tree.plain())
     if ask is not None:
         said["ask"] = ask
     elif drop_ask:
@@ -25,15 +25,6 @@ def variant(
         return build(json.dumps(said, ensure_ascii=False).encode(), json_file=True)
     except (AuthoringError, DefinitionError):
         return None
-
-
-def plain(node: Node) -> Any:
-    """What a node holds, as lists, mappings and text."""
-    if isinstance(node.value, dict):
-        return {key: plain(member) for key, member in node.value.items()}
-    if isinstance(node.value, list):
-        return [plain(member) for member in node.value]
-    return node.value
 
 
 def joint_of(tree: Node) -> list[list[str]]:

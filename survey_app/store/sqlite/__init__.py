@@ -1,10 +1,10 @@
 """The default store: one SQLite file."""
 
 from survey_app.store.sqlite.accounts import Accounts
-from survey_app.store.sqlite.desk import Desk
+from survey_app.store.sqlite.drafts import Drafts
 from survey_app.store.sqlite.reports import Reports
 from survey_app.store.sqlite.surveys import Surveys
 
 
-class SqliteStore(Surveys, Reports, Accounts, Desk):
+class SqliteStore(Surveys, Reports, Accounts, Drafts):
     """See `survey_app.store.Store`."""

@@ -4,7 +4,7 @@ import secrets
 import sqlite3
 from typing import Any
 
-from survey_app.store import StoreError, User
+from survey_app.store.records import StoreError, User
 from survey_app.store.sqlite.database import Database
 
 SELECT_USER = "select key, name, password, admin, disabled, stamp from users"

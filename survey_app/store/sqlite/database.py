@@ -20,9 +20,9 @@ from typing import Any
 
 import sqlite_utils
 
-from survey_app.store import StoreError, Unavailable
+from survey_app.store.records import StoreError, Unavailable
 
-VERSION = 1
+VERSION = 2
 BUSY_SECONDS = 5.0
 CHECKPOINT_PAGES = 1000
 
@@ -44,11 +44,13 @@ create table tallies (survey integer primary key, reports integer not null, coun
 create table invitations (survey integer not null, hash blob not null, place integer not null,
     primary key (survey, hash)) without rowid;
 create table redeemed (survey integer primary key, used blob not null);
-create table sketches (key integer primary key autoincrement, owner integer not null references users,
+create table drafts (key integer primary key autoincrement, owner integer not null references users,
     source blob not null);
 create table audit (key integer primary key, owner integer not null references users, slug text not null,
     moment text not null, what text not null);
 """
+
+RENAMES = "alter table sketches rename to drafts; update surveys set state = 'ready' where state = 'draft';"
 
 
 class Database:
@@ -156,6 +158,8 @@ class Database:
                     version = database.execute("pragma user_version").fetchone()[0]
                     if version > VERSION:
                         raise StoreError(f"{self.path} was made by a newer Candor (version {version})")
+                    if version == 1:
+                        database.conn.executescript(f"begin; {RENAMES} pragma user_version={VERSION}; commit;")
                     if version < 1:
                         database.enable_wal()
                         database.conn.executescript(f"begin; {SCHEMA} pragma user_version={VERSION}; commit;")

@@ -8,9 +8,10 @@ from datetime import datetime
 import numpy as np
 
 from client.report import ID_BYTES
-from survey_app.store import STEP, Bits, Counts, Outcome, Published, State, Submission, Tally, add_bits, now, rows_of
+from survey_app.store.records import STEP, Outcome, Published, State, Submission, now
 from survey_app.store.sqlite.database import Database
 from survey_app.store.sqlite.surveys import SELECT, SHOW_ALL, published_from
+from survey_app.tally import Bits, Counts, Tally, add_bits, rows_of
 
 CHUNK = 20_000
 
@@ -19,8 +20,8 @@ class Reports(Database):
     """What respondents send."""
 
     def current(self, slug: str) -> tuple[int, str] | None:
-        """Key and digest of the newest version of a slug that is no draft."""
-        query = "select key, digest from surveys where slug = ? and state != 'draft' order by version desc limit 1"
+        """Key and digest of the newest version of a slug that was opened."""
+        query = "select key, digest from surveys where slug = ? and state != 'ready' order by version desc limit 1"
         row = self._one(query, slug)
         return row and (row[0], row[1])
 
@@ -31,17 +32,17 @@ class Reports(Database):
         """
         outcomes: list[Outcome] = []
         with self._transaction() as connection:
-            books: dict[int, _Book] = {}
+            surveys: dict[int, _Intake] = {}
             moment = now()
             submissions = take()
             for key in {submission.survey for submission in submissions}:
-                books[key] = _Book.open(connection, key, moment)
-            if len(books) == 1 and books[submissions[0].survey].take_all(connection, submissions):
+                surveys[key] = _Intake.open(connection, key, moment)
+            if len(surveys) == 1 and surveys[submissions[0].survey].take_all(connection, submissions):
                 outcomes = [Outcome.STORED] * len(submissions)
             else:
-                outcomes = [books[one.survey].take(connection, one) for one in submissions]
-            for key, book in books.items():
-                book.close(connection, key)
+                outcomes = [surveys[one.survey].take(connection, one) for one in submissions]
+            for key, taken in surveys.items():
+                taken.close(connection, key)
         self.untidy = True
         return outcomes
 
@@ -49,7 +50,7 @@ class Reports(Database):
         """The tally that may be shown: the last step of twenty, or everything after closing."""
         row = self._one("select reports, counts, shown, shown_counts from tallies where survey = ?", published.key)
         if row is None:  # deleted meanwhile
-            return Tally(0, np.zeros(published.survey.width, dtype=np.int64))
+            return Tally.empty(published.survey)
         if published.at(now()) is State.CLOSED:
             return Tally(row[0], _counts(row[1]))
         return Tally(row[2], _counts(row[3]))
@@ -89,7 +90,7 @@ class Reports(Database):
         return Tally(row[0], _counts(row[1])), Tally(reports, counts)
 
 
-class _Book:
+class _Intake:
     """One survey during one transaction: its state, its tally, and the reports that came in."""
 
     def __init__(self, width: int, reports: int, closed: Outcome | None, most: int | None, invited: bool) -> None:
@@ -97,15 +98,15 @@ class _Book:
         self.rows: list[Submission] = []
 
     @classmethod
-    def open(cls, connection: sqlite3.Connection, key: int, moment: datetime) -> "_Book":
+    def open(cls, connection: sqlite3.Connection, key: int, moment: datetime) -> "_Intake":
         row = connection.execute(f"{SELECT} where key = ?", (key,)).fetchone()
         published = published_from(row)
         if published is None:
             return cls(0, 0, Outcome.CLOSED, None, False)
         state = published.at(moment)
-        closed = {State.CLOSED: Outcome.CLOSED, State.DRAFT: Outcome.NOT_OPEN}.get(state)
+        closed = {State.CLOSED: Outcome.CLOSED, State.READY: Outcome.NOT_OPEN}.get(state)
         reports = connection.execute("select reports from tallies where survey = ?", (key,)).fetchone()[0]
-        return cls(published.survey.width, reports, closed, published.max_reports, published.invited)
+        return cls(published.survey.width, reports, closed, published.terms.max_reports, published.invited)
 
     def take_all(self, connection: sqlite3.Connection, submissions: Sequence[Submission]) -> bool:
         """Store all at once, if all are new and nothing about any of them has to be looked up."""

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from client.definition import Survey
-from survey_app.store import Published, State, StoreError
+from survey_app.authoring.terms import Terms
+from survey_app.store.records import Published, State, StoreError
 from survey_app.store.sqlite.database import Database
-from survey_app.store.sqlite.desk import note
+from survey_app.store.sqlite.drafts import note
 
 SELECT = "select key, definition, state, public, opens, closes, max_reports, invited, owner from surveys"
 SHOW_ALL = "update tallies set shown = reports, shown_counts = counts, pending = x''"
@@ -23,14 +24,11 @@ class Surveys(Database):
     def add_survey(
         self,
         survey: Survey,
+        terms: Terms,
         *,
         owner: int,
-        state: State,
-        public: bool,
-        opens: datetime | None,
-        closes: datetime | None,
-        max_reports: int | None,
-        invited: bool,
+        state: State = State.OPEN,
+        invited: bool = False,
         source: bytes | None = None,
     ) -> Published:
         """Publish a new version of a slug; `source` is the author's file it was built from."""
@@ -46,8 +44,9 @@ class Surveys(Database):
             if known:
                 raise StoreError(f"this very definition of {survey.slug} is published already: {survey.digest}")
             values = (
-                survey.slug, (last[0] or 0) + 1, survey.digest, survey.source, state, public,
-                opens and opens.isoformat(), closes and closes.isoformat(), max_reports, invited, owner, source,
+                survey.slug, (last[0] or 0) + 1, survey.digest, survey.source, state, terms.public,
+                terms.opens and terms.opens.isoformat(), terms.closes and terms.closes.isoformat(), terms.max_reports,
+                invited, owner, source,
             )  # fmt: skip
             cursor = connection.execute(
                 "insert into surveys (slug, version, digest, definition, state, public, opens, closes, max_reports,"
@@ -86,7 +85,7 @@ class Surveys(Database):
     def surveys(self, owner: int | None = None) -> list[Published]:
         """The newest version of every slug, or of every slug of one owner."""
         rows = self._all(
-            f"{SELECT} as s where version = (select coalesce(max(iif(state = 'draft', null, version)), max(version))"
+            f"{SELECT} as s where version = (select coalesce(max(iif(state = 'ready', null, version)), max(version))"
             " from surveys where slug = s.slug) and (? is null or owner = ?) order by slug",
             owner,
             owner,
@@ -94,7 +93,7 @@ class Surveys(Database):
         return [found for row in rows if (found := published_from(row))]
 
     def set_state(self, published: Published, state: State) -> None:
-        """Open a draft or close a survey; at closing the results advance to the last report."""
+        """Open what is ready, or close a survey; at closing the results advance to the last report."""
         with self._transaction() as connection:
             values = (state, published.key, state)
             query = "update surveys set state = ? where key = ? and (state != 'closed' or ? = 'closed')"
@@ -150,14 +149,9 @@ def published_from(row: Any) -> Published | None:
     if row is None:
         return None
     key, definition, state, public, opens, closes, max_reports, invited, owner = row
-    return Published(
-        key=key,
-        survey=_survey(bytes(definition)),
-        state=State(state),
-        public=bool(public),
-        opens=opens and datetime.fromisoformat(opens),
-        closes=closes and datetime.fromisoformat(closes),
-        max_reports=max_reports,
-        invited=bool(invited),
-        owner=owner,
-    )
+    terms = Terms(bool(public), _moment(opens), _moment(closes), max_reports)
+    return Published(key, _survey(bytes(definition)), State(state), terms, bool(invited), owner)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

@@ -1,0 +1,111 @@
+"""What authoring would refuse in a file: not only the first thing, so that nobody has to mend and ask again and again.
+
+`build` stops at its first complaint. Here the place it complains about is put aside, a harmless stand-in takes it, and
+it is asked again. Whatever refers to what was put aside is put aside too, so that one fault is told once.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from survey_app.authoring import Built, build
+from survey_app.authoring.source import AuthoringError, Content, Plain, content_of
+
+MOST_FAULTS = 8
+STAND_IN: dict[str, Plain] = {"slug": "stand-in", "title": "stand-in", "epsilon": "4"}
+QUESTION = re.compile(r"questions\[(\d+)\](?:\.(\w+))?")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One complaint: where, in words, and in which question and under which key, if in one."""
+
+    reason: str
+    path: str = ""
+    line: int | None = None
+
+    @property
+    def question(self) -> int | None:
+        """The place of the question that it is about."""
+        found = QUESTION.match(self.path)
+        return int(found[1]) if found else None
+
+    @property
+    def key(self) -> str:
+        """The key that it is about, of the question or of the survey."""
+        found = QUESTION.match(self.path)
+        return (found[2] or "") if found else re.split(r"[.\[]", self.path)[0]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What became of a file: a survey, or what is wrong; and what it says, if it is at least YAML."""
+
+    built: Built | None
+    faults: tuple[Fault, ...]
+    content: Content | None
+
+    def about(self, question: int | None, key: str | None = None) -> list[Fault]:
+        """The faults of one question, or of the survey itself, or only those under one key."""
+        return [one for one in self.faults if one.question == question and key in (None, one.key)]
+
+
+@lru_cache(maxsize=32)
+def check(source: bytes) -> Checked:
+    """Build a file, or tell what is wrong with it."""
+    try:
+        content = content_of(source)
+    except AuthoringError as error:
+        return Checked(None, (Fault(error.reason, error.path, error.line),), None)
+    if not content.questions and content.said.get("questions") in (None, "", []):
+        return Checked(None, (Fault("there is no question yet; add the first", "questions"),), content)
+    try:
+        return Checked(build(source), (), content)
+    except AuthoringError as error:
+        first = Fault(error.reason, error.path, error.line or content.tree.line_of(error.path))
+        return Checked(None, (first, *_more(content, error.path)), content)
+
+
+def _more(content: Content, path: str) -> list[Fault]:
+    said, found = cast(dict[str, Plain], json.loads(json.dumps(content.said))), list[Fault]()
+    put_aside: set[str] = set()
+    while len(found) < MOST_FAULTS and _put_aside(said, path, put_aside):
+        try:
+            build(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace"), json_file=True)
+            break
+        except AuthoringError as error:
+            path = error.path
+            found.append(Fault(error.reason, path, content.tree.line_of(path)))
+    return found
+
+
+def _put_aside(said: dict[str, Plain], path: str, known: set[str]) -> bool:
+    """Replace what a path leads to by something harmless; False if that has been done, or cannot be."""
+    match = QUESTION.match(path)
+    place = match[0].partition(".")[0] if match else re.split(r"[.\[]", path)[0]
+    questions = said.get("questions")
+    if place in known or not place or place == "fields" or (place == "questions" and not match):
+        return False
+    known.add(place)
+    if not match or not isinstance(questions, list):
+        said.pop(place, None)
+        said |= {place: STAND_IN[place]} if place in STAND_IN else {}
+        return True
+    at = int(match[1])
+    if at >= len(questions):
+        return False
+    old = questions[at]
+    name = old.get("id") if isinstance(old, dict) else None
+    questions[at] = {"id": f"stand-in-{at}", "type": "yes_no", "text": "stand-in"}
+    for one in questions:
+        condition = one.get("show_if") if isinstance(one, dict) else None
+        if isinstance(one, dict) and isinstance(condition, dict) and condition.get("question") == name:
+            del one["show_if"]
+    joint = said.get("joint")
+    if isinstance(joint, list):
+        said["joint"] = [group for group in joint if not isinstance(group, list) or name not in group]
+        if not said["joint"]:
+            del said["joint"]
+    return True

@@ -1,0 +1,91 @@
+"""Export noisy bits with their definition to a file: all of it, or nothing."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from client.definition import Survey
+from survey_app.cli.common import DIGEST, find_survey, open_db
+from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, shown, watched, write_parquet
+from survey_app.store import State, now
+from survey_app.tally import Bits
+
+SUFFIXES = (".csv", ".ndjson", ".parquet")
+
+
+@click.command("export")
+@click.argument("slug")
+@click.argument("file", type=click.Path(path_type=Path))
+@DIGEST
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.pass_context
+def export_command(ctx: click.Context, slug: str, file: Path, digest: str | None, force: bool) -> None:
+    """Write the noisy bits of SLUG with their definition to FILE: .csv, .ndjson or .parquet.
+
+    The reports behind the results, without ids, time or order. In .csv and .parquet every stored bit is a column, such
+    as cheated or help:notes. The definition goes to FILE.definition.json beside a .csv, into the first line of
+    .ndjson, and into the metadata of .parquet (candor.definition).
+    """
+    suffix = file.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise click.ClickException(f"{file} names no format; let it end in {', '.join(SUFFIXES)}")
+    beside = file.with_name(f"{file.name}.definition.json")
+    written = [file, beside] if suffix == ".csv" else [file]
+    _check(written, force)
+    store = open_db(ctx)
+    published = find_survey(store, slug, digest)
+    survey = published.survey
+    try:
+        with shown(store, published) as (tally, rows), _whole(file) as target:
+            with click.progressbar(length=tally.reports, label="Exporting", file=sys.stderr) as bar:
+                _write(suffix, survey, tally.reports, watched(rows, bar.update), target)
+            _check(written, force)
+            if suffix == ".csv":
+                with _whole(beside) as definition:
+                    definition.write(survey.source)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {file}: {error.strerror or error}") from None
+    except ExportError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{tally.reports} reports of {slug} are in {' and '.join(map(str, written))}")
+    if published.at(now()) is State.OPEN:
+        click.echo(f"{slug} is open: like its results, an export advances in steps of twenty reports", err=True)
+
+
+def _write(suffix: str, survey: Survey, reports: int, rows: Iterator[Bits], target: BinaryIO) -> None:
+    if suffix == ".parquet":
+        write_parquet(survey, rows, target)
+    else:
+        target.writelines(csv_chunks(survey, rows) if suffix == ".csv" else ndjson_chunks(survey, reports, rows))
+
+
+def _check(files: list[Path], force: bool) -> None:
+    parent = files[0].parent
+    if not parent.is_dir():
+        raise click.ClickException(f"there is no directory {parent}; make it first")
+    for file in files:
+        if file.is_dir():
+            raise click.ClickException(f"{file} is a directory; name a file in it")
+        if file.exists() and not force:
+            raise click.ClickException(f"{file} exists; --force replaces it")
+
+
+@contextmanager
+def _whole(file: Path) -> Iterator[BinaryIO]:
+    """A file that takes its name only when all of it is on disk; for its owner alone, like the database."""
+    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with os.fdopen(handle, "wb") as target:
+            yield target
+            target.flush()
+            os.fsync(target.fileno())
+        os.replace(name, file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,228 @@
+"""Before a launch: how many respondents a margin takes, and what a survey of so many will show."""
+
+import json
+import math
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from survey_app.authoring.source import AuthoringError
+from survey_app.cli.common import FILE
+from survey_app.plan.central import DELTA
+from survey_app.plan.guidance import table
+from survey_app.plan.people import Guess
+from survey_app.plan.question import make_question, plan_question
+from survey_app.plan.settings import Settings
+from survey_app.plan.spread import PlanError, Target
+from survey_app.plan.survey import DEFAULT, plan_survey
+from survey_app.plan.text import guidance_page, single_page, survey_page
+
+OPTIONED = ("choice", "scale", "multiple")
+TYPES = ("yes_no", *OPTIONED, "number")
+
+
+def _loss(_: click.Context, __: click.Parameter, value: str | None) -> Decimal | None:
+    """An ε: a decimal, or a logarithm such as ln3."""
+    if value is None:
+        return None
+    try:
+        said = value.strip().lower()
+        found = Decimal(said[2:].strip()).ln() if said.startswith("ln") else Decimal(said)
+    except InvalidOperation:
+        found = Decimal("NaN")
+    if not found.is_finite() or found <= 0:
+        raise click.BadParameter(f"{value!r} is not a positive number such as 1.5, or ln3.")
+    return found
+
+
+def _part(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+    """A part of a whole: 0.05 or 5%."""
+    if value is None:
+        return None
+    said = value.strip()
+    try:
+        found = float(said[:-1]) / 100 if said.endswith("%") else float(said)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found <= 1:
+        raise click.BadParameter(f"{value!r} is not a part of 1, such as 0.05 or 5%.")
+    return found
+
+
+def _number(_: click.Context, __: click.Parameter, value: str | None) -> Decimal | None:
+    """A decimal of a size that questions have."""
+    if value is None:
+        return None
+    try:
+        found = Decimal(value.strip())
+    except InvalidOperation:
+        found = Decimal("NaN")
+    if not found.is_finite() or not -15 <= found.adjusted() <= 15:
+        raise click.BadParameter(f"{value!r} is not a decimal number such as 0.5.")
+    return Decimal(f"{found:f}")
+
+
+COUNT = click.IntRange(2, 10**12)
+
+
+@click.command("plan")
+@click.argument("file", type=FILE, required=False)
+@click.option("--respondents", type=COUNT, help="How many will answer; 1000 with a FILE, unless said.")
+@click.option(
+    "--margin",
+    callback=_part,
+    metavar="PART",
+    help="The wanted margin, as a part of the possible range; 0.05 with a FILE.",
+)
+@click.option("--confidence", callback=_part, metavar="PART", default="0.95", show_default=True)
+@click.option("--population", type=COUNT, help="How many people there are in all; many, unless said.")
+@click.option("--sample", is_flag=True, help="Estimates about the respondents themselves, not a population.")
+@click.option("--share", callback=_part, metavar="PART", help="The share of a yes, or of an option, to plan for.")
+@click.option(
+    "--mean", callback=_number, metavar="X", help="Numbers: their mean; with neither mean nor sd, spread evenly."
+)
+@click.option("--sd", callback=_number, metavar="X", help="Numbers: their standard deviation.")
+@click.option("--power", callback=_part, metavar="PART", default="0.8", show_default=True)
+@click.option("--cross", multiple=True, metavar="A,B", help="With a FILE: questions to randomize together or apart.")
+@click.option(
+    "--epsilon", callback=_loss, metavar="E", help="Instead of a FILE: the ε of one question, such as 1 or ln3."
+)
+@click.option("--type", "kind", type=click.Choice(TYPES), help="The type of that question; yes_no unless said.")
+@click.option("--options", type=click.IntRange(2, 100_000), help="How many options or points it has.")
+@click.option("--optional", is_flag=True, help="It may be skipped; one in ten does.")
+@click.option("--min", "low", callback=_number, metavar="X", help="The smallest number; 0 unless said.")
+@click.option("--max", "high", callback=_number, metavar="X", help="The largest number; 100 unless said.")
+@click.option("--step", callback=_number, metavar="X", help="The step between numbers; 1 unless said.")
+@click.option(
+    "--bins", type=click.IntRange(2, 100_000), help="The number is asked for its distribution, in so many bins."
+)
+@click.option("--mechanism", type=click.Choice(["laplace"]), help="The number gets Laplace noise.")
+@click.option("--questions", type=click.IntRange(1, 10_000), help="So many questions like it share the ε.")
+@click.option("--ask", type=click.IntRange(1), help="Each device answers only so many of them.")
+@click.option(
+    "--against", callback=_number, metavar="X", help="The share or mean of a second group, to be told from the first."
+)
+@click.option(
+    "--delta", callback=_part, metavar="PART", help="δ of the central Gaussian beside it; 0.000001 unless said."
+)
+@click.option("--guidance", is_flag=True, help="What levels of ε cost and mean, and nothing else.")
+@click.option("--json", "as_json", is_flag=True)
+@click.pass_context
+def plan_command(ctx: click.Context, /, file: Path | None, **said: Any) -> None:
+    """How many respondents a margin takes, before a survey is launched.
+
+    For a survey FILE: every question's ε, margin and respondents, what ask or a joint field would change, and advice.
+    For one question: --epsilon with --margin or --respondents. --guidance prints a table of ε and its price.
+    """
+    given = {name for name in said if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
+    _check_together(file, given)
+    try:
+        if said["guidance"]:
+            levels = table()
+            click.echo(_json(levels) if said["as_json"] else guidance_page(levels))
+        elif file:
+            _plan_file(file, said)
+        else:
+            _plan_question(said, given)
+    except PlanError as error:
+        raise click.UsageError(f"{error}.") from None
+
+
+ONE_QUESTION = (
+    "epsilon", "kind", "options", "optional", "low", "high", "step", "bins", "mechanism", "questions", "ask", "against",
+    "mean", "sd", "delta",
+)  # fmt: skip
+NUMBERS = ("low", "high", "step", "bins", "mechanism", "mean", "sd")
+
+
+def _check_together(file: Path | None, given: set[str]) -> None:
+    """Refuse what does not go together, and say what does."""
+    if "guidance" in given:
+        if file or given - {"guidance", "as_json"}:
+            raise click.UsageError("--guidance stands alone: it takes no FILE and no other option but --json.")
+        return
+    alone = [name for name in ONE_QUESTION if name in given]
+    if file:
+        if alone:
+            raise click.UsageError(f"{_named(alone[0])} is for one question without a FILE; the file says it all.")
+    elif "epsilon" not in given:
+        raise click.UsageError("Name a survey FILE, or give --epsilon with --margin or --respondents.")
+    elif "cross" in given:
+        raise click.UsageError("--cross is for the questions of a FILE.")
+    elif ("margin" in given) == ("respondents" in given):
+        both = "margin" in given
+        raise click.UsageError(
+            "--margin and --respondents follow from each other: give only one."
+            if both
+            else "Give --margin, to learn how many respondents it takes, or --respondents, to learn their margin."
+        )
+    if {"sample", "population"} <= given:
+        raise click.UsageError(
+            "--sample is about the respondents alone, --population about more people: give only one."
+        )
+
+
+def _named(name: str) -> str:
+    return {"kind": "--type", "low": "--min", "high": "--max"}.get(name, f"--{name}")
+
+
+def _settings(said: dict[str, Any], respondents: int | None, margin: float | None) -> Settings:
+    return Settings(
+        respondents=respondents,
+        margin=margin,
+        confidence=said["confidence"],
+        power=said["power"],
+        target=Target(said["population"], said["sample"]),
+        guess=Guess(said["share"], *(None if said[name] is None else float(said[name]) for name in ("mean", "sd"))),
+        delta=said["delta"] or DELTA,
+    )
+
+
+def _plan_file(file: Path, said: dict[str, Any]) -> None:
+    least = min(DEFAULT.respondents or 0, said["population"] or math.inf)
+    settings = _settings(said, said["respondents"] or int(least), said["margin"] or DEFAULT.margin)
+    crosses = [[name.strip() for name in pair.split(",")] for pair in said["cross"]]
+    try:
+        plan = plan_survey(file.read_bytes(), settings, json_file=file.suffix == ".json", cross=crosses)
+    except AuthoringError as error:
+        raise click.ClickException(f"{file}: {error}") from None
+    click.echo(_json(plan) if said["as_json"] else survey_page(plan))
+
+
+def _plan_question(said: dict[str, Any], given: set[str]) -> None:
+    kind = said["kind"] or "yes_no"
+    if kind in OPTIONED and "options" not in given:
+        raise click.UsageError(f"--type {kind} needs --options, the number of its options.")
+    if kind not in OPTIONED and "options" in given:
+        raise click.UsageError(f"--options is for {', '.join(OPTIONED)}; --type is {kind}.")
+    stray = [name for name in NUMBERS if name in given]
+    if kind != "number" and stray:
+        raise click.UsageError(f"{_named(stray[0])} is for numbers: add --type number, or leave it out.")
+    if {"bins", "mechanism"} <= given:
+        raise click.UsageError("--bins and --mechanism laplace are two ways to ask for a number: give only one.")
+    if kind == "number" and "share" in given and "bins" not in given:
+        raise click.UsageError("--share is for shares; for the mean of a number give --mean and --sd.")
+    low, high, step = (
+        Decimal(default) if said[name] is None else said[name]
+        for name, default in (("low", 0), ("high", 100), ("step", 1))
+    )
+    question = make_question(
+        kind, options=said["options"], bins=said["bins"], low=low, high=high, step=step, optional=said["optional"]
+    )
+    plan = plan_question(
+        question,
+        said["epsilon"],
+        _settings(said, said["respondents"], said["margin"]),
+        laplace=said["mechanism"] is not None,
+        questions=said["questions"] or 1,
+        ask=said["ask"],
+        against=None if said["against"] is None else float(said["against"]),
+    )
+    click.echo(_json(plan) if said["as_json"] else single_page(plan))
+
+
+def _json(found: Any) -> str:
+    return json.dumps(msgspec.to_builtins(found), indent=1, ensure_ascii=False)

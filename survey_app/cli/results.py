@@ -1,0 +1,220 @@
+"""What researchers read from reports: results, cross-tabs, regression."""
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from client.words import digit_label
+from survey_app.cli.common import DIGEST, FILE, find_survey, open_db
+from survey_app.estimate.groups import GroupsError
+from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
+from survey_app.estimate.regression import FitError
+from survey_app.estimate.tables import PairError
+from survey_app.results.crosstab import crosstab_document
+from survey_app.results.document import NUMBERS, lines, results
+from survey_app.results.export import neutral
+from survey_app.results.groups import groups_document
+from survey_app.results.regression import regression_on_groups, regression_on_questions
+from survey_app.store import Published, Store
+from survey_app.tally import Bits
+
+CONFIDENCE: Callable[[Any], Any] = click.option(
+    "--confidence",
+    default=0.95,
+    show_default=True,
+    type=click.FloatRange(LEAST_CONFIDENCE, MOST_CONFIDENCE),
+    help="Of every interval.",
+)
+SIMULTANEOUS: Callable[[Any], Any] = click.option(
+    "--simultaneous", is_flag=True, help="Intervals that hold for all options of a question together."
+)
+
+
+@click.command("results")
+@click.argument("slugs", nargs=-1, required=True)
+@DIGEST
+@click.option("--json", "form", flag_value="json", default="json")
+@click.option("--csv", "form", flag_value="csv")
+@CONFIDENCE
+@SIMULTANEOUS
+@click.option("--narrow", is_flag=True, help="Wilson's intervals: narrower, right on average, not guaranteed.")
+@click.option("--population", type=click.IntRange(1), help="Of how many people the respondents are a sample.")
+@click.option("--total", "totals", multiple=True, metavar="QUESTION=A|B", help="The share of several options together.")
+@click.option("--weights", type=FILE, help="JSON or YAML: the weight of every survey, as strata of one study.")
+@click.pass_context
+def results_command(
+    ctx: click.Context,
+    /,
+    slugs: tuple[str, ...],
+    digest: str | None,
+    form: str,
+    totals: tuple[str, ...],
+    weights: Path | None,
+    **wanted: Any,
+) -> None:
+    """Estimates with intervals, in steps of twenty reports; several surveys are strata of one study."""
+    store, options = open_db(ctx), Options(**wanted)
+    if len(set(slugs)) < len(slugs):
+        raise click.ClickException("a survey is named twice")
+    found = [find_survey(store, slug, digest) for slug in slugs]
+    tallies = [store.snapshot(one) for one in found]
+    _check_population(options, max(tally.reports for tally in tallies))
+    if len(found) == 1:
+        if weights:
+            raise click.ClickException("--weights is for several surveys")
+        document = results(found[0].survey, tallies[0], options, _totals(found[0], totals))
+        written = [(slugs[0], document)]
+    else:
+        if totals:
+            raise click.ClickException("--total is for one survey")
+        try:
+            document = groups_document(
+                list(zip((one.survey for one in found), tallies, strict=True)), options, _mapping(weights)
+            )
+        except GroupsError as error:
+            raise click.ClickException(str(error)) from None
+        written = list(zip(slugs, document["strata"], strict=True))
+        if "combined" in document:
+            written.append(("all strata", {"questions": document["combined"], "joint": []}))
+        for one in document["differences"]:
+            written.append((f"{one['of']} - {one['to']}", {"questions": one["questions"], "joint": []}))
+    if form == "json":
+        click.echo(json.dumps(document, indent=1))
+        return
+    table = csv.writer(sys.stdout)
+    table.writerow(["survey", "list", "question", "option", *NUMBERS])
+    for slug, one in written:
+        for kind, question, option, numbers in lines(one):
+            table.writerow([slug, kind, question, neutral(option), *numbers])
+
+
+def _check_population(options: Options, reports: int) -> None:
+    if options.population is not None and options.population < reports:
+        raise click.ClickException(f"{reports} reports cannot come from a population of {options.population}")
+
+
+def _totals(published: Published, wanted: tuple[str, ...]) -> dict[str, list[list[str]]]:
+    """QUESTION=A|B, checked."""
+    found: dict[str, list[list[str]]] = {}
+    questions = {question.id: question for question in published.survey.questions}
+    for text in wanted:
+        name, _, rest = text.partition("=")
+        labels = rest.split("|")
+        one = questions.get(name)
+        if one is None or one.type in ("yes_no", "multiple") or one.levels:
+            raise click.ClickException(
+                f"--total {text!r}: write QUESTION=A|B; the question is a choice, a scale or has bins"
+            )
+        known = [digit_label(one, i) for i in range(one.no_answer)]
+        if not set(labels) <= set(known) or len(set(labels)) < len(labels):
+            raise click.ClickException(f"--total {text!r}: the options of {name} are {', '.join(known)}")
+        found.setdefault(name, []).append(labels)
+    return found
+
+
+def _mapping(file: Path | None) -> Any:
+    """What a small YAML or JSON file maps; None without a file."""
+    if file is None:
+        return None
+    try:
+        value = YAML(typ="safe", pure=True).load(file.read_text())
+    except (YAMLError, UnicodeDecodeError) as error:
+        raise click.ClickException(f"{file}: {error}") from None
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise click.ClickException(f"{file}: must map the slug of every survey to what is known of it")
+    numbers = [number for one in value.values() for number in (one.values() if isinstance(one, dict) else [one])]
+    if not all(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers):
+        raise click.ClickException(f"{file}: all values must be numbers")
+    return value
+
+
+def _scan(store: Store, published: Published) -> Iterator[Bits]:
+    """The stored bits, with a progress bar."""
+    length = store.snapshot(published).reports
+    with click.progressbar(length=length, label="Reading reports", file=sys.stderr) as bar:
+        for rows in store.scan(published):
+            yield rows
+            bar.update(len(rows))
+
+
+@click.command("crosstab")
+@click.argument("slug")
+@click.argument("rows")
+@click.argument("columns")
+@DIGEST
+@click.option("--json", "form", flag_value="json", default="json")
+@click.option("--csv", "form", flag_value="csv")
+@CONFIDENCE
+@SIMULTANEOUS
+@click.pass_context
+def crosstab_command(
+    ctx: click.Context, /, slug: str, rows: str, columns: str, digest: str | None, form: str, **wanted: Any
+) -> None:
+    """Two questions at once: cells, shares within rows, differences to the first row, a test of independence."""
+    store = open_db(ctx)
+    published = find_survey(store, slug, digest)
+    tally, options = store.snapshot(published), Options(**wanted)
+    try:
+        found = crosstab_document(published.survey, tally, _scan(store, published), rows, columns, options)
+    except PairError as error:
+        raise click.ClickException(str(error)) from None
+    if form == "json":
+        click.echo(json.dumps(found, indent=1))
+        return
+    table = csv.writer(sys.stdout)
+    table.writerow(["list", rows, columns, *NUMBERS])
+    for kind in ("estimates", "within_rows", "differences"):
+        for line in found.get(kind, []):
+            table.writerow([kind, *map(neutral, line["options"]), *(line[key] for key in NUMBERS)])
+
+
+@click.command("regress")
+@click.argument("slugs", nargs=-1, required=True)
+@click.option("--outcome", required=True, metavar="QUESTION[=ANSWER]", help="Whose odds to explain; yes unless said.")
+@click.option(
+    "--on", "predictors", multiple=True, metavar="QUESTION", help="A question of the same survey; may be repeated."
+)
+@click.option("--covariates", type=FILE, help="JSON or YAML: numbers known of each survey, a stratum of one study.")
+@CONFIDENCE
+@click.pass_context
+def regress_command(
+    ctx: click.Context,
+    slugs: tuple[str, ...],
+    outcome: str,
+    predictors: tuple[str, ...],
+    covariates: Path | None,
+    confidence: float,
+) -> None:
+    """Logistic regression of a randomized answer, through the coins: on strata, or on other randomized answers."""
+    store, options = open_db(ctx), Options(confidence)
+    found = [find_survey(store, slug) for slug in slugs]
+    question, _, answer = outcome.partition("=")
+    answer = answer or "yes"
+    if bool(predictors) == bool(covariates):
+        raise click.ClickException("give either --on QUESTION, or --covariates FILE")
+    try:
+        if covariates:
+            studies = [(one.survey, store.snapshot(one)) for one in found]
+            document = regression_on_groups(studies, question, answer, _covariates(covariates), options)
+        elif len(found) == 1:
+            scan = _scan(store, found[0])
+            document = regression_on_questions(found[0].survey, scan, question, answer, predictors, options)
+        else:
+            raise click.ClickException("--on is for one survey")
+    except FitError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(json.dumps(document, indent=1))
+
+
+def _covariates(file: Path) -> Any:
+    value = _mapping(file)
+    if not all(isinstance(one, dict) for one in value.values()):
+        raise click.ClickException(f"{file}: must map every slug to its covariates, for example exam: {{year: 1}}")
+    return value

@@ -1,0 +1,162 @@
+"""The checks a report passes on its way in, once, for whatever carries HTTP; nothing but noisy bits gets through.
+
+They run in one order: size, JSON, digest, bits, id, state of the survey, invitation. `server.front` carries reports in
+production, past Flask, because most of a request through its routing would go into things a report has no use for
+(`benchmarks/collect.py` measures it); `pages.api` carries them under any other WSGI server. Both call `Intake.take` and
+send what `reply` makes of the outcome.
+"""
+
+import logging
+import re
+from concurrent.futures import Future
+from typing import NamedTuple
+
+import msgspec
+
+from client.definition import LARGEST_REPORT, NAME, Survey
+from client.errors import ReportError
+from client.report import ID_BYTES, from_text, unpack
+from survey_app.accounts import secret_hash
+from survey_app.collect.limit import Limiter
+from survey_app.collect.writer import Writer
+from survey_app.problems import CONTENT_TYPE, Problem
+from survey_app.store import Outcome, Store, Submission, Unavailable
+
+log = logging.getLogger(__name__)
+
+REPORTS = re.compile(rf"/api/surveys/({NAME.pattern})/reports")
+LENGTH = re.compile(r"[0-9]{1,20}")
+WAIT_SECONDS = 30
+DECODERS, REMEMBERED = 100, 4096
+
+RESPONDENT_HEADERS = [
+    ("Access-Control-Allow-Origin", "*"),
+    ("Cache-Control", "no-store"),
+    ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+]
+PREFLIGHT_HEADERS = [
+    ("Access-Control-Allow-Methods", "GET, POST"),
+    ("Access-Control-Allow-Headers", "Content-Type, Candor-Invitation"),
+    ("Access-Control-Max-Age", "86400"),
+]
+
+
+class _Wire(msgspec.Struct, forbid_unknown_fields=True):
+    survey: str
+    id: str
+    bits: str
+
+
+_wire = msgspec.json.Decoder(_Wire).decode
+
+
+class Decoder:
+    """Turns bytes into validated submissions to one survey.
+
+    Bits that were found valid are remembered, so that a small survey, where few rows of bits exist, decodes fast.
+    """
+
+    def __init__(self, survey: Survey, key: int) -> None:
+        self.survey, self.key = survey, key
+        self._valid: dict[str, bytes] = {}
+
+    def decode(self, body: bytes, invitation: bytes | None = None) -> Submission:
+        """A submission, or a Problem."""
+        try:
+            wire = _wire(body)
+            if body.count(b'"') != 12:  # three keys and three values; msgspec keeps the last of two equal keys
+                raise ReportError("malformed_report", "A key occurs twice, or a text is escaped.")
+            identity = from_text(wire.id)
+            if len(identity) != ID_BYTES:
+                raise ReportError("malformed_report", f"An id has {ID_BYTES} bytes.")
+            bits = self._valid.get(wire.bits)
+            if bits is None or wire.survey != self.survey.digest:
+                bits = self._validate(wire)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Problem("malformed_report", str(error)) from None
+        except ReportError as error:
+            raise Problem(error.code, str(error)) from None
+        return Submission(self.key, identity, bits, invitation)
+
+    def _validate(self, wire: _Wire) -> bytes:
+        bits = from_text(wire.bits)
+        if wire.survey != self.survey.digest:
+            raise Problem("wrong_survey", f"The current definition is {self.survey.digest}.")
+        unpack(self.survey, bits)
+        if len(self._valid) >= REMEMBERED:
+            self._valid.clear()
+        self._valid[wire.bits] = bits
+        return bits
+
+
+def check_length(declared: str | None, most: int) -> None:
+    """A Problem before a body is read, if its length says that it is too large, or is none."""
+    if declared and not LENGTH.fullmatch(declared):
+        raise Problem("malformed_request", "Content-Length is no number.")
+    if int(declared or 0) > most:
+        raise Problem("too_large", f"At most {most} bytes.")
+
+
+class Reply(NamedTuple):
+    """What HTTP sends back."""
+
+    status: int
+    content_type: str
+    body: bytes
+
+
+def reply(outcome: Outcome | BaseException) -> Reply:
+    """What a respondent hears of a report, or of the error that it met."""
+    if outcome is Outcome.STORED or outcome is Outcome.ALREADY_STORED:
+        status = 201 if outcome is Outcome.STORED else 200
+        return Reply(status, "application/json", b'{"status":"%s"}' % outcome.encode())
+    if isinstance(outcome, Outcome):
+        problem = Problem(outcome)
+    elif isinstance(outcome, Problem):
+        problem = outcome
+    elif isinstance(outcome, Unavailable | TimeoutError):
+        problem = Problem("unavailable")
+    else:
+        log.error("%s while a report was taken", type(outcome).__name__, exc_info=outcome)
+        problem = Problem("internal_error")
+    return Reply(problem.status, CONTENT_TYPE, problem.body())
+
+
+class Intake:
+    """Takes single reports: an address first, before its body is read, then the body."""
+
+    def __init__(self, store: Store, limit: str) -> None:
+        self._store = store
+        self._writer, self._limiter = Writer(store), Limiter(limit)
+        self._decoders: dict[str, Decoder] = {}
+
+    def begin(self) -> None:
+        """Start the writer, which first tidies up what a stop or a crash has left."""
+        self._writer.begin()
+
+    def limit(self, address: str) -> None:
+        """Raise a Problem if this address has had enough."""
+        self._limiter.check(address)
+
+    def take(self, slug: str, body: bytes, invitation: str | None) -> Future[Outcome]:
+        """Validate one report and hand it to the writer; what comes of it is in the future. Problem if it is none."""
+        if len(body) > LARGEST_REPORT:
+            raise Problem("too_large", f"At most {LARGEST_REPORT} bytes.")
+        current = self._store.current(slug)
+        if current is None:
+            raise Problem("not_found", "There is no such survey.")
+        hashed = secret_hash(invitation) if invitation else None
+        return self._writer.submit(self._decoder(slug, *current).decode(body, hashed))
+
+    def _decoder(self, slug: str, key: int, digest: str) -> Decoder:
+        decoder = self._decoders.get(digest)
+        if decoder is None or decoder.key != key:
+            published = self._store.version(slug, digest)
+            if published is None:
+                raise Problem("not_found", "There is no such survey.")
+            if len(self._decoders) >= DECODERS:
+                self._decoders.clear()
+            decoder = self._decoders[digest] = Decoder(published.survey, key)
+        return decoder

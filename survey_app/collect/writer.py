@@ -1,0 +1,72 @@
+"""Store what is waiting, together: a request waits until its report is on disk, and what arrives meanwhile shares the
+next fsync.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+
+from survey_app.store import Outcome, Store, Submission
+
+MOST_AT_ONCE = 512
+TIDY_SECONDS, TIDY_AT_LEAST = 1.0, 60.0  # when it is quiet, and when it never is
+
+
+class Writer:
+    """One thread that stores whatever is waiting, and tells each waiting request what became of its report."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._queue: queue.SimpleQueue[tuple[Submission, Future[Outcome]]] = queue.SimpleQueue()
+        self._start = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def submit(self, submission: Submission) -> Future[Outcome]:
+        """What becomes of a report, once it is on disk; or Unavailable."""
+        future: Future[Outcome] = Future()
+        self._queue.put((submission, future))
+        if self._thread is None or not self._thread.is_alive():
+            self.begin()
+        return future
+
+    def begin(self) -> None:
+        """Start the thread in the process that serves, not in one that forks later."""
+        with self._start:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        tidied = time.monotonic()
+        while True:
+            try:
+                waiting = [self._queue.get(timeout=TIDY_SECONDS)]
+            except queue.Empty:
+                waiting = []
+            if self._store.untidy and (not waiting or time.monotonic() - tidied > TIDY_AT_LEAST):
+                self._store.tidy()
+                tidied = time.monotonic()
+            if not waiting:
+                continue
+
+            def drain(waiting: list[tuple[Submission, Future[Outcome]]] = waiting) -> Sequence[Submission]:
+                while len(waiting) < MOST_AT_ONCE:
+                    try:
+                        waiting.append(self._queue.get_nowait())
+                    except queue.Empty:
+                        break
+                return [submission for submission, _ in waiting]
+
+            try:
+                outcomes = self._store.write(drain)
+            except Exception as error:  # each waiting request must hear of it
+                for _, future in waiting:
+                    with suppress(InvalidStateError):  # a request that has given up
+                        future.set_exception(error)
+            else:
+                for (_, future), outcome in zip(waiting, outcomes, strict=True):
+                    with suppress(InvalidStateError):
+                        future.set_result(outcome)

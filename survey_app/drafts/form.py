@@ -1,0 +1,237 @@
+"""The fields of the editor's forms: what they show of a file, and what changes when they are sent.
+
+A field shows a key's value as text: options one a line, a condition as a question and its labels. What is sent is
+compared with what was shown, and only what differs becomes a change. A value that no field can show (a mapping where
+text belongs) has no field, so a form never touches it.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from client.definition import TYPES
+from survey_app.authoring.questions import AUTHORED, COMMON, DESIGNS
+from survey_app.authoring.source import Content, Plain
+
+Shown = dict[str, str]  # for each field its text
+Changes = dict[str, Plain | None]
+
+PARAMETERS = {"warner": ("p",), "gamma": ("g",), "forced": ("truth", "yes")}
+STARTERS: dict[str, dict[str, Plain]] = {
+    "yes_no": {},
+    "choice": {"options": ["First option", "Second option"]},
+    "scale": {"points": ["Disagree", "Neutral", "Agree"]},
+    "multiple": {"options": ["First option", "Second option", "Third option"]},
+    "number": {"min": "0", "max": "100", "step": "1"},
+}
+SURVEY_TEXTS = (
+    "slug",
+    "title",
+    "description",
+    "consent",
+    "contact",
+    "language",
+    "results",
+    "max_reports",
+    "epsilon",
+    "ask",
+)
+SURVEY_REQUIRED = ("slug", "title")
+MOMENTS = ("opens", "closes")
+SWITCHES = ("optional", "accept_weak_privacy")
+LISTS = ("options", "points", "scores")
+TRUE = ("true", "yes")
+
+
+def keys_of(kind: str) -> tuple[str, ...]:
+    """The keys that a question of this type may have."""
+    required, extra = TYPES[kind]
+    return tuple(dict.fromkeys(("id", "type", "text", *required, *extra, *AUTHORED.get(kind, ()), *COMMON)))
+
+
+def new_question(content: Content, kind: str) -> dict[str, Plain]:
+    """A question of this type to begin with."""
+    taken = {one.get("id") for one in content.questions if isinstance(one, dict)}
+    number = next(i for i in range(1, len(taken) + 2) if f"q{i}" not in taken)
+    return {"id": f"q{number}", "type": kind, "text": "New question", **STARTERS[kind]}
+
+
+def type_of(question: Plain) -> str | None:
+    """The type of a question, if it is one that we know."""
+    kind = question.get("type") if isinstance(question, dict) else None
+    return kind if isinstance(kind, str) and kind in TYPES else None
+
+
+def show_question(question: Mapping[str, Plain]) -> Shown:
+    """The fields of a question's form."""
+    kind = type_of({**question}) or "yes_no"
+    shown: Shown = {}
+    for key in keys_of(kind):
+        if key != "levels":
+            shown |= FIELDS.get(key, _show_text)(key, question.get(key))
+    return {**shown, "type": kind}
+
+
+def show_survey(said: Mapping[str, Plain]) -> Shown:
+    """The fields of the survey's own form."""
+    shown: Shown = {}
+    for key in (*SURVEY_TEXTS, *MOMENTS, "accept_weak_privacy", "joint"):
+        shown |= FIELDS.get(key, _show_text)(key, said.get(key))
+    return shown
+
+
+def _show_text(key: str, value: Plain | None) -> Shown:
+    return {key: tidy(value)} if isinstance(value, str) else {} if value is not None else {key: ""}
+
+
+def _show_switch(key: str, value: Plain | None) -> Shown:
+    said = value.strip().lower() if isinstance(value, str) else value
+    return {key: "true" if said in TRUE else ""} if not isinstance(said, list | dict) else {}
+
+
+def _show_lines(key: str, value: Plain | None) -> Shown:
+    lines = words_of([] if value is None or value == "" else value)
+    return {} if lines is None else {key: "\n".join(lines)}
+
+
+def _show_moment(key: str, value: Plain | None) -> Shown:
+    """A moment as browsers pick it, in UTC; as it is if it is none."""
+    shown = _show_text(key, value)
+    if shown.get(key) and (moment := _moment(shown[key])):
+        shown[key] = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M")
+    return shown
+
+
+def _show_design(key: str, value: Plain | None) -> Shown:
+    if value is None or (isinstance(value, str) and value in ("", *DESIGNS)):
+        return {"design": value or "", "design_p": "", "design_yes": ""}
+    if isinstance(value, dict) and len(value) == 1:
+        ((name, given),) = value.items()
+        if name in ("warner", "gamma") and isinstance(given, str):
+            return {"design": name, "design_p": given, "design_yes": ""}
+        if name == "forced" and isinstance(given, dict) and set(given) <= {"truth", "yes"}:
+            truth, yes = (given.get(part, "") for part in ("truth", "yes"))
+            if isinstance(truth, str) and isinstance(yes, str):
+                return {"design": name, "design_p": truth, "design_yes": yes}
+    return {}
+
+
+def _show_condition(key: str, value: Plain | None) -> Shown:
+    if value is None:
+        return {"show_if": "", "show_if_is": ""}
+    if isinstance(value, dict) and set(value) <= {"question", "is"}:
+        parent, labels = value.get("question", ""), words_of(value.get("is", []))
+        if isinstance(parent, str) and labels is not None:
+            return {"show_if": parent, "show_if_is": "\n".join(labels)}
+    return {}
+
+
+def _show_joint(key: str, value: Plain | None) -> Shown:
+    groups = [words_of(group) for group in value] if isinstance(value, list) else []
+    if value is not None and (not isinstance(value, list) or None in groups):
+        return {}
+    return {"joint": "\n".join(", ".join(group or ()) for group in groups)}
+
+
+FIELDS: dict[str, Callable[[str, Plain | None], Shown]] = {
+    **dict.fromkeys(LISTS, _show_lines),
+    **dict.fromkeys(SWITCHES, _show_switch),
+    **dict.fromkeys(MOMENTS, _show_moment),
+    "design": _show_design,
+    "show_if": _show_condition,
+    "joint": _show_joint,
+}
+
+
+def survey_changes(said: Mapping[str, Plain], sent: Mapping[str, str]) -> Changes:
+    """What a survey's form changes."""
+    shown = show_survey(said)
+    changes: Changes = {}
+    for key in (*SURVEY_TEXTS, *MOMENTS, "accept_weak_privacy", "joint"):
+        if key not in sent or key not in shown or (new := tidy(sent[key])) == shown[key]:
+            continue
+        if not new:
+            changes[key] = "" if key in SURVEY_REQUIRED else None
+        elif key in MOMENTS:
+            changes[key] = f"{new}Z" if re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?", new) else new
+        elif key == "joint":
+            changes[key] = [re.split(r"[,\s]+", line.strip(", ")) for line in new.split("\n") if line.strip(", ")]
+        else:
+            changes[key] = new
+    return changes
+
+
+def question_changes(question: Mapping[str, Plain], sent: Mapping[str, str]) -> tuple[Changes, dict[str, str]]:
+    """What a question's form changes, and which keys get another name first."""
+    shown = show_question(question)
+    given = {key: _lines(text) if key in (*LISTS, "show_if_is") else tidy(text) for key, text in sent.items()}
+    differs = {key: new for key, new in given.items() if key in shown and new != shown[key]}
+    required = ("id", "text", *TYPES[shown["type"]][0])
+    changes: Changes = {}
+    for key, new in differs.items():
+        if key in LISTS:
+            lines: list[Plain] = [*new.split("\n")] if new else []
+            changes[key] = lines if lines or key in required else None
+        elif key in shown and key not in ("type", "design", "design_p", "design_yes", "show_if", "show_if_is"):
+            changes[key] = new or ("" if key in required and key in question else None)
+    for parts, make in ((("design", "design_p", "design_yes"), _design), (("show_if", "show_if_is"), _condition)):
+        if any(part in differs for part in parts):
+            changes[parts[0]] = make([differs.get(part, shown[part]) for part in parts])
+    kind = differs.get("type", shown["type"])
+    if kind not in TYPES or (kind == shown["type"] and type_of({**question})):
+        return changes, {}
+    return _another_type(question, kind, changes)
+
+
+def _another_type(question: Mapping[str, Plain], kind: str, changes: Changes) -> tuple[Changes, dict[str, str]]:
+    """The labels stay, under the name that the new type has for them; what it does not know goes."""
+    wanted = TYPES[kind][0]
+    renames = {
+        old: new
+        for old, new in (("options", "points"), ("points", "options"))
+        if old in question and new in wanted and new not in question
+    }
+    changes = {renames.get(key, key): value for key, value in changes.items()} | {"type": kind}
+    there = {renames.get(key, key) for key in question}
+    known = {key for other in TYPES for key in keys_of(other)}
+    changes |= {key: None for key in (there | set(changes)) & known - {*keys_of(kind)}}
+    changes |= {key: value for key, value in STARTERS[kind].items() if key not in there and changes.get(key) is None}
+    return {key: value for key, value in changes.items() if value is not None or key in there}, renames
+
+
+def _design(parts: Sequence[str]) -> Plain | None:
+    name, first, second = parts
+    if name == "forced":
+        return {"forced": {"truth": first, "yes": second}}
+    return {name: first} if name in PARAMETERS else name or None
+
+
+def _condition(parts: Sequence[str]) -> Plain | None:
+    parent, labels = parts
+    return {"question": parent, "is": [*labels.split("\n")] if labels else []} if parent else None
+
+
+def tidy(text: str) -> str:
+    """Text as forms and files agree on it: no space around lines, no empty lines at the ends, \\n between them."""
+    lines = [line.strip() for line in re.split(r"\r\n|\r|\n", text)]
+    return "\n".join(lines).strip("\n")
+
+
+def _lines(text: str) -> str:
+    return "\n".join(line for line in tidy(text).split("\n") if line)
+
+
+def words_of(value: Plain) -> list[str] | None:
+    """The items of a list of texts, each on one line; None if it is none."""
+    if not isinstance(value, list):
+        return None
+    words = [" ".join(tidy(item).split("\n")) for item in value if isinstance(item, str)]
+    return words if len(words) == len(value) else None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo and not found.second else None

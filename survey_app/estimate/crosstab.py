@@ -1,0 +1,185 @@
+"""Two questions at once: cells, conditional shares, differences, and the right test of independence.
+
+Each answer is scored without bias from the bits of a report, u_i = 1{answer i} on average; for two separate fields the
+noises are independent, so u_i v_j is unbiased for the cell, and sums of such products are all that is kept of a scan.
+A pair inside one joint field needs no scan: its cells are columns of the tally.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import ndtri
+
+from client.definition import Question, Survey
+from client.mechanism import Flip, Geometric, Sampled, Subset, Unary
+from client.words import NO_ANSWER
+from survey_app import channel
+from survey_app.channel import Floats
+from survey_app.estimate import hypotheses
+from survey_app.estimate.hypotheses import Test
+from survey_app.estimate.intervals import Options
+from survey_app.estimate.joint import joint_crosstab
+from survey_app.estimate.question import LEAST_REPORTS, Cell, Evidence, members, project, symbol_names
+from survey_app.estimate.tables import MOST_CELLS, Crosstab, PairError, Rows, by_row, score, share
+from survey_app.tally import Bits, Columns, Tally, columns_of
+
+
+def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterable[Bits], options: Options) -> Crosstab:
+    """Two questions of a survey; `scan`, the bits behind the tally, is read only if they are in separate fields."""
+    by_id = {question.id: question for question in survey.questions}
+    for name in (rows, columns):
+        if name not in by_id:
+            raise PairError(f"there is no question {name!r}; the questions are {', '.join(by_id)}")
+    if rows == columns:
+        raise PairError("choose two different questions")
+    first, second = by_id[rows], by_id[columns]
+    places = columns_of(survey, rows), columns_of(survey, columns)
+    left, right = (_Scores.of(place, question) for place, question in zip(places, (first, second), strict=True))
+    if len(left.names) * len(right.names) > MOST_CELLS:
+        raise PairError(f"{len(left.names)} × {len(right.names)} cells are too many; at most {MOST_CELLS} can be shown")
+    if places[0] == places[1]:
+        n = tally.reports if places[0].asked is None else int(tally.counts[places[0].asked])
+        found = Evidence(places[0].field, tally.counts[places[0].part], n, places[0].asked is None)
+        return joint_crosstab(found, (first, second), (left.names, right.names), options)
+    moments = _Moments(len(left.names), len(right.names))
+    for packed in scan:
+        moments.add(packed, survey.width, left, right)
+    return _separate(moments, left, right, options)
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Unbiased scores of a question's answers, as an affine map of the stored bits of its field."""
+
+    place: Columns
+    names: tuple[str, ...]
+    slope: Floats  # stored bits × answers
+    offset: Floats
+    still: Floats  # E(u²) of each answer if it is not the true one
+    gain: Floats  # what it gains if it is
+    table: tuple[Floats, float] | None  # where every report names one answer i: it does so if base_i + d · u_i is 1
+
+    @classmethod
+    def of(cls, place: Columns, question: Question) -> "_Scores":
+        mechanism = place.field.mechanism
+        if isinstance(mechanism, Geometric) or question.levels:
+            raise PairError(f"{question.id} is a number without bins: only its mean can be estimated, not its shares")
+        if isinstance(mechanism, Sampled):
+            return cls._of_sampled(place, question, mechanism)
+        if isinstance(mechanism, Flip):
+            return cls._of_flip(place, question, mechanism)
+        return cls._of_sets(place, question, mechanism)
+
+    @classmethod
+    def _of_sampled(cls, place: Columns, question: Question, mechanism: Sampled) -> "_Scores":
+        """An option counts as often as it is asked about seldom."""
+        p, q, rare = float(mechanism.p), float(mechanism.q), mechanism.size / mechanism.draw
+        names = [*question.labels, *([NO_ANSWER] if question.optional else [])]
+        slope, ones = np.zeros((mechanism.width, len(names))), np.ones(len(names))
+        for i in range(len(names)):
+            slope[2 * i : 2 * i + 2, i] = -q * rare / (p - q), (1 - q) * rare / (p - q)
+        still, told = rare * q * (1 - q) / (p - q) ** 2, rare * (1 + p * (1 - p) / (p - q) ** 2)
+        return cls(place, tuple(names), slope, 0 * ones, still * ones, (told - still) * ones, None)
+
+    @classmethod
+    def _of_flip(cls, place: Columns, question: Question, mechanism: Flip) -> "_Scores":
+        p, q = float(mechanism.p), float(mechanism.q)
+        d = p - q
+        still = np.array([p * (1 - p), q * (1 - q)]) / d**2
+        table = np.array([1 - p, q]), d
+        slope, offset = np.array([[-1.0, 1.0]]) / d, np.array([p, -q]) / d
+        return cls(place, question.labels, slope, offset, still, 1 + still[::-1] - still, table)
+
+    @classmethod
+    def _of_sets(cls, place: Columns, question: Question, mechanism: Subset | Unary) -> "_Scores":
+        """Each answer is a set of the field's symbols: u = (Σ b − mq)/(p−q) over its m symbols."""
+        p, q = float(mechanism.p), float(mechanism.q)
+        one, neither = channel.together(mechanism)
+        sets = members(place.field, question)
+        slope, m = np.zeros((mechanism.size, len(sets))), len(sets[0])
+        for i, symbols in enumerate(sets):
+            slope[symbols, i] = 1 / (p - q)
+        still = (m * q + m * (m - 1) * neither - (m * q) ** 2) / (p - q) ** 2
+        gain = (p - q + 2 * (m - 1) * (one - neither) - 2 * m * q * (p - q)) / (p - q) ** 2
+        ones, names = np.ones(len(sets)), tuple(name for name, _ in symbol_names(question))
+        single = isinstance(mechanism, Subset) and mechanism.weight == 1
+        table = (m * q * ones, p - q) if single else None
+        return cls(place, names, slope, -m * q / (p - q) * ones, still * ones, gain * ones, table)
+
+    def read(self, bits: Bits) -> Floats:
+        """The scores of some reports."""
+        found: Floats = bits[:, self.place.part] @ self.slope + self.offset
+        return found
+
+
+class _Moments:
+    """Sums over reports of products of scores."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.n = 0
+        self.u, self.v = np.zeros(rows), np.zeros(columns)
+        self.uu, self.vv = np.zeros((rows, rows)), np.zeros((columns, columns))
+        shape = (rows, columns)
+        self.uv, self.u2v, self.u2v2 = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.ruv, self.ruv2 = np.zeros(shape), np.zeros(shape)  # r: the score of the first row
+
+    def add(self, packed: Bits, width: int, left: _Scores, right: _Scores) -> None:
+        """Add the reports that answer both questions."""
+        bits = np.unpackbits(packed, axis=1, count=width)
+        for place in (left.place, right.place):
+            if place.asked is not None:
+                bits = bits[bits[:, place.asked] > 0]
+        u, v = left.read(bits), right.read(bits)
+        u2, v2, ru = u * u, v * v, u * u[:, :1]
+        self.n += len(bits)
+        self.u, self.v = self.u + u.sum(axis=0), self.v + v.sum(axis=0)
+        self.uu, self.vv = self.uu + u.T @ u, self.vv + v.T @ v
+        self.uv, self.u2v, self.u2v2 = self.uv + u.T @ v, self.u2v + u2.T @ v, self.u2v2 + u2.T @ v2
+        self.ruv, self.ruv2 = self.ruv + ru.T @ v, self.ruv2 + ru.T @ v2
+
+
+def _separate(sums: _Moments, left: _Scores, right: _Scores, options: Options) -> Crosstab:
+    n, names = sums.n, (left.names, right.names)
+    if n < LEAST_REPORTS:
+        return Crosstab(*names, n, [], [], [], None)
+    value, rows, columns = sums.uv / n, sums.u / n, np.clip(sums.v / n, 0, 1)[None, :]
+    z = float(ndtri(1 - options.among(value.size).alpha / 2))
+    held = np.clip(rows, 0, 1)[:, None]
+    a, b, g, h = left.still[:, None], right.still[None, :], left.gain[:, None], right.gain[None, :]
+    least = held * g * b + columns * a * h + a * b  # E(u²v²) − P · g · h
+    cells: list[Cell] = []
+    for i, j in np.ndindex(value.shape):
+        point, spread = float(value[i, j]), (float(least[i, j]), float(g[i, 0] * h[0, j]), -1.0)
+        cells.append(Cell((names[0][i], names[1][j]), share(n, point, *score(point, 1.0, spread, n, z))))
+    if not any(isinstance(one.place.field.mechanism, Sampled) for one in (left, right)):  # the cells hold everything
+        points = project(value.ravel())
+        cells = [
+            Cell(cell.options, replace(cell.estimate, estimate=float(point)))
+            for cell, point in zip(cells, points, strict=True)
+        ]
+    known = rows > z * np.sqrt(np.maximum(a + held * g - held**2, 0)[:, 0] / n)
+    by_cell = least, held * g * h - 2 * columns * a, a - held * g + 0 * columns
+    within, differences = by_row(names, Rows(value, rows, known, by_cell, _correlation(sums)), n, z)
+    return Crosstab(*names, n, cells, within, differences, _independence(sums, left, right))
+
+
+def _correlation(sums: _Moments) -> Floats:
+    """Of the share within each row with that within the first, by the delta method: of uv − r u with u₀v − r₀ u₀."""
+    rate = np.divide(sums.uv, sums.u[:, None], out=np.zeros_like(sums.uv), where=sums.u[:, None] > 0)
+    own = sums.u2v2 - 2 * rate * sums.u2v + rate**2 * np.diag(sums.uu)[:, None]
+    both = sums.ruv2 - (rate + rate[0]) * sums.ruv + rate * rate[0] * sums.uu[:, :1]
+    scale = np.sqrt(np.maximum(own * own[0], 0))
+    found: Floats = np.clip(np.divide(both, scale, out=np.zeros_like(both), where=scale > 0), -1, 1)
+    return found
+
+
+def _independence(sums: _Moments, left: _Scores, right: _Scores) -> Test:
+    n = sums.n
+    if left.table is not None and right.table is not None:
+        (base, d), (other_base, e) = left.table, right.table
+        table = d * e * sums.uv + n * np.outer(base, other_base)
+        table += d * np.outer(sums.u, other_base) + e * np.outer(base, sums.v)
+        return hypotheses.pearson(np.rint(table))
+    cross = sums.uv / n - np.outer(sums.u, sums.v) / n**2
+    return hypotheses.quadratic(cross, (sums.uu / n, sums.u / n), (sums.vv / n, sums.v / n), n)

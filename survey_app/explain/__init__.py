@@ -1,0 +1,1 @@
+"""What a survey means to the people in it: `chances` of a suspicion, the same on `paper`, in several `languages`."""

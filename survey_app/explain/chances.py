@@ -1,0 +1,98 @@
+"""What a mechanism means to a person: a suspicion before and after, and devices out of a hundred.
+
+Everything comes from the published integers. A chance is rounded so that it never looks better protected than it is
+(METHODS §13): ε multiplies the odds of any suspicion by at most e^ε, whatever the suspicion was.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import NamedTuple
+
+from client import words
+from client.definition import Question, Survey
+from client.mechanism import EXACT
+from client.verify import spend
+
+SUSPICIONS = (100, 20, 2)  # someone thought: one in so many
+GROUPS = (1, 2, 3, 5, 10)  # people whose answers hang together
+MOST_PEOPLE = 10**9  # above that, a chance is called certainty
+NEARLY = Decimal("1e-12")  # so that fifty digits of three quarters are not rounded up
+
+
+class Chance(NamedTuple):
+    """So many cases of so many; all of them means as good as certain."""
+
+    cases: int
+    of: int
+
+
+def raised(suspicion: int, epsilon: Decimal) -> Chance:
+    """What a suspicion of one in `suspicion` can become at the most: odds times e^ε, rounded up.
+
+    Up to one half it is told as one in so many, above out of a hundred people, or of as many as leave a doubt.
+    """
+    with localcontext(EXACT):
+        against = (suspicion - 1) / epsilon.exp()  # the odds against it, afterwards
+        plain = int((1 + against + NEARLY).to_integral_value("ROUND_FLOOR"))
+        if plain >= 2:
+            return Chance(1, plain)
+        people = 100
+        while people <= MOST_PEOPLE:
+            cases = int((people / (1 + against) - NEARLY).to_integral_value("ROUND_CEILING"))
+            if cases < people:
+                return Chance(cases, people)
+            people *= 10
+    return Chance(1, 1)
+
+
+class Share(NamedTuple):
+    """Of so many `people` whose answer it is, `true` devices send it; of as many others, `other` do."""
+
+    people: int
+    true: int
+    other: int
+
+
+def share(p: Fraction, q: Fraction) -> Share:
+    """How often a device sends the truth, of as many devices as it takes to see ten that do otherwise."""
+    return Share(*words.share(p, q))
+
+
+def total(survey: Survey) -> Decimal:
+    """What the whole survey can spend on one person."""
+    return spend((field.mechanism.epsilon for field in survey.fields), survey.ask)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Questions that are shown or hidden by one another, and what all their reports say about each of them."""
+
+    questions: tuple[Question, ...]
+    epsilon: Decimal
+
+
+def together(survey: Survey) -> list[Together]:
+    """Every tree of questions that depend on one another.
+
+    A hidden question answers "no answer", so its report speaks of the earlier one too; and an answer to it implies the
+    earlier answer, so that the earlier report, and those of its siblings, speak of this one.
+    """
+    trees: dict[str, list[Question]] = {}
+    of: dict[str, list[Question]] = {}
+    for question in survey.questions:  # a condition looks back
+        root = of[question.show_if.question] if question.show_if else trees.setdefault(question.id, [])
+        root.append(question)
+        of[question.id] = root
+    found = []
+    for tree in trees.values():
+        if len(tree) > 1:
+            fields = [field for field in survey.fields if any(one in tree for one in field.questions)]
+            found.append(Together(tuple(tree), spend((field.mechanism.epsilon for field in fields), None)))
+    return found
+
+
+def times(epsilon: Decimal, people: int) -> Decimal:
+    """What so many people give away together, if whatever is true of one is true of all."""
+    with localcontext(EXACT):
+        return epsilon * people

@@ -1,0 +1,1 @@
+"""Researchers' pages: write, try, publish, run and end surveys."""

@@ -1,0 +1,122 @@
+"""What all pages of a draft share: its file, what stands around it, and stamps against two windows.
+
+A form carries the stamp of the file, or of the part of it, that it was made from; where another window has changed that
+meanwhile, nothing is overwritten without a question.
+"""
+
+import hashlib
+import json
+import re
+from typing import Any
+
+from flask import render_template, request, session
+from flask.typing import ResponseReturnValue
+
+from survey_app.authoring.faults import Checked, check
+from survey_app.authoring.source import Plain
+from survey_app.drafts import form
+from survey_app.pages.access import owner, store
+from survey_app.pages.console.outlook import levels, outlook, respondents_of
+from survey_app.problems import Problem
+from survey_app.store import StoreError
+
+TYPE_NAMES = {
+    "yes_no": "Yes or no",
+    "choice": "One of several",
+    "scale": "Scale",
+    "multiple": "Several of them",
+    "number": "Number",
+}
+DESIGN_NAMES = {
+    "": "none: the best for its ε",
+    "coin": "coin (¾, ¼)",
+    "die": "die (⅔, ⅓)",
+    "forced_die": "forced die (5/6, 1/6)",
+    "warner": "Warner, with p",
+    "gamma": "gamma, ½ ± g",
+    "forced": "forced response",
+}
+CHANGED = "This was changed in another window, and what you typed was not saved. Save again to put it in its place."
+
+
+def stamp(source: bytes) -> str:
+    """A short name for what the file was when a form was made."""
+    return hashlib.sha256(source).hexdigest()[:16]
+
+
+def part_stamp(part: Plain) -> str:
+    """The same for a part of it: a question, or the settings."""
+    return stamp(json.dumps(part, sort_keys=True).encode())
+
+
+def settings_of(said: dict[str, Plain]) -> dict[str, Plain]:
+    """What the survey's own form shows."""
+    return {key: value for key, value in said.items() if key != "questions"}
+
+
+def draft_of(key: int) -> bytes:
+    """The file of one's own draft, or a Problem."""
+    found = store().draft(owner(), key)
+    if found is None:
+        raise Problem("not_found", "There is no such draft. It may have been published or deleted.")
+    return found.source
+
+
+def save(key: int, source: bytes) -> None:
+    """Keep a draft; Problem if it is gone meanwhile."""
+    try:
+        store().save_draft(owner(), source, key)
+    except StoreError as error:
+        raise Problem("not_found", f"{error}.") from None
+
+
+def sent() -> dict[str, str]:
+    """The fields of the form; of several with one name the last, so that a switch can be off."""
+    return {name: values[-1] for name, values in request.form.lists()}
+
+
+def planned() -> int:
+    """How many respondents are expected; the browser's session remembers it."""
+    if "respondents" in request.args:
+        session["respondents"] = respondents_of(request.args["respondents"])
+    return respondents_of(str(session.get("respondents", "")))
+
+
+def page(template: str, key: int, source: bytes, status: int = 200, **more: Any) -> ResponseReturnValue:
+    """A page about a draft, with everything that stands around it."""
+    found = check(source)
+    ahead = outlook(source, planned(), request.args.get("plan") == "all")
+    html = render_template(
+        f"console/{template}.html",
+        **context(key, source, found),
+        outlook=ahead,
+        levels=levels(),
+        **more,
+    )
+    return html, status
+
+
+def context(key: int, source: bytes, found: Checked) -> dict[str, Any]:
+    """What every page of a draft needs to know."""
+    said = found.content.said if found.content else {}
+    title = said.get("title")
+    return {
+        "key": key,
+        "stamp": stamp(source),
+        "checked": found,
+        "content": found.content,
+        "title": title if isinstance(title, str) and title.strip() else "Untitled draft",
+        "respondents": planned(),
+        "type_names": TYPE_NAMES,
+        "design_names": DESIGN_NAMES,
+        "show_question": form.show_question,
+        "type_of": form.type_of,
+        "part_stamp": part_stamp,
+        "own": part_stamp(settings_of(said)),
+        "moment_kind": moment_kind,
+    }
+
+
+def moment_kind(text: str | None) -> str:
+    """Browsers pick moments; what is none stays text, so that it can be seen and mended."""
+    return "datetime-local" if not text or re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d", text) else "text"

@@ -1,0 +1,239 @@
+"""The editor: an author's file, changed by forms or by hand, until it is published.
+
+The file is the only truth. Every form is an ordinary post; what is typed is kept in the file even if it is wrong, and
+what is wrong is told where it is.
+"""
+
+import re
+from typing import Any
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from client.definition import TYPES
+from survey_app.authoring.faults import check
+from survey_app.authoring.source import LARGEST_FILE, AuthoringError
+from survey_app.drafts import edits, form
+from survey_app.drafts.edits import EditError
+from survey_app.pages.access import download, owner, store
+from survey_app.pages.console.draft import CHANGED, context, draft_of, page, part_stamp, save, sent, settings_of, stamp
+from survey_app.pages.console.guard import guard
+from survey_app.problems import Problem
+
+blueprint = Blueprint("editor", __name__)
+guard(blueprint)
+
+ACTION = re.compile(r"(save|done|up|down|copy|delete|move):(\d{1,6})|add:(\w+)")
+PLACE = re.compile(r"[0-9]{1,6}")
+NOT_TYPED = ("csrf_token", "stamp", "own", "do", "was", "question", "to")
+
+
+class Changed(Exception):
+    """Another window changed the question that was typed in; it is at this place."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(CHANGED)
+        self.place = place
+
+
+@blueprint.url_value_preprocessor
+def _room(endpoint: str | None, values: dict[str, Any] | None) -> None:
+    """A whole file fits into one field of a form; this runs before anything reads the form."""
+    request.max_form_memory_size = 4 * LARGEST_FILE
+
+
+# questions
+
+
+@blueprint.get("/console/drafts/<int:key>")
+def questions(key: int) -> ResponseReturnValue:
+    """All questions, one of them open; the YAML if there is nothing else to show."""
+    source = draft_of(key)
+    if check(source).content is None:
+        return redirect(url_for(".yaml", key=key))
+    places = {name: request.args.get(name, -1, type=int) for name in ("edit", "remove", "focus")}
+    return page("questions", key, source, **places, typed={}, notice="")
+
+
+@blueprint.post("/console/drafts/<int:key>")
+def change(key: int) -> ResponseReturnValue:
+    """Save the open question, if there is one, then do what the button says."""
+    source, fields = draft_of(key), sent()
+    action = ACTION.fullmatch(fields.get("do", ""))
+    if action is None:
+        raise Problem("malformed_request", "The form does not say what to do.")
+    try:
+        if "question" in fields:
+            source, place = with_question(source, fields)
+        elif fields.get("stamp") != stamp(source):
+            flash("The draft was changed in another window. Nothing was done; look again.", "error")
+            return redirect(url_for(".questions", key=key))
+        else:
+            place = int(action[2] or 0)
+        source, at, edit, told = _do(source, action, place, fields)
+    except Changed as error:
+        places = {"edit": error.place, "remove": -1, "focus": -1}
+        return page("questions", key, source, 409, **places, typed=fields, notice=CHANGED)
+    except (EditError, AuthoringError) as error:
+        return _unsaved(key, fields, str(error))
+    save(key, source)
+    flash(told, "status")
+    return redirect(url_for(".questions", key=key, edit=edit, focus=at, _anchor=f"q{at}"))
+
+
+def with_question(source: bytes, fields: dict[str, str]) -> tuple[bytes, int]:
+    """The file with the fields of the open question, and where that question is now."""
+    content = edits.content_of(source)
+    place = int(fields["question"]) if PLACE.fullmatch(fields["question"]) else -1
+    ids = [one.get("id") if isinstance(one, dict) else None for one in content.questions]
+    if fields.get("stamp") != stamp(source) and (place >= len(ids) or ids[place] != fields.get("was")):
+        if ids.count(fields.get("was")) != 1:
+            raise EditError("The question was changed or deleted in another window.")
+        place = ids.index(fields.get("was"))
+    now = part_stamp(content.question(place))
+    if fields.get("own", now) != now:
+        raise Changed(place)
+    changes, renames = form.question_changes(content.question(place), fields)
+    return edits.set_question(source, place, changes, renames), place
+
+
+def _do(source: bytes, action: re.Match[str], place: int, fields: dict[str, str]) -> tuple[bytes, int, int | None, str]:
+    """The file after an action, the question to look at, the one to open, and what to say."""
+    content = edits.content_of(source)
+    last = len(content.questions) - 1
+    if kind := action[3]:
+        if kind not in TYPES:
+            raise Problem("malformed_request", "There is no such type of question.")
+        return edits.add_question(source, form.new_question(content, kind)), last + 1, last + 1, "Question added."
+    if action[1] in ("up", "down", "move"):
+        wanted = PLACE.fullmatch(fields.get("to", "").strip())
+        steps = {"up": place - 1, "down": place + 1, "move": int(wanted[0]) - 1 if wanted else place}
+        to = min(max(steps[action[1]], 0), last)
+        return edits.move_question(source, place, to), to, None, f"Question moved to place {to + 1}."
+    if action[1] == "copy":
+        return edits.copy_question(source, place), place + 1, place + 1, "Question duplicated."
+    if action[1] == "delete":
+        return edits.delete_question(source, place), min(place, last - 1), None, "Question deleted."
+    return source, place, place if action[1] == "save" else None, "Saved."
+
+
+def _unsaved(key: int, fields: dict[str, str], why: str) -> ResponseReturnValue:
+    """Nothing typed is lost: what could not be put into the file is shown as YAML to paste."""
+    shown = {name: form.tidy(text) for name, text in fields.items() if text and name not in NOT_TYPED}
+    typed = "\n".join(edits.entry(name, text, 0, "\n") for name, text in shown.items())
+    return render_template("console/unsaved.html", key=key, why=why, typed=typed), 409
+
+
+# the survey itself
+
+
+@blueprint.get("/console/drafts/<int:key>/settings")
+def settings(key: int) -> ResponseReturnValue:
+    """Texts, dates, limits, and the budget."""
+    source = draft_of(key)
+    found = check(source)
+    if found.content is None:
+        return redirect(url_for(".yaml", key=key))
+    return page("settings", key, source, shown=form.show_survey(found.content.said), notice="")
+
+
+@blueprint.post("/console/drafts/<int:key>/settings")
+def change_settings(key: int) -> ResponseReturnValue:
+    """Save them."""
+    source, fields = draft_of(key), sent()
+    try:
+        said = edits.content_of(source).said
+        now = part_stamp(settings_of(said))
+        if fields.get("own", now) != now:
+            shown = form.show_survey(said)
+            shown |= {name: text for name, text in fields.items() if name in shown}
+            return page("settings", key, source, 409, shown=shown, notice=CHANGED)
+        source = with_settings(source, fields)
+    except (EditError, AuthoringError) as error:
+        return _unsaved(key, fields, str(error))
+    save(key, source)
+    flash("Saved.", "status")
+    return redirect(url_for(".settings", key=key))
+
+
+def with_settings(source: bytes, fields: dict[str, str]) -> bytes:
+    """The file with the fields of the survey's own form."""
+    return edits.set_survey(source, form.survey_changes(edits.content_of(source).said, fields))
+
+
+# the file
+
+
+@blueprint.get("/console/drafts/<int:key>/yaml")
+def yaml(key: int) -> ResponseReturnValue:
+    """The file itself."""
+    source = draft_of(key)
+    return page("yaml", key, source, text=source.decode("utf-8-sig", "replace"), notice="")
+
+
+@blueprint.post("/console/drafts/<int:key>/yaml")
+def change_yaml(key: int) -> ResponseReturnValue:
+    """Save the file as it was typed, whatever it says."""
+    source, fields = draft_of(key), sent()
+    typed = with_text(source, fields.get("source", ""))
+    notice = ""
+    if len(typed) > LARGEST_FILE:
+        notice = f"A survey file has at most {LARGEST_FILE:,} bytes; this one was not saved."
+    elif fields.get("stamp") != stamp(source) and typed != source:
+        notice = (
+            "The draft was changed in another window, and this text was not saved. "
+            "Save again to put it in the place of the other."
+        )
+    if notice:
+        text = typed.decode("utf-8-sig", "replace")
+        return page("yaml", key, source, 409, text=text, notice=notice)
+    save(key, typed)
+    flash("Saved.", "status")
+    return redirect(url_for(".yaml", key=key))
+
+
+def with_text(source: bytes, typed: str) -> bytes:
+    """What was typed, with the line breaks and the mark that the file had; the file itself if nothing was changed."""
+    old = source.decode("utf-8-sig", "replace")
+    new = typed.replace("\r\n", "\n").replace("\r", "\n")
+    if new == old.replace("\r\n", "\n").replace("\r", "\n"):
+        return source
+    mark = b"\xef\xbb\xbf" if source.startswith(b"\xef\xbb\xbf") else b""
+    return mark + (new.replace("\n", "\r\n") if "\r\n" in old else new).encode("utf-8", "replace")
+
+
+@blueprint.get("/console/drafts/<int:key>/file.yaml")
+def file(key: int) -> Response:
+    """The file to keep, byte for byte."""
+    source = draft_of(key)
+    content = check(source).content
+    name = content.said.get("slug") if content else None
+    safe = re.sub(r"[^a-z0-9_-]", "", name) if isinstance(name, str) else ""
+    return download(source, f"{safe or 'survey'}.yaml", "application/yaml; charset=utf-8")
+
+
+@blueprint.post("/console/drafts/<int:key>/check")
+def live(key: int) -> ResponseReturnValue:
+    """What would be said about the draft with what is typed just now; nothing is saved."""
+    source, fields = draft_of(key), sent()
+    try:
+        if "source" in fields:
+            source = with_text(source, fields["source"])[: LARGEST_FILE + 1]
+        elif "question" in fields:
+            source, _ = with_question(source, fields)
+        else:
+            source = with_settings(source, fields)
+    except (Changed, EditError, AuthoringError):
+        return Response(status=204)
+    return page("live", key, source)
+
+
+@blueprint.route("/console/drafts/<int:key>/delete", methods=["GET", "POST"])
+def throw_away(key: int) -> ResponseReturnValue:
+    """Delete the draft, after a page that asks."""
+    source = draft_of(key)
+    if request.method == "POST":
+        store().delete_draft(owner(), key)
+        flash("The draft is deleted.", "status")
+        return redirect(url_for("console.home"))
+    return render_template("console/delete_draft.html", **context(key, source, check(source)))

@@ -1,0 +1,176 @@
+"""Before and at the launch of a draft: the form as respondents will see it, a trial on made-up people, publishing."""
+
+import json
+from typing import Any
+
+import numpy as np
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from survey_app import charts
+from survey_app.authoring import Built
+from survey_app.authoring.faults import check
+from survey_app.explain import chances
+from survey_app.pages.access import owner, store
+from survey_app.pages.console.draft import draft_of, page
+from survey_app.pages.console.guard import guard
+from survey_app.pages.console.outlook import respondents_of
+from survey_app.pages.form.explain import explained
+from survey_app.pages.form.form import frame_of
+from survey_app.simulate.trial import Line, Tried, try_out
+from survey_app.store import State, StoreError, now
+
+blueprint = Blueprint("launch", __name__)
+guard(blueprint)
+
+TRIED = 500
+MOST_TRIED = 20_000
+MOST_CELLS = 60_000_000  # bits that a trial may draw
+MOST_ROWS = 12  # of a question that are plotted
+
+
+def _built(key: int) -> Built | ResponseReturnValue:
+    """The draft as a survey, or the way back to what is wrong with it."""
+    built = check(draft_of(key)).built
+    if built is None:
+        flash("Mend what is wrong first; then there is something to see.", "error")
+        return redirect(url_for("editor.questions", key=key))
+    return built
+
+
+# the form
+
+
+@blueprint.get("/console/drafts/<int:key>/preview")
+def preview(key: int) -> ResponseReturnValue:
+    """To the form of the draft: its address ends like a real one, because the form's scripts read it."""
+    built = _built(key)
+    if not isinstance(built, Built):
+        return built
+    return redirect(url_for(".form", key=key, slug=built.survey.slug))
+
+
+@blueprint.get("/console/drafts/<int:key>/s/<slug>")
+def form(key: int, slug: str) -> ResponseReturnValue:
+    """The form with its own scripts and template; another script takes the place of network and storage."""
+    built = _built(key)
+    if not isinstance(built, Built):
+        return built
+    survey = built.survey
+    return render_template("console/preview.html", key=key, definition=survey.source.decode(), **frame_of(survey))
+
+
+@blueprint.get("/console/drafts/<int:key>/s/<slug>/privacy")
+def privacy(key: int, slug: str) -> ResponseReturnValue:
+    """The page that explains, for the draft."""
+    built = _built(key)
+    if not isinstance(built, Built):
+        return built
+    url = url_for(".form", key=key, slug=built.survey.slug)
+    return render_template("console/privacy.html", key=key, **explained(built.survey, url))
+
+
+# the trial
+
+
+@blueprint.get("/console/drafts/<int:key>/try")
+def trial(key: int) -> ResponseReturnValue:
+    """Results of made-up respondents beside what is true of them. Nothing of it is kept."""
+    source = draft_of(key)
+    built = check(source).built
+    count, tried = TRIED, None
+    if built is not None and "people" in request.args:
+        most = max(2, min(MOST_TRIED, MOST_CELLS // built.survey.width))
+        count = min(respondents_of(request.args["people"], TRIED), most)
+        tried = [(one, _plot(one, place)) for place, one in enumerate(try_out(built.survey, count, _dice()))]
+    inside = [line.inside for one, _ in tried or () for line in one.lines]
+    return page("trial", key, source, people=count, tried=tried, inside=sum(inside), intervals=len(inside))
+
+
+def _dice() -> np.random.Generator:
+    return np.random.default_rng()
+
+
+def _plot(tried: Tried, place: int) -> dict[str, Any]:
+    """The shares of a question, or its mean, as an image, and how many of them are in it."""
+    shares = [line for line in tried.lines if line.kind != "mean"]
+    shown = sorted(sorted(shares, key=lambda line: -line.truth)[:MOST_ROWS], key=shares.index) or list(tried.lines)
+    if not shown:
+        return {"svg": "", "left_out": 0}
+    percent = bool(shares)
+    low, high = (float(tried.question.min), float(tried.question.max)) if not percent else (0.0, 1.0)
+    svg = charts.intervals(
+        [charts.Row(_label(line), line.estimate, line.low, line.high, None, line.n) for line in shown],
+        title=tried.question.text,
+        name=f"try-{place}",
+        percent=percent,
+        unit="" if percent else tried.question.unit,
+        span=(low, high),
+    )
+    return {"svg": svg, "left_out": len(shares) - len(shown) if percent else 0}
+
+
+def _label(line: Line) -> str:
+    """The answer, and what is true of it."""
+    return (
+        f"{line.option} (truth: {line.truth:.4g})"
+        if line.kind == "mean"
+        else f"{line.option} (truth: {line.truth:.1%})"
+    )
+
+
+# publishing
+
+
+@blueprint.get("/console/drafts/<int:key>/publish")
+def review(key: int) -> ResponseReturnValue:
+    """What would be published, to be confirmed."""
+    return _review(key, draft_of(key))
+
+
+def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
+    built = check(source).built
+    there = store().newest(built.survey.slug) if built else None
+    warnings = list(built.advice) if built else []
+    if built and built.terms.closes and built.terms.closes <= now():
+        warnings.append("closes lies in the past: the survey would be closed from the start")
+    return page(
+        "publish",
+        key,
+        source,
+        409 if message else 200,
+        built=built,
+        definition=json.dumps(json.loads(built.survey.source), indent=1, ensure_ascii=False) if built else "",
+        total=chances.total(built.survey) if built else None,
+        warnings=warnings,
+        message=message,
+        earlier=there if there and there.owner == owner() else None,
+        earlier_reports=store().snapshot(there).reports if there and there.owner == owner() else 0,
+        taken=bool(there and there.owner != owner()),
+    )
+
+
+@blueprint.post("/console/drafts/<int:key>/publish")
+def publish(key: int) -> ResponseReturnValue:
+    """Publish exactly what was shown."""
+    source = draft_of(key)
+    built = check(source).built
+    if built is None or request.form.get("digest") != built.survey.digest:
+        return _review(key, source, "The draft was changed meanwhile. This is what would be published now.")
+    if built.advice and "advised" not in request.form:
+        return _review(key, source, "Read the advice and tick that you did.")
+    try:
+        store().add_survey(
+            built.survey,
+            built.terms,
+            owner=owner(),
+            state=State.READY if request.form.get("state") == "later" else State.OPEN,
+            invited="invited" in request.form,
+            source=source,
+        )
+    except StoreError as error:
+        said = str(error)
+        return _review(key, source, f"{said[0].upper()}{said[1:]}.")
+    store().delete_draft(owner(), key)
+    flash("Published. Share the link below.", "status")
+    return redirect(url_for("survey.show", slug=built.survey.slug))

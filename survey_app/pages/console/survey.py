@@ -1,0 +1,151 @@
+"""One survey of a researcher: its state, its links, its invitations, its files, its log, and its end."""
+
+import segno
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from client.definition import NAME
+from survey_app.accounts import new_code, secret_hash
+from survey_app.explain import chances
+from survey_app.pages.access import download, owner, store
+from survey_app.pages.console.guard import guard
+from survey_app.pages.console.home import LISTED_EVENTS, stand
+from survey_app.problems import Problem
+from survey_app.store import Published, State
+
+blueprint = Blueprint("survey", __name__)
+guard(blueprint)
+
+MOST_INVITATIONS = 100_000
+
+
+def mine(slug: str) -> Published:
+    """One's own survey: the version that the request names, or the one that collects. Else a Problem."""
+    kept, digest = store(), request.values.get("digest")
+    current = kept.current(slug)
+    wanted = digest or (current and current[1])
+    found = (kept.version(slug, wanted) if wanted else kept.newest(slug)) if NAME.fullmatch(slug) else None
+    if found is None or (found.owner != owner() and current is None):
+        raise Problem("not_found", "There is no such survey.")
+    if found.owner != owner():
+        raise Problem("forbidden", "This survey belongs to another account.")
+    return found
+
+
+def link(published: Published) -> str:
+    """The address for respondents."""
+    return f"{request.url_root}s/{published.survey.slug}"
+
+
+def pinned(published: Published) -> str:
+    """The same with the digest, so that a device refuses any other definition."""
+    return f"{link(published)}#sha256={published.survey.digest}"
+
+
+def qr(published: Published) -> segno.QRCode:
+    """The pinned link for a poster: paper is another way than this server."""
+    return segno.make(pinned(published), error="m", micro=False)
+
+
+@blueprint.get("/console/<slug>")
+def show(slug: str) -> ResponseReturnValue:
+    """Everything about one survey."""
+    published = mine(slug)
+    kept, newest = store(), store().newest(slug)
+    waiting = newest if newest and newest.survey.digest != published.survey.digest and not request.args else None
+    return render_template(
+        "console/survey.html",
+        published=published,
+        survey=published.survey,
+        total=chances.total(published.survey),
+        stand=stand(published),
+        reports=kept.snapshot(published).reports,
+        source=kept.source(published) is not None,
+        waiting=waiting,
+        link=link(published),
+        pinned=pinned(published),
+        qr=qr(published).svg_inline(scale=4, border=4, svgclass="qr", lineclass="dark", light="#fff", omitsize=True),
+        events=kept.events(owner(), slug)[:LISTED_EVENTS],
+        most=MOST_INVITATIONS,
+    )
+
+
+@blueprint.get("/console/<slug>/source.yaml")
+def source(slug: str) -> Response:
+    """The author's file, as it was written."""
+    found = store().source(mine(slug))
+    if found is None:
+        raise Problem("not_found", "The file that this version was made from was not kept.")
+    return download(found, f"{slug}.yaml", "application/yaml; charset=utf-8")
+
+
+@blueprint.get("/console/<slug>/definition.json")
+def definition(slug: str) -> Response:
+    """The canonical definition, byte for byte."""
+    return download(mine(slug).survey.source, f"{slug}.definition.json", "application/json")
+
+
+@blueprint.get("/console/<slug>/qr.svg")
+def poster(slug: str) -> Response:
+    """The QR code as a file."""
+    return download(qr(mine(slug)).svg_inline(scale=8, border=4, light="#fff"), f"{slug}-qr.svg", "image/svg+xml")
+
+
+@blueprint.post("/console/<slug>/edit")
+def edit(slug: str) -> ResponseReturnValue:
+    """A draft of the next version, from the file of this one."""
+    found = store().source(mine(slug))
+    if found is None:
+        raise Problem("not_found", "The file of this version was not kept, so there is nothing to edit.")
+    flash("This is a copy. The published survey stays as it is until you publish this one.", "status")
+    return redirect(url_for("editor.questions", key=store().save_draft(owner(), found)))
+
+
+@blueprint.post("/console/<slug>/open")
+def open_survey(slug: str) -> ResponseReturnValue:
+    """Open what was published unopened."""
+    published = mine(slug)
+    store().set_state(published, State.OPEN)
+    flash(f"{published.survey.title} is open.", "status")
+    return redirect(url_for(".show", slug=slug))
+
+
+@blueprint.post("/console/<slug>/invitations")
+def invite(slug: str) -> ResponseReturnValue:
+    """One-time links as a text file, once: only hashes of them are kept."""
+    published = mine(slug)
+    said = request.form.get("count", "")
+    if not said.isascii() or not said.isdigit() or not 1 <= int(said[:9]) <= MOST_INVITATIONS:
+        raise Problem("malformed_request", f"Make from 1 to {MOST_INVITATIONS:,} invitations at once.")
+    codes = [new_code() for _ in range(int(said))]
+    store().add_invitations(published, [secret_hash(code) for code in codes])
+    lines = [f"{link(published)}#code={code}&sha256={published.survey.digest}\n" for code in codes]
+    return download("".join(lines), f"{slug}-invitations.txt", "text/plain; charset=utf-8")
+
+
+@blueprint.route("/console/<slug>/close", methods=["GET", "POST"])
+def close(slug: str) -> ResponseReturnValue:
+    """Close for good, after a page that asks."""
+    published = mine(slug)
+    if request.method == "POST":
+        if published.state is State.READY:
+            raise Problem("malformed_request", "It was never opened; delete it instead.")
+        store().set_state(published, State.CLOSED)
+        flash(f"{published.survey.title} is closed. Its results are final.", "status")
+        return redirect(url_for(".show", slug=slug))
+    reports = store().snapshot(published).reports
+    return render_template("console/close.html", published=published, survey=published.survey, reports=reports)
+
+
+@blueprint.route("/console/<slug>/delete", methods=["GET", "POST"])
+def delete(slug: str) -> ResponseReturnValue:
+    """Delete all versions and reports, after the slug was typed."""
+    published = mine(slug)
+    wrong = request.method == "POST" and request.form.get("typed", "").strip() != slug
+    if request.method == "POST" and not wrong:
+        store().delete_survey(slug)
+        flash(f"{published.survey.title} is deleted, with all versions and reports.", "status")
+        return redirect(url_for("console.home"))
+    reports = store().snapshot(published).reports
+    page = render_template("console/delete.html", survey=published.survey, reports=reports, wrong=wrong)
+    return page, 400 if wrong else 200

@@ -1,0 +1,1 @@
+"""Respondents' pages: the form, and the pages that explain."""

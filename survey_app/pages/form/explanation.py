@@ -1,0 +1,311 @@
+"""What the pages say about one survey: the numbers of `odds`, in the words of its language."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from client import randomize, words
+from client.definition import Field, Question, Survey
+from client.mechanism import Flip, Geometric, Mechanism, Sampled, Subset, Unary, publish, round_up
+from client.report import Report, to_text, unpack
+from survey_app.explain import chances, paper
+from survey_app.explain.chances import Share
+from survey_app.explain.languages import Words
+from survey_app.explain.paper import Recipe, Sheet, Throws
+
+SUSPICION = 20  # the one that METHODS §13 tells
+ADVISED_TOTAL = 4
+MARKS = {"en": (",", "."), "de": (".", ","), "es": (".", ","), "fr": ("\u202f", ",")}  # thousands, decimals
+MOST_BITS = 40  # of a field that are shown
+DOTS_A_ROW = 20
+DOTS = 100
+ENTRY = ("enter_", "error_")  # strings of the interviewer's page
+
+
+@dataclass(frozen=True)
+class Dots:
+    """A hundred devices, of which some send an answer."""
+
+    caption: str
+    alternative: str
+    filled: str
+    empty: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One field: its place, its questions, what is said about it, and how coins or dice make it, if they can."""
+
+    place: int
+    questions: tuple[Question, ...]
+    mechanism: Mechanism
+    recipe: Recipe | None
+    told: str
+    alone: str
+    pictures: list[Dots]
+
+    @property
+    def optional(self) -> bool:
+        """Whether it may be left out."""
+        return all(question.optional for question in self.questions)
+
+    def outcomes(self, picked: bool) -> list[tuple[str, str]]:
+        """What an interviewer may enter for it: a value, and the key of its words."""
+        made = [("1", "privacy.yes"), ("0", "privacy.no")] if self.recipe else [("skipped", "paper.enter_picked")]
+        return made + ([("unpicked", "paper.enter_unpicked")] if picked else [])
+
+    @property
+    def published(self) -> dict[str, int | str]:
+        """Its integers."""
+        return publish(self.mechanism)
+
+
+class Explanation:
+    """Everything the pages say about one survey, in its language."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.survey, self.words = survey, Words(survey.language)
+        self.sheet: Sheet = paper.sheet(survey)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the survey speaks a language that we do not have."""
+        return self.words.language != self.words.tag.split("-")[0]
+
+    def say(self, key: str, **values: object) -> str:
+        """One of our own strings; whole numbers are written as the language writes them, and ε stays on one line."""
+        told = {name: self.whole(value) if type(value) is int else value for name, value in values.items()}
+        return self.words(key, **told).replace("ε = ", "ε\u00a0=\u00a0")
+
+    def whole(self, number: int) -> str:
+        """A whole number, in groups of three; Spanish begins to group at five digits."""
+        if self.words.language == "es" and abs(number) < 10_000:
+            return str(number)
+        return f"{number:,}".replace(",", MARKS[self.words.language][0])
+
+    def decimal(self, text: str) -> str:
+        """A decimal as the language writes it, with all its digits."""
+        whole, _, decimals = text.lstrip("-").partition(".")
+        mark = MARKS[self.words.language][1] if decimals else ""
+        return f"{'-' * text.startswith('-')}{self.whole(int(whole))}{mark}{decimals}"
+
+    def epsilon(self, epsilon: Decimal) -> str:
+        """ε to two digits, never less than the truth."""
+        return self.decimal(f"{round_up(epsilon, 2).normalize():f}")
+
+    def chance(self, cases: int, of: int) -> str:
+        """A chance in words."""
+        return self.say("privacy.certain") if cases == of else self.say("privacy.chance", cases=cases, of=of)
+
+    def raised(self, epsilon: Decimal, suspicion: int = SUSPICION) -> str:
+        """What a suspicion can become."""
+        return self.chance(*chances.raised(suspicion, epsilon))
+
+    @cached_property
+    def total(self) -> Decimal:
+        """What the whole survey spends."""
+        return chances.total(self.survey)
+
+    @property
+    def claim(self) -> str:
+        """What the definition says it spends."""
+        return self.decimal(f"{self.survey.epsilon:f}")
+
+    @property
+    def weak(self) -> bool:
+        """Whether that is more than authors are advised to spend."""
+        return self.total > ADVISED_TOTAL + Decimal("1e-9")
+
+    @property
+    def beliefs(self) -> list[tuple[str, str, tuple[float, float]]]:
+        """Suspicions before and after a whole report, in words and as shares of one."""
+        rows = []
+        for suspicion in chances.SUSPICIONS:
+            after = chances.raised(suspicion, self.total)
+            rows.append((self.chance(1, suspicion), self.chance(*after), (1 / suspicion, after.cases / after.of)))
+        return rows
+
+    @property
+    def groups(self) -> list[tuple[str, str, str]]:
+        """For so many people: ε together, and what a suspicion can become."""
+        spent = [(people, chances.times(self.total, people)) for people in chances.GROUPS]
+        return [(self.whole(people), self.epsilon(epsilon), self.raised(epsilon)) for people, epsilon in spent]
+
+    @property
+    def together(self) -> list[tuple[tuple[Question, ...], str, str]]:
+        """Questions that depend on one another."""
+        found = chances.together(self.survey)
+        return [(one.questions, self.epsilon(one.epsilon), self.raised(one.epsilon)) for one in found]
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The fields, one after the other."""
+        parts = []
+        for place, (field, recipe) in enumerate(zip(self.survey.fields, self.sheet.recipes, strict=True), 1):
+            told, pictures = " ".join(self._told(field)), list(self._pictures(field))
+            alone = self._alone(field.mechanism.epsilon)
+            parts.append(Part(place, field.questions, field.mechanism, recipe, told, alone, pictures))
+        return parts
+
+    @property
+    def on_paper(self) -> list[Part]:
+        """Those that coins or dice can make."""
+        return [part for part in self.parts if part.recipe]
+
+    @property
+    def off_paper(self) -> list[tuple[Part, list[str]]]:
+        """The others, and why."""
+        reasons = []
+        for part in self.parts:
+            if part.recipe is None:
+                plain = isinstance(part.mechanism, Flip) and part.questions[0].type == "yes_no"
+                reason = ["odds" if plain else "type"]
+                reason += ["skipped"] if part.optional else ["needed"]
+                reason += ["skipped_pick"] if part.optional and self.sheet.picked else []
+                reasons.append((part, [self.say(f"paper.reason_{name}") for name in reason]))
+        return reasons
+
+    def instruction(self, recipe: Recipe) -> str:
+        """What to throw, and how often."""
+        once = recipe.tool == "die" and recipe.throws == 1
+        return self.say("paper.die_once") if once else self.say(f"paper.{recipe.tool}", throws=recipe.throws)
+
+    def rules(self, recipe: Recipe) -> list[tuple[list[str], str]]:
+        """Which throws mean what: the throws in words, and what to tick."""
+        ticks = {"truth": "paper.truth", "yes": "privacy.yes", "no": "privacy.no"}
+        return [(self._throws(recipe, lines), self.say(ticks[verdict])) for verdict, lines in recipe.rules]
+
+    def ticks(self, recipe: Recipe) -> str:
+        """The odds of a ticked box."""
+        counts = chances.share(recipe.p, recipe.q)
+        return self.say("paper.ticks", **self._yes_and_no(counts), epsilon=self.epsilon(recipe.epsilon))
+
+    @property
+    def recipes(self) -> list[tuple[Recipe, list[Question]]]:
+        """Each recipe with the questions that take it."""
+        found: dict[Recipe, list[Question]] = {}
+        for field, recipe in zip(self.survey.fields, self.sheet.recipes, strict=True):
+            if recipe:
+                found.setdefault(recipe, []).extend(field.questions)
+        return list(found.items())
+
+    def entry(self, invited: bool) -> dict[str, Any]:
+        """What the interviewer's script needs."""
+        strings = {name: text for name, text in self.words.section("paper").items() if name.startswith(ENTRY)}
+        strings |= {name: self.say(f"privacy.{name}") for name in ("yes", "no")}
+        paper = [part.place - 1 for part in self.on_paper]
+        return {"digest": self.survey.digest, "paper": paper, "invited": invited, "strings": strings}
+
+    @cached_property
+    def example(self) -> Report:
+        """A report that was made up; nobody's."""
+        return randomize(self.survey, {question.id: _first_answer(question) for question in self.survey.questions})
+
+    @property
+    def example_row(self) -> tuple[str, str, str]:
+        """Survey, id and bits as they would be stored."""
+        row = self.example
+        return row.survey, to_text(row.id), "".join(f"{byte:08b}" for byte in row.bits)
+
+    @property
+    def example_bits(self) -> list[tuple[Part, str]]:
+        """Its bits, field by field."""
+        rows = []
+        for part, bits in zip(self.parts, unpack(self.survey, self.example.bits), strict=True):
+            shown = self.say("privacy.not_asked") if bits is None else _shorten(f"{bits:0{part.mechanism.width}b}")
+            rows.append((part, shown))
+        return rows
+
+    def _throws(self, recipe: Recipe, lines: tuple[Throws, ...]) -> list[str]:
+        def face(low: int, high: int) -> str:
+            if recipe.tool == "coin":
+                return self.say("paper.heads" if low == 1 else "paper.tails")
+            return str(low) if low == high else f"{low}–{high}"
+
+        spelled = []
+        for line in lines:
+            faces = [face(one, one) for one in line.first] + [face(line.low, line.high)]
+            faces += [self.say("paper.any")] * (recipe.throws - len(faces))
+            spelled.append("\u00a0·\u00a0".join(faces))
+        return spelled
+
+    def _yes_and_no(self, counts: Share) -> dict[str, Any]:
+        return {**counts._asdict(), "yes": self.say("privacy.yes"), "no": self.say("privacy.no")}
+
+    def _told(self, field: Field) -> Iterator[str]:
+        mechanism = field.mechanism
+        if len(field.questions) > 1:
+            yield self.say("privacy.joint")
+        for question in field.questions:
+            yield from self._answer(question, mechanism)
+        yield self._odds(field)
+        if isinstance(mechanism, Subset) and mechanism.weight > 1:
+            yield self.say("privacy.several", weight=mechanism.weight, size=mechanism.size)
+        if isinstance(mechanism, Unary):
+            yield self.say("privacy.any_number", size=mechanism.size)
+        if any(question.optional for question in field.questions):
+            yield self.say("privacy.optional")
+
+    def _odds(self, field: Field) -> str:
+        mechanism, question = field.mechanism, field.questions[0]
+        if isinstance(mechanism, Geometric):
+            away = words.away(question, mechanism)
+            key = "privacy.geometric" if away else "privacy.geometric_little"
+            return self.say(key, away=self._quantity(question, away))
+        counts = chances.share(mechanism.p, mechanism.q)
+        if isinstance(mechanism, Flip) and question.type == "yes_no":
+            return self.say("privacy.flip", **self._yes_and_no(counts))
+        if isinstance(mechanism, Sampled):
+            return self.say("privacy.sampled", draw=mechanism.draw, size=mechanism.size, **counts._asdict())
+        return self.say("privacy.option", **counts._asdict())
+
+    def _alone(self, epsilon: Decimal) -> str:
+        cases, of = chances.raised(SUSPICION, epsilon)
+        values = {"epsilon": self.epsilon(epsilon), "before": self.chance(1, SUSPICION)}
+        if cases == of:
+            return self.say("privacy.alone_certain", **values)
+        return self.say("privacy.alone", **values, after=self.chance(cases, of))
+
+    def _answer(self, question: Question, mechanism: Mechanism) -> Iterator[str]:
+        """What counts as the answer, where it is not simply what was said."""
+        if question.type == "number" and not isinstance(mechanism, Geometric):
+            key, count = ("levels", question.levels) if question.levels else ("bins", question.bins)
+            ends = [self._quantity(question, Fraction(end)) for end in (question.min, question.max)]
+            yield self.say(f"privacy.{key}", **{key: count}, low=ends[0], high=ends[1])
+        if question.type == "multiple" and not isinstance(mechanism, Sampled):
+            yield self.say("privacy.sets")
+
+    def _pictures(self, field: Field) -> Iterator[Dots]:
+        mechanism = field.mechanism
+        if isinstance(mechanism, Geometric) or DOTS * min(mechanism.q, 1 - mechanism.p) < 1:
+            return  # less than a dot
+        captions = [self.say("privacy.picture_true"), self.say("privacy.picture_other")]
+        if isinstance(mechanism, Flip) and field.questions[0].type == "yes_no":
+            captions = [self.say("privacy.picture_is", label=self.say(f"privacy.{label}")) for label in ("yes", "no")]
+        for caption, chance in zip(captions, (mechanism.p, mechanism.q), strict=True):
+            filled = round(DOTS * chance)
+            alternative = self.say("privacy.picture_filled", filled=filled, people=DOTS)
+            yield Dots(caption, alternative, _dots(0, filled), _dots(filled, DOTS))
+
+    def _quantity(self, question: Question, value: Fraction) -> str:
+        return f"{self.decimal(words.spell(question, value))} {question.unit}".strip()
+
+
+def _dots(first: int, stop: int) -> str:
+    """Dots number `first` to `stop` − 1, row by row, as lines without length."""
+    return "".join(f"M{i % DOTS_A_ROW}.5 {i // DOTS_A_ROW}.5h0" for i in range(first, stop))
+
+
+def _shorten(bits: str) -> str:
+    return bits if len(bits) <= MOST_BITS else f"{bits[:MOST_BITS]}…"
+
+
+def _first_answer(question: Question) -> Any:
+    if question.optional:
+        return None
+    if question.type == "number":
+        return f"{question.min:f}"
+    return [] if question.type == "multiple" else question.labels[0]

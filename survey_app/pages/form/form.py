@@ -1,0 +1,90 @@
+"""The form, its scripts and its styles.
+
+The server renders a frame: what the survey is, its state, and our strings in its language. The questions are rendered
+on the device, from the definition that it has fetched and verified: what is asked is what is hashed.
+"""
+
+import json
+from typing import Any
+
+from flask import Blueprint, Response, render_template, request
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+
+from client.definition import Survey
+from survey_app.explain.languages import LANGUAGES, Words
+from survey_app.pages.access import store, visible
+from survey_app.problems import Problem
+from survey_app.server.compress import lean
+from survey_app.store import Published, State, Unavailable, now
+
+blueprint = Blueprint("respond", __name__)
+
+NO_FORM = {State.READY: "survey_not_open", State.CLOSED: "survey_closed"}
+OF_INVITATIONS = {"no_code", "not_invited", "already_used", "invited"}
+OF_ASK = {"ask", "not_asked"}
+
+
+@blueprint.get("/s/<slug>")
+def form(slug: str) -> Response:
+    """The frame of the form, or why there is none."""
+    published = visible(slug)
+    frame = frame_of(published.survey, refusal(published), published.invited)
+    page = render_template("form/form.html", **frame, opens=published.terms.opens)
+    response = Response(page, content_type="text/html; charset=utf-8", headers={"Cache-Control": "no-cache"})
+    return lean(response, request)
+
+
+def frame_of(survey: Survey, refused: str | None = None, invited: bool = False) -> dict[str, Any]:
+    """What the frame shows of a survey; a preview has the same one around its draft."""
+    words = Words(survey.language)
+    return {
+        "survey": survey,
+        "refusal": refused,
+        "invited": invited,
+        "words": words,
+        "foreign": is_foreign(words),
+        "data": data(words, survey, invited),
+        "language": survey.language,
+        "direction": words.direction,
+    }
+
+
+def refusal(published: Published) -> str | None:
+    """Why the survey takes no reports now, as the code that a report would get."""
+    state = published.at(now())
+    if state is not State.OPEN:
+        return NO_FORM[state]
+    full = published.terms.max_reports and store().snapshot(published).reports >= published.terms.max_reports
+    return "survey_full" if full else None
+
+
+def is_foreign(words: Words) -> bool:
+    """Whether our strings are in another language than the survey."""
+    return words.tag.split("-")[0] != words.language
+
+
+def data(words: Words, survey: Survey, invited: bool) -> Markup:
+    """The strings that this survey's script can need, in a block of JSON that no string can end."""
+    unused = {"survey_not_open"}
+    unused |= set() if invited else OF_INVITATIONS
+    unused |= set() if survey.ask else OF_ASK
+    strings = {
+        key: text
+        for section in ("form", "trouble")
+        for key, text in words.section(section).items()
+        if not key.startswith("page_") and key not in unused
+    }
+    told = {"language": words.language, "foreign": is_foreign(words), "strings": strings}
+    return htmlsafe_json_dumps(told, dumps=json.dumps, ensure_ascii=False, separators=(",", ":"))
+
+
+@blueprint.errorhandler(Problem)
+@blueprint.errorhandler(Unavailable)
+def missing(error: Problem | Unavailable) -> tuple[str, int, dict[str, str]]:
+    """A page of its own for a link that leads nowhere, in a language that the reader prefers."""
+    known = not isinstance(error, Problem)
+    words = Words(request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0])
+    title, detail = words("trouble.page_unavailable" if known else "trouble.page_not_found").split("\n")
+    page = render_template("problem.html", title=title, detail=detail, language=words.language)
+    return page, 503 if known else 404, {"Vary": "Accept-Language"}

@@ -1,0 +1,1 @@
+"""The results page, its downloads, and what stands on it."""

@@ -1,0 +1,128 @@
+"""What a reader of results chose in the address: which intervals, for whom, what to compare."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from werkzeug.datastructures import MultiDict
+
+from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
+
+LEVELS = (0.8, 0.9, 0.95, 0.99)
+LARGEST_POPULATION = 2**53
+MOST_GROUPS = 12
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Valid choices, and messages about those that were not."""
+
+    options: Options = field(default_factory=Options)
+    sample: bool = False  # intervals for these respondents
+    tables: bool = False  # all tables open
+    rows: str = ""
+    columns: str = ""
+    others: tuple[str, ...] = ()  # surveys to stand beside this one
+    digest: str = ""
+    messages: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def levels(self) -> list[float]:
+        """The confidence levels to offer."""
+        return sorted({*LEVELS, self.options.confidence})
+
+    @property
+    def asked(self) -> list[tuple[str, str]]:
+        """What the API is asked for: the version and the intervals."""
+        options = self.options
+        wanted = {
+            "digest": self.digest,
+            "confidence": "" if options.confidence == Options.confidence else repr(options.confidence),
+            "simultaneous": "1" if options.simultaneous else "",
+            "narrow": "1" if options.narrow else "",
+            "population": str(options.population or ""),
+        }
+        return [(key, value) for key, value in wanted.items() if value]
+
+    @property
+    def compared(self) -> list[tuple[str, str]]:
+        """What is crossed, and what stands beside."""
+        pairs = [("rows", self.rows), ("columns", self.columns), *(("with", other) for other in self.others)]
+        return [(key, value) for key, value in pairs if value]
+
+    @property
+    def shown(self) -> list[tuple[str, str]]:
+        """How it is shown."""
+        return [("target", "sample")] * self.sample + [("view", "table")] * self.tables
+
+    @property
+    def all(self) -> list[tuple[str, str]]:
+        """Everything, as an address says it."""
+        return [*self.asked, *self.shown, *self.compared]
+
+
+def query(*parts: Sequence[tuple[str, str]]) -> str:
+    """The end of an address, with its question mark; nothing for nothing."""
+    pairs = [pair for part in parts for pair in part]
+    return f"?{urlencode(pairs)}" if pairs else ""
+
+
+def read_options(args: MultiDict[str, str], reports: int) -> tuple[Options, list[str]]:
+    """What intervals a query asks for, and messages about what it may not ask for; an empty field is no choice."""
+    messages: list[str] = []
+    confidence = _confidence(args.get("confidence", "").strip(), messages)
+    population = _population(args.get("population", "").strip(), reports, messages)
+    options = Options(confidence, args.get("simultaneous") == "1", args.get("narrow") == "1", population)
+    return options, messages
+
+
+def read(args: MultiDict[str, str], reports: int) -> Choices:
+    """The choices of a query."""
+    options, messages = read_options(args, reports)
+    target, view = args.get("target", ""), args.get("view", "")
+    if target not in ("", "population", "sample"):
+        messages.append("The target is “population” or “sample”; these intervals are for the population.")
+    if view not in ("", "table", "plot"):
+        messages.append("The view is “plot” or “table”; this is the plot.")
+    others = tuple(dict.fromkeys(slug for text in args.getlist("with") if (slug := text.strip())))
+    if len(others) > MOST_GROUPS:
+        messages.append(f"At most {MOST_GROUPS} surveys can stand beside this one; these are the first.")
+    return Choices(
+        options=options,
+        sample=target == "sample",
+        tables=view == "table",
+        rows=args.get("rows", "").strip(),
+        columns=args.get("columns", "").strip(),
+        others=others[:MOST_GROUPS],
+        digest=args.get("digest", ""),
+        messages=tuple(messages),
+    )
+
+
+def _confidence(text: str, messages: list[str]) -> float:
+    usual = Options.confidence
+    try:
+        found = float(text) if text else usual
+    except ValueError:
+        found = 0.0
+    if LEAST_CONFIDENCE <= found <= MOST_CONFIDENCE:
+        return found
+    messages.append(
+        f"A confidence level is a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, such as 0.9;"
+        f" these intervals are of {usual}."
+    )
+    return usual
+
+
+def _population(text: str, reports: int, messages: list[str]) -> int | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 17 and 0 < int(text) <= LARGEST_POPULATION):
+        messages.append("A population is a number of people, such as 5000; these intervals are for a very large one.")
+        return None
+    if int(text) < reports:
+        messages.append(
+            f"{reports:,} reports cannot come from {int(text):,} people; these intervals are for very many people."
+        )
+        return None
+    return int(text)

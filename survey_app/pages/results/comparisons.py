@@ -1,0 +1,170 @@
+"""Two questions crossed, and surveys side by side, as tables and plots; from the documents of `study`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from client.definition import Question, Survey
+from survey_app.charts import intervals
+from survey_app.charts.axes import Format
+from survey_app.pages.results.figures import (
+    MOST_PLOTTED,
+    Line,
+    Plot,
+    View,
+    is_known,
+    mean_format,
+    point_format,
+    rows_of,
+    share_format,
+)
+
+STRATA_PLOTTED = 60  # rows of one plot
+
+
+class Table(NamedTuple):
+    """Lines by row and column, and how their numbers are written."""
+
+    key: str
+    heading: str
+    rows: list[tuple[str, list[Line]]]
+    form: Format
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """Two questions at once."""
+
+    rows: Question
+    columns: Question
+    document: Mapping[str, Any]
+    view: View
+
+    @property
+    def intervals(self) -> int:
+        """How many there are to see."""
+        return sum(len(self.document[key]) for key in ("estimates", "within_rows", "differences"))
+
+    @property
+    def tables(self) -> list[Table]:
+        """Cells, shares within rows, differences to the first row."""
+        names = self.document["row_options"]
+        cells, within, differences = (self.document[key] for key in ("estimates", "within_rows", "differences"))
+        found = [
+            Table("estimates", "Cells: shares of all respondents",
+                  self._by_row(names, cells), share_format(cells, self.view)),
+            Table("within_rows", "Within rows: of those in a row, the share in each column",
+                  self._by_row(names, within), share_format(within, self.view)),
+        ]  # fmt: skip
+        if differences:
+            told = f"Differences: each row's shares minus those of “{names[0]}”, in percentage points"
+            form = point_format(differences, self.view)
+            found.append(Table("differences", told, self._by_row(names[1:], differences), form))
+        return found
+
+    def _by_row(self, names: Sequence[str], lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
+        width = len(self.document["column_options"])
+        return [(name, list(lines[place * width : (place + 1) * width])) for place, name in enumerate(names)]
+
+    @property
+    def plot(self) -> Plot | None:
+        """The shares within rows, if they are few enough."""
+        lines = [line for line in self.document["within_rows"] if is_known(line)]
+        if not 0 < len(lines) <= MOST_PLOTTED:
+            return None
+        svg = intervals(
+            rows_of(lines, self.view, [f"{line['options'][0]}: {line['options'][1]}" for line in lines]),
+            title=f"{self.columns.text} Within each answer to: {self.rows.text}",
+            name="plot-crosstab",
+            note=self.view.note(lines),
+            words=self.view.words,
+            standalone=self.view.standalone,
+        )
+        return Plot(f"{self.rows.id}.crosstab", svg)
+
+
+class Beside(NamedTuple):
+    """One answer in several surveys: a line for each, and differences to the first."""
+
+    option: str
+    kind: str
+    lines: list[Line | None]
+    differences: list[Line | None]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One question in several surveys."""
+
+    survey: Survey
+    question: Question
+    document: Mapping[str, Any]
+    view: View
+
+    @property
+    def intervals(self) -> int:
+        """How many there are to see, besides those of the first survey."""
+        return sum(bool(line) for one in self.answers for line in (*one.lines[1:], *one.differences))
+
+    @property
+    def slugs(self) -> list[str]:
+        return [stratum["slug"] for stratum in self.document["strata"]]
+
+    @cached_property
+    def answers(self) -> list[Beside]:
+        """Every line of the first survey, with what the others have."""
+        place = self.survey.questions.index(self.question)
+        found = [stratum["questions"][place]["estimates"] for stratum in self.document["strata"]]
+        by_name = [{(line["option"], line["kind"]): line for line in lines} for lines in found]
+        differences = [
+            dict(_named(by_name[0], others, one["questions"][place]["estimates"]))
+            for others, one in zip(by_name[1:], self.document["differences"], strict=True)
+        ]
+        return [
+            Beside(*name, [lines.get(name) for lines in by_name], [one.get(name) for one in differences])
+            for name in by_name[0]
+        ]
+
+    def forms(self, kind: str) -> tuple[Format, Format]:
+        """How the figures of a kind and their differences are written."""
+        answers = [answer for answer in self.answers if (answer.kind == "mean") == (kind == "mean")]
+        lines = [line for answer in answers for line in answer.lines if line]
+        differences = [line for answer in answers for line in answer.differences if line]
+        if kind == "mean":
+            unit = self.question.unit
+            return mean_format(lines, self.view, unit), mean_format(differences, self.view, unit)
+        return share_format(lines, self.view), point_format(differences, self.view)
+
+    @property
+    def plots(self) -> Iterator[Plot]:
+        """All surveys in one plot, shares and means apart; nothing where they are too many to look at."""
+        for kind, suffix in (("share", "strata"), ("mean", "mean.strata")):
+            lines, labels = [], []
+            for answer in self.answers:
+                if (answer.kind == "mean") != (kind == "mean"):
+                    continue
+                for slug, line in zip_longest(self.slugs, answer.lines):
+                    if line and is_known(line):
+                        lines.append(line)
+                        labels.append(slug if kind == "mean" else f"{answer.option} · {slug}")
+            if 0 < len(lines) <= STRATA_PLOTTED:
+                svg = intervals(
+                    rows_of(lines, self.view, labels),
+                    title=f"{self.question.text} ({', '.join(self.slugs)})",
+                    name=f"strata-{kind}-{self.question.id}",
+                    percent=kind != "mean",
+                    unit="" if kind != "mean" else self.question.unit,
+                    note=self.view.note(lines),
+                    words=self.view.words,
+                    standalone=self.view.standalone,
+                )
+                yield Plot(f"{self.question.id}.{suffix}", svg)
+
+
+def _named(
+    first: Mapping[tuple[str, str], Line], other: Mapping[tuple[str, str], Line], differences: Sequence[Line]
+) -> Iterator[tuple[tuple[str, str], Line]]:
+    """Differences with the names of what they compare: the lines that both surveys have, in the order of the first."""
+    return zip((name for name in first if name in other), differences, strict=True)

@@ -1,0 +1,137 @@
+"""What a reader of results takes along: tables, plots, and for the owner the noisy bits."""
+
+import csv
+import io
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from survey_app.estimate.tables import PairError
+from survey_app.pages.access import download, may_manage, reader, store, version
+from survey_app.pages.results.choices import Choices
+from survey_app.pages.results.figures import Plot, View, figures, noise
+from survey_app.pages.results.page import refused, wanted
+from survey_app.pages.results.readings import Snapshot, compare, cross, crossed_document, document
+from survey_app.problems import Problem
+from survey_app.results.document import NUMBERS, lines
+from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, neutral, shown, write_parquet
+from survey_app.store import Published, Store
+
+blueprint = Blueprint("downloads", __name__)
+blueprint.register_error_handler(Problem, refused)
+
+TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "ndjson": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+}
+CHUNK = 2**20
+
+
+@blueprint.get("/results/<slug>.csv")
+def table(slug: str) -> Response:
+    """Every estimate as a line."""
+    snapshot, choices = _checked(slug)
+    rows: list[list[Any]] = [["survey", "list", "question", "option", *NUMBERS]]
+    for kind, question, option, numbers in lines(document(snapshot, choices.options)):
+        rows.append([slug, kind, question, neutral(option), *numbers])
+    return download(_csv(rows), f"{slug}-results.csv", TYPES["csv"])
+
+
+@blueprint.get("/results/<slug>/crosstab.csv")
+def crosstab_table(slug: str) -> Response:
+    """Every figure of a cross-tab as a line."""
+    snapshot, choices = _checked(slug)
+    try:
+        found = crossed_document(snapshot, choices.rows, choices.columns, choices.options)
+    except PairError as error:
+        raise Problem("malformed_request", f"{error}.") from None
+    rows: list[list[Any]] = [["list", choices.rows, choices.columns, *NUMBERS]]
+    for kind in ("estimates", "within_rows", "differences"):
+        for line in found.get(kind, []):
+            rows.append([kind, *map(neutral, line["options"]), *(line[key] for key in NUMBERS)])
+    return download(_csv(rows), f"{slug}-{choices.rows}-by-{choices.columns}.csv", TYPES["csv"])
+
+
+@blueprint.get("/results/<slug>/plots/<name>.svg")
+def plot(slug: str, name: str) -> Response:
+    """One plot as a file that works alone: `help`, `fair.mean`, `cheated.noise`, and those of comparisons."""
+    snapshot, choices = _checked(slug)
+    view = View(choices.options, choices.sample, standalone=True)
+    found = next((one for one in _plots(snapshot, choices, view, name) if one.name == name), None)
+    if found is None:
+        raise Problem("not_found", "There is no such plot.")
+    return download(found.svg, f"{slug}-{name.replace('.', '-')}.svg", "image/svg+xml")
+
+
+def _plots(snapshot: Snapshot, choices: Choices, view: View, name: str) -> list[Plot]:
+    """The plots of the question that a name begins with."""
+    id, _, kind = name.partition(".")
+    if kind == "crosstab":
+        crossed, _ = cross(snapshot, choices, view)
+        return [crossed.plot] if crossed and crossed.plot else []
+    if kind.endswith("strata"):
+        compared, _ = compare(snapshot, choices, view)
+        return [one for part in compared if part.question.id == id for one in part.plots]
+    parts = figures(snapshot.published.survey, document(snapshot, choices.options), view)
+    if kind == "noise":
+        told = noise(parts)
+        return [told.plot] if told else []
+    return [one for part in parts if part.question.id == id for one in part.plots]
+
+
+def _checked(slug: str) -> tuple[Snapshot, Choices]:
+    """What a download asks for; a file has no place for messages, so a bad choice is a Problem."""
+    snapshot, choices = wanted(slug)
+    if choices.messages:
+        raise Problem("malformed_request", " ".join(choices.messages))
+    return snapshot, choices
+
+
+@blueprint.get("/results/<slug>/reports.<kind>")
+def reports(slug: str, kind: str) -> Response:
+    """The noisy bits with their definition, for the owner; the log keeps that they were taken."""
+    published = version(slug)
+    user = reader()
+    if user is None:
+        raise Problem("unauthorized", "Only the owner may take the noisy bits.")
+    if not may_manage(user, published):
+        raise Problem("forbidden")
+    if kind not in TYPES:
+        raise Problem("not_found", f"Noisy bits come as {', '.join(TYPES)}.")
+    chunks = _bits(store(), published, kind)
+    try:
+        first = next(chunks)  # before anything is promised
+    except ExportError as error:
+        raise Problem("malformed_request", f"{error}.") from None
+    if request.method == "GET":
+        store().record(published.owner, slug, f"exported noisy bits as {kind}")
+    return download(_rest(first, chunks), f"{slug}-reports.{kind}", TYPES[kind])
+
+
+def _bits(kept: Store, published: Published, kind: str) -> Iterator[bytes]:
+    """A file piece by piece; Parquet is written to disk first, so memory does not grow with the reports either."""
+    survey = published.survey
+    if kind == "parquet":
+        with tempfile.TemporaryFile() as file:
+            with shown(kept, published) as (_, rows):
+                write_parquet(survey, rows, file)
+            file.seek(0)
+            while chunk := file.read(CHUNK):
+                yield chunk
+        return
+    with shown(kept, published) as (tally, rows):
+        yield from csv_chunks(survey, rows) if kind == "csv" else ndjson_chunks(survey, tally.reports, rows)
+
+
+def _rest(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from chunks
+
+
+def _csv(rows: list[list[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,122 @@
+"""The results page: estimates with their intervals, as plots and tables, for whoever may see them.
+
+It works without scripts; with them it asks for the number of reports every ten seconds and fetches itself again when
+that has advanced.
+"""
+
+from importlib.util import find_spec
+from typing import Any
+
+from flask import Blueprint, Response, jsonify, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from survey_app.estimate.question import LEAST_REPORTS
+from survey_app.explain.chances import total
+from survey_app.pages.access import may_manage, readable, reader, store, version
+from survey_app.pages.results.choices import Choices, query, read
+from survey_app.pages.results.figures import View, figures, noise, share_format
+from survey_app.pages.results.readings import Snapshot, candidates, compare, cross, document
+from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem
+from survey_app.results import methods
+from survey_app.results.caution import UNTRUE, untrue_answers
+from survey_app.store import STEP, Published, State, now
+
+blueprint = Blueprint("results", __name__)
+
+
+@blueprint.get("/results/<slug>")
+def page(slug: str) -> ResponseReturnValue:
+    """All questions of a survey, and what the reader wants to compare."""
+    snapshot, choices = wanted(slug)
+    published = snapshot.published
+    told = _about(snapshot, choices)
+    if snapshot.reports < LEAST_REPORTS:
+        return render_template("results/empty.html", **told)
+    survey, view, found = published.survey, View(choices.options, choices.sample), document(snapshot, choices.options)
+    parts = figures(survey, found, view)
+    crossed, uncrossed = cross(snapshot, choices, view)
+    compared, unmatched = compare(snapshot, choices, view)
+    messages = [*choices.messages, *uncrossed, *unmatched]
+    setting = methods.Setting(
+        choices.options,
+        choices.sample,
+        told["final"],
+        published.invited,
+        _stopping(published),
+        compared=(crossed.intervals if crossed else 0) + sum(one.intervals for one in compared),
+    )
+    html = render_template(
+        "results/page.html",
+        **told,
+        figures=parts,
+        noise=noise(parts),
+        joint=[(part, share_format(part["estimates"], view)) for part in found["joint"]],
+        crossed=crossed,
+        compared=compared,
+        others=candidates(published),
+        messages=messages,
+        methods=methods.paragraph(survey, found, setting),
+        checklist=methods.checklist(survey, found, setting),
+        cautions=methods.cautions(found, setting),
+        untrue=untrue_answers(survey, found),
+        lies=UNTRUE,
+    )
+    return html, 400 if messages else 200
+
+
+def wanted(slug: str) -> tuple[Snapshot, Choices]:
+    """What a request asks for, if it may."""
+    snapshot = Snapshot.of(readable(version(slug)))
+    return snapshot, read(request.args, snapshot.reports)
+
+
+def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
+    """What every page about a survey says of it."""
+    published, survey = snapshot.published, snapshot.published.survey
+    state = published.at(now())
+    full = published.terms.max_reports is not None and snapshot.reports >= published.terms.max_reports
+    current = store().current(survey.slug)
+    return {
+        "survey": survey,
+        "published": published,
+        "questions": {question.id: question for question in survey.questions},
+        "reports": snapshot.reports,
+        "state": state,
+        "full": full,
+        "final": state is State.CLOSED or full,
+        "older": current is not None and current[1] != survey.digest,
+        "step": STEP,
+        "choices": choices,
+        "query": query,
+        "percent": methods.percent,
+        "owner": may_manage(reader(), published),
+        "total": methods.loss(total(survey)),
+        "parquet": find_spec("pyarrow") is not None,
+    }
+
+
+def _stopping(published: Published) -> str:
+    """The stopping rule that was published."""
+    rules = [f"at {published.terms.closes:%Y-%m-%d %H:%M} UTC"] if published.terms.closes else []
+    rules += [f"with {published.terms.max_reports:,} reports"] if published.terms.max_reports else []
+    return f"The survey closes {' or '.join(rules)}." if rules else ""
+
+
+@blueprint.get("/results/<slug>/count")
+def count(slug: str) -> Response:
+    """How many reports the page would show now: what a live page asks."""
+    snapshot, _ = wanted(slug)
+    return jsonify({"reports": snapshot.reports, "state": snapshot.published.at(now())})
+
+
+@blueprint.errorhandler(Problem)
+def refused(problem: Problem) -> ResponseReturnValue:
+    """A helpful page for each refusal; who is not signed in is asked to."""
+    if request.endpoint == "results.count":
+        return Response(problem.body(), problem.status, content_type=CONTENT_TYPE)
+    if problem.code == "unauthorized" and "Authorization" not in request.headers:
+        wanted = request.full_path if request.query_string else request.path
+        return redirect(url_for("auth.sign_in", next=wanted))
+    title = PROBLEMS[problem.code][1]
+    page = render_template("results/refused.html", code=problem.code, title=title, detail=problem.detail)
+    return page, problem.status

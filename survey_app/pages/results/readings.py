@@ -1,0 +1,123 @@
+"""What a reader of results may see, and what the page computes for it, kept by digest, snapshot and options.
+
+Many readers look at the same numbers, and a live page asks again and again, so the documents of the API are kept. All
+of them come from the snapshot of the tally; only a cross-tab of separate fields reads bits.
+"""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from survey_app.estimate.groups import GroupsError, check_same
+from survey_app.estimate.intervals import Options
+from survey_app.estimate.tables import PairError
+from survey_app.pages.access import check_scan, readable, reader, store, visible
+from survey_app.pages.results.choices import Choices
+from survey_app.pages.results.comparisons import Compared, Crossed
+from survey_app.pages.results.figures import View
+from survey_app.problems import Problem
+from survey_app.results.crosstab import crosstab_document
+from survey_app.results.document import results
+from survey_app.results.groups import groups_document
+from survey_app.store import Published, State, Store
+from survey_app.tally import Tally
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a survey shows at one step; two of them are the same if their numbers are."""
+
+    place: tuple[int, int]  # which store, and which survey in it
+    digest: str
+    reports: int
+    counts: bytes
+    published: Published = field(compare=False)
+    tally: Tally = field(compare=False)
+    store: Store = field(compare=False)
+
+    @classmethod
+    def of(cls, published: Published) -> "Snapshot":
+        """The present step of a survey."""
+        kept, survey = store(), published.survey
+        tally = kept.snapshot(published)
+        place = (id(kept), published.key)
+        return cls(place, survey.digest, tally.reports, tally.counts.tobytes(), published, tally, kept)
+
+
+@lru_cache(maxsize=16)
+def document(snapshot: Snapshot, options: Options) -> dict[str, Any]:
+    """The results, as the API gives them."""
+    return results(snapshot.published.survey, snapshot.tally, options)
+
+
+def crossed_document(snapshot: Snapshot, rows: str, columns: str, options: Options) -> dict[str, Any]:
+    """Two questions, as the API gives them."""
+    check_scan(snapshot.published, snapshot.reports)
+    return _crossed_document(snapshot, rows, columns, options)
+
+
+@lru_cache(maxsize=8)
+def _crossed_document(snapshot: Snapshot, rows: str, columns: str, options: Options) -> dict[str, Any]:
+    published = snapshot.published
+    return crosstab_document(published.survey, snapshot.tally, snapshot.store.scan(published), rows, columns, options)
+
+
+@lru_cache(maxsize=4)
+def compared_document(snapshots: tuple[Snapshot, ...], options: Options) -> dict[str, Any]:
+    """Several surveys, as strata of one study."""
+    return groups_document([(one.published.survey, one.tally) for one in snapshots], options)
+
+
+def cross(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Crossed | None, list[str]]:
+    """The cross-tab that the reader wants, or why there is none."""
+    if not choices.rows and not choices.columns:
+        return None, []
+    if not choices.rows or not choices.columns:
+        return None, ["A cross-tab needs two questions: one for the rows, one for the columns."]
+    try:
+        found = crossed_document(snapshot, choices.rows, choices.columns, choices.options)
+    except PairError as error:
+        return None, [f"No cross-tab: {error}."]
+    if not found["estimates"]:
+        return None, [f"No cross-tab: too few reports answer both questions ({found['n']})."]
+    questions = {question.id: question for question in snapshot.published.survey.questions}
+    return Crossed(questions[choices.rows], questions[choices.columns], found, view), []
+
+
+def compare(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[Compared], list[str]]:
+    """The surveys that the reader wants side by side, or why they are not."""
+    snapshots, messages = [snapshot], []
+    for slug in choices.others:
+        try:
+            other = readable(visible(slug))
+        except Problem:
+            messages.append(f"There is no survey “{slug}” whose results you may see.")
+            continue
+        if other.survey.slug != snapshot.published.survey.slug:
+            snapshots.append(Snapshot.of(other))
+    if len(snapshots) == 1:
+        return [], messages
+    population = choices.options.population
+    if population is not None and population < max(one.reports for one in snapshots):
+        return [], [*messages, f"Not side by side: one of the surveys has more than {population:,} reports."]
+    try:
+        found = compared_document(tuple(snapshots), choices.options)
+    except GroupsError as error:
+        return [], [*messages, f"Not side by side: {error}."]
+    survey = snapshot.published.survey
+    return [Compared(survey, question, found, view) for question in survey.questions], messages
+
+
+def candidates(published: Published) -> list[Published]:
+    """Surveys of the reader that ask the same questions."""
+    user = reader()
+    found: list[Published] = []
+    for other in store().surveys(user.key) if user else []:
+        if other.survey.slug == published.survey.slug or other.state is State.READY:
+            continue
+        try:
+            check_same([published.survey, other.survey])
+        except GroupsError:
+            continue
+        found.append(other)
+    return found

@@ -1,0 +1,146 @@
+"""Power: how many respondents it takes to see a difference between two groups, or that a share is not zero.
+
+The groups have known sizes: two surveys, never a group that is itself a randomized answer. All formulas are normal
+approximations, except where a name says `exact`; where few ones are expected by chance alone they are optimistic.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+from scipy.stats import binom
+
+from survey_app.channel import share_variance
+from survey_app.plan.spread import LEAST_RESPONDENTS, POPULATION, PlanError, Spread, Target, standard_error, z_score
+
+MOST_RESPONDENTS = 10**15
+MOST_EXACT = 100_000
+
+
+def difference_power(
+    first: Spread, second: Spread, difference: float, n: float, confidence: float = 0.95, target: Target = POPULATION
+) -> float:
+    """The chance that two groups of n each are told apart when they differ by this much (two-sided test)."""
+    error = math.hypot(standard_error(first, n, target), standard_error(second, n, target))
+    z = z_score(confidence)
+    if error == 0:
+        return 1.0 if difference else 0.0
+    return float(ndtr(abs(difference) / error - z) + ndtr(-abs(difference) / error - z))
+
+
+def difference_respondents(
+    first: Spread,
+    second: Spread,
+    difference: float,
+    power: float = 0.8,
+    confidence: float = 0.95,
+    target: Target = POPULATION,
+) -> int | None:
+    """The fewest respondents in each group that tell them apart with this power; None if there are not so many."""
+    _check_power(power)
+    if difference == 0:
+        return None
+    return _least(lambda n: difference_power(first, second, difference, n, confidence, target) >= power, target)
+
+
+def smallest_difference(
+    at: Callable[[float], Spread],
+    base: float,
+    n: float,
+    power: float = 0.8,
+    confidence: float = 0.95,
+    target: Target = POPULATION,
+    highest: float = 1.0,
+) -> float | None:
+    """How far above `base` a second group must lie to be told from a first one, n in each; None if beyond `highest`.
+
+    d² = (z + z_power)² (Var(base) + Var(base + d)); the difference of the two sides is convex in d and negative at 0.
+    """
+    _check_power(power)
+    reach = z_score(confidence) + float(ndtri(power))
+    first = standard_error(at(base), n, target)
+
+    def surplus(d: float) -> float:
+        return d - reach * math.hypot(first, standard_error(at(base + d), n, target))
+
+    room = highest - base
+    if room <= 0 or surplus(room) < 0:
+        return None
+    return float(brentq(surplus, 0.0, room))
+
+
+def positive_power(
+    at: Callable[[float], Spread], share: float, n: float, confidence: float = 0.95, target: Target = POPULATION
+) -> float:
+    """The chance that n respondents show a share to be above zero: that the interval does not reach down to it."""
+    z, at_zero, there = z_score(confidence), *(standard_error(at(f), n, target) for f in (0.0, share))
+    return float(ndtr((share - z * at_zero) / there)) if there else float(share > z * at_zero)
+
+
+def positive_respondents(
+    at: Callable[[float], Spread],
+    share: float,
+    power: float = 0.8,
+    confidence: float = 0.95,
+    target: Target = POPULATION,
+) -> int | None:
+    """The fewest respondents that show a share to be above zero with this power."""
+    _check_power(power)
+    if share <= 0:
+        return None
+    return _least(lambda n: positive_power(at, share, n, confidence, target) >= power, target)
+
+
+def exact_positive_power(p: Fraction, q: Fraction, share: float, n: int, confidence: float = 0.95) -> float:
+    """The same for a binomial count of n answers, without approximation: rejected at y if P(Y ≥ y | 0) ≤ α/2."""
+    if not 0 < confidence < 1:
+        raise PlanError(f"a confidence is between 0 and 1, not {confidence:g}")
+    below = float(binom.isf((1 - confidence) / 2, n, float(q)))
+    return float(binom.sf(below, n, float(q + Fraction(share) * (p - q))))
+
+
+def exact_positive_respondents(
+    p: Fraction, q: Fraction, share: float, power: float = 0.8, confidence: float = 0.95
+) -> int:
+    """The number of answers from which on the exact power suffices: it is a saw, so one number may do and the next not.
+
+    Beyond MOST_EXACT the normal approximation is close enough, and taken.
+    """
+
+    def at(f: float) -> Spread:
+        return Spread(0.0, share_variance(float(p), float(q), f))
+
+    near = positive_respondents(at, share, power, confidence)
+    if near is None:
+        raise PlanError("a share of zero cannot be shown to be above it")
+    if near > MOST_EXACT:
+        return near
+    n = np.arange(1, 3 * near + 300)
+    below = binom.isf((1 - confidence) / 2, n, float(q))
+    reached = np.asarray(binom.sf(below, n, float(q + Fraction(share) * (p - q))))
+    (short,) = np.nonzero(reached < power)
+    return max(int(n[short[-1]]) + 1, LEAST_RESPONDENTS) if len(short) else LEAST_RESPONDENTS
+
+
+def _check_power(power: float) -> None:
+    if not 0 < power < 1:
+        raise PlanError(f"a power is between 0 and 1, such as 0.8, not {power:g}")
+
+
+def _least(enough: Callable[[int], bool], target: Target) -> int | None:
+    """The smallest n that is enough, when every larger one is too."""
+    most = target.size or MOST_RESPONDENTS
+    high = LEAST_RESPONDENTS
+    while high < most and not enough(high):
+        high *= 2
+    high = min(high, most)
+    if not enough(high):
+        return None
+    low = LEAST_RESPONDENTS - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -1,0 +1,244 @@
+"""One question, or several alike that share a budget, planned from an ε alone.
+
+Beside the local model stand no privacy and a trusted curator who releases the same figures at the same ε: all shares
+of a question together, so one person changes two of a choice's shares, and any of a multiple's.
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from typing import Any
+
+from client.canonical import spell
+from client.definition import Question, parse_questions
+from client.errors import DefinitionError
+from client.mechanism import publish
+from survey_app.authoring.choose import PRECISE
+from survey_app.plan import central
+from survey_app.plan.figures import Figure, figures, make_field
+from survey_app.plan.guidance import SUSPICION, guess, posterior
+from survey_app.plan.people import SKIPPING
+from survey_app.plan.power import (
+    MOST_EXACT,
+    difference_power,
+    difference_respondents,
+    exact_positive_power,
+    exact_positive_respondents,
+    positive_power,
+    positive_respondents,
+    smallest_difference,
+)
+from survey_app.plan.settings import Settings
+from survey_app.plan.spread import POPULATION, PlanError, Spread, margin
+
+
+@dataclass(frozen=True)
+class Precision:
+    """So many respondents give such a margin; None where a population is too small for it."""
+
+    respondents: int | None
+    margin: float
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Two groups, the second at `share`: how many in each tell them apart, and the power of those planned."""
+
+    share: float
+    respondents: int | None
+    power: float | None
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """One figure of the question."""
+
+    figure: str
+    planned: float
+    low: float
+    high: float
+    precision: Precision
+    census: float | None
+    design_effect: float | None
+    instead: dict[str, Precision]
+    above_zero: int | None
+    above_zero_is_exact: bool
+    above_zero_power: float | None
+    smallest_difference: float | None
+    groups: Groups | None
+
+
+@dataclass(frozen=True)
+class SinglePlan:
+    """The plan of one question; `epsilon` is what a person spends, `field_epsilon` what this question spends."""
+
+    type: str
+    epsilon: float
+    field_epsilon: float
+    mechanism: dict[str, int | str]
+    questions: int
+    ask: int | None
+    confidence: float
+    power: float
+    population: int | None
+    sample: bool
+    delta: float
+    outlooks: list[Outlook]
+    suspicion: float
+    guess: float
+
+
+def make_question(
+    kind: str,
+    *,
+    options: int | None = None,
+    bins: int | None = None,
+    low: Decimal = Decimal(0),
+    high: Decimal = Decimal(100),
+    step: Decimal = Decimal(1),
+    optional: bool = False,
+) -> Question:
+    """A question without words; PlanError if its numbers do not fit."""
+    raw: dict[str, Any] = {"id": "question", "type": kind, "text": "?"}
+    if kind == "number":
+        raw |= {"min": spell(low), "max": spell(high), "step": spell(step)}
+        raw |= {"levels": 2} if bins is None else {"bins": bins}
+    elif kind != "yes_no":
+        if options is None:
+            raise PlanError(f"a {kind} needs its number of options")
+        raw["points" if kind == "scale" else "options"] = [str(i + 1) for i in range(options)]
+    if optional:
+        raw["optional"] = True
+    try:
+        return parse_questions([raw])[0]
+    except DefinitionError as error:
+        raise PlanError(f"{error.path.rpartition('.')[2]}: {error.reason}") from None
+
+
+def plan_question(
+    question: Question,
+    epsilon: Decimal,
+    settings: Settings,
+    *,
+    laplace: bool = False,
+    questions: int = 1,
+    ask: int | None = None,
+    against: float | None = None,
+) -> SinglePlan:
+    """What `questions` questions like this one give at a total ε, when each device answers `ask` of them."""
+    if ask is not None and ask > questions:
+        raise PlanError(f"a device cannot answer {ask} of {questions} questions")
+    if laplace and (question.optional or not question.levels):
+        raise PlanError("Laplace noise is for a number without bins that everybody answers")
+    answered = ask or questions
+    with localcontext(PRECISE):
+        own = epsilon / answered
+    try:
+        made = make_field((question,), own, laplace=laplace)
+    except DefinitionError as error:
+        raise PlanError(f"no mechanism at ε = {float(own):.6g}: {error.reason}") from None
+    found = figures(
+        made,
+        made.questions[0],
+        settings.guess,
+        answering=1 - SKIPPING if question.optional else 1.0,
+        asked=answered / questions,
+    )
+    spent = float(made.mechanism.epsilon) * answered
+    shared = float(epsilon) / questions
+    return SinglePlan(
+        type=question.type,
+        epsilon=spent,
+        field_epsilon=float(made.mechanism.epsilon),
+        mechanism=publish(made.mechanism),
+        questions=questions,
+        ask=ask,
+        confidence=settings.confidence,
+        power=settings.power,
+        population=settings.target.size,
+        sample=settings.target.sample,
+        delta=settings.delta,
+        outlooks=[_outlook(figure, question, settings, shared, against) for figure in found],
+        suspicion=posterior(SUSPICION, spent),
+        guess=guess(spent),
+    )
+
+
+def precision(spread: Spread, width: float, settings: Settings) -> Precision:
+    """The margin of the respondents that are fixed, or the respondents for the margin that is."""
+    if settings.respondents is not None:
+        return Precision(settings.respondents, settings.margin_of(spread))
+    return Precision(settings.respondents_for(spread, width), (settings.margin or 0) * width)
+
+
+def rivals(figure: Figure, question: Question, epsilon: float, delta: float = central.DELTA) -> dict[str, Spread]:
+    """The same figure without privacy, and from a trusted curator at the same ε."""
+    people = figure.spread.people
+    if not figure.is_share:
+        first = second = figure.width
+    elif question.type == "multiple":
+        first, second = float(len(question.labels)), math.sqrt(len(question.labels))
+    elif question.type == "yes_no" and not question.optional:
+        first = second = 1.0
+    else:
+        first, second = 2.0, math.sqrt(2)
+    return {
+        "no privacy": central.no_privacy(people),
+        "central Laplace": central.laplace(people, epsilon, first),
+        "central Gaussian": central.gaussian(people, epsilon, delta, second),
+    }
+
+
+def _outlook(figure: Figure, question: Question, settings: Settings, epsilon: float, against: float | None) -> Outlook:
+    found = precision(figure.spread, figure.width, settings)
+    n, sure = found.respondents, (settings.power, settings.confidence, settings.target)
+    others = rivals(figure, question, epsilon, settings.delta)
+    size = settings.target.size
+    above_zero, exact = _above_zero(figure, settings)
+    return Outlook(
+        figure=figure.name,
+        planned=figure.planned,
+        low=figure.low,
+        high=figure.high,
+        precision=found,
+        census=margin(figure.spread, size, settings.confidence, settings.target) if size else None,
+        design_effect=figure.spread.design_effect if figure.spread.people else None,
+        instead={name: precision(spread, figure.width, settings) for name, spread in others.items()},
+        above_zero=above_zero,
+        above_zero_is_exact=exact,
+        above_zero_power=_above_zero_power(figure, settings, n),
+        smallest_difference=smallest_difference(figure.at, figure.planned, n, *sure, highest=figure.high)
+        if n is not None
+        else None,
+        groups=_groups(figure, settings, n, against) if against is not None else None,
+    )
+
+
+def _above_zero(figure: Figure, settings: Settings) -> tuple[int | None, bool]:
+    """Respondents that show a share to be above zero; exactly where one bit of a large population is counted."""
+    if not figure.is_share or figure.planned <= 0:
+        return None, False
+    if figure.bits is not None and settings.target == POPULATION:
+        answers = exact_positive_respondents(*figure.bits, figure.planned, settings.power, settings.confidence)
+        return math.ceil(answers / figure.spread.asked), answers <= MOST_EXACT
+    found = positive_respondents(figure.at, figure.planned, settings.power, settings.confidence, settings.target)
+    return found, False
+
+
+def _above_zero_power(figure: Figure, settings: Settings, n: int | None) -> float | None:
+    """The chance that the planned respondents show it."""
+    if n is None or not figure.is_share or figure.planned <= 0:
+        return None
+    answers = math.floor(n * figure.spread.asked)
+    if figure.bits is not None and settings.target == POPULATION and 0 < answers <= MOST_EXACT:
+        return exact_positive_power(*figure.bits, figure.planned, answers, settings.confidence)
+    return positive_power(figure.at, figure.planned, n, settings.confidence, settings.target)
+
+
+def _groups(figure: Figure, settings: Settings, n: int | None, against: float) -> Groups:
+    if not figure.low <= against <= figure.high:
+        raise PlanError(f"{against:g} is outside of the possible range, {figure.low:g} to {figure.high:g}")
+    pair, apart = (figure.at(figure.planned), figure.at(against)), against - figure.planned
+    power = difference_power(*pair, apart, n, settings.confidence, settings.target) if n is not None else None
+    needed = difference_respondents(*pair, apart, settings.power, settings.confidence, settings.target)
+    return Groups(against, needed, power)

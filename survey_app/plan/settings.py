@@ -1,0 +1,40 @@
+"""What is planned for: so many respondents or such a margin, and how sure to be."""
+
+from dataclasses import dataclass, field
+
+from survey_app.plan.central import DELTA
+from survey_app.plan.people import Guess
+from survey_app.plan.spread import POPULATION, PlanError, Spread, Target, margin, respondents_for_margin, z_score
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A number of respondents, a margin (as a part of the possible range), or both, and how sure to be."""
+
+    respondents: int | None = None
+    margin: float | None = None
+    confidence: float = 0.95
+    power: float = 0.8
+    target: Target = POPULATION
+    guess: Guess = field(default_factory=Guess)
+    delta: float = DELTA
+
+    def __post_init__(self) -> None:
+        z_score(self.confidence)
+        size = self.target.size
+        if size is not None and self.respondents is not None and self.respondents > size:
+            raise PlanError(f"{self.respondents:,} respondents are more than the population of {size:,}")
+        if self.margin is not None and not 0 < self.margin < 1:
+            raise PlanError(f"a margin is a part of the possible range, such as 0.05 for 5 points, not {self.margin:g}")
+
+    def margin_of(self, spread: Spread) -> float:
+        """At the planned respondents."""
+        if self.respondents is None:
+            raise PlanError("a margin needs a number of respondents")
+        return margin(spread, self.respondents, self.confidence, self.target)
+
+    def respondents_for(self, spread: Spread, width: float) -> int | None:
+        """For the wanted margin, on a range of this width."""
+        if self.margin is None:
+            raise PlanError("a number of respondents needs a margin")
+        return respondents_for_margin(spread, self.margin * width, self.confidence, self.target)

@@ -1,0 +1,301 @@
+"""What a paper has to say about a survey: a methods paragraph, a reporting checklist, cautions (METHODS §13).
+
+All of it is made from the definition and the document of the results, so that the words cannot drift from the numbers.
+Nothing here is about a respondent.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import chain
+from typing import NamedTuple
+
+from client.definition import Field, Question, Survey
+from client.mechanism import Flip, Geometric, Mechanism, Sampled, Subset, Unary, round_up
+from client.sampling import WHOLE
+from survey_app.estimate.intervals import Options
+from survey_app.explain.chances import total
+from survey_app.results.caution import INVENTED, Document, symbols_of
+from survey_app.results.document import LISTS
+
+MOST_NAMED = 6  # questions of one mechanism that a sentence names
+
+
+def loss(epsilon: Decimal) -> str:
+    """An ε with four digits, never less than it is."""
+    return f"{round_up(epsilon, 4).normalize():f}"
+
+
+def chance(value: float) -> str:
+    """A probability with four figures."""
+    return f"{value:.4g}" if value >= 1e-4 else f"{value:.2e}"
+
+
+def percent(share: float) -> str:
+    """A confidence level or another round share."""
+    return f"{100 * share:.6g}%"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the words need to know besides the definition."""
+
+    options: Options
+    sample: bool  # intervals for these respondents, where there are such
+    final: bool  # no more reports will come
+    invited: bool = False
+    stopping: str = ""  # when it closes, or with how many reports
+    compared: int = 0  # intervals of comparisons, beside those of the results
+
+
+def intervals_shown(document: Document, setting: Setting) -> int:
+    """How many intervals a reader sees."""
+    parts = chain(document["questions"], document["joint"])
+    return setting.compared + sum(len(part.get(kind, ())) for part in parts for kind in LISTS)
+
+
+def paragraph(survey: Survey, document: Document, setting: Setting) -> str:
+    """A methods paragraph with this survey's own numbers, ready to paste into a paper."""
+    return " ".join(
+        [
+            "Answers were collected under local differential privacy: each respondent's device randomized every answer"
+            " before sending it, and only randomized bits were stored.",
+            _reports(survey, document, setting),
+            *_mechanisms(survey),
+            _budget(survey),
+            _estimators(survey),
+            _intervals(survey, setting),
+            "Questions, options and parameters are fixed by the survey's definition, whose SHA-256 digest is"
+            f" {survey.digest}.",
+        ]
+    )
+
+
+def _reports(survey: Survey, document: Document, setting: Setting) -> str:
+    state = "all that the closed survey received" if setting.final else "the survey was still open"
+    text = f"The figures rest on n = {document['reports']:,} reports ({state})."
+    if survey.ask is not None:
+        text += f" Each device answered {survey.ask} of the {len(survey.fields)} fields, drawn at random."
+    return text
+
+
+def _mechanisms(survey: Survey) -> Iterator[str]:
+    """A sentence for every mechanism, naming the questions that share it."""
+    groups: dict[tuple[object, ...], list[Field]] = {}
+    for field in survey.fields:
+        joint = field.digest if len(field.questions) > 1 else None
+        groups.setdefault((field.mechanism, _rounded(field.questions[0]), joint), []).append(field)
+    for fields in groups.values():
+        mechanism = fields[0].mechanism
+        each = " each" if len(fields) > 1 else ""
+        yield f"{_subject(fields)} {_coins(mechanism)} (ε = {loss(mechanism.epsilon)}{each})."
+
+
+def _subject(fields: Sequence[Field]) -> str:
+    """Which questions, and what was done to them before the coins."""
+    names = _listed([f"“{question.id}”" for field in fields for question in field.questions])
+    if len(fields[0].questions) > 1:
+        return f"{names} were randomized together, as one answer out of {fields[0].size} combinations,"
+    verb = "was" if len(fields) == 1 else "were each"
+    if levels := _rounded(fields[0].questions[0]):
+        return f"{names} {verb} rounded at random, without bias, to one of {levels} levels and then randomized"
+    return f"{names} {verb} randomized"
+
+
+def _rounded(question: Question) -> int:
+    """To how many levels a number is rounded; 0 if every number has a level of its own."""
+    return question.levels if 0 < question.levels <= question.steps else 0
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > MOST_NAMED + 1:
+        names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more questions"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _coins(mechanism: Mechanism) -> str:
+    if isinstance(mechanism, Geometric):
+        ratio = chance(mechanism.ratio / WHOLE)
+        return (
+            f"by two-sided geometric noise, P(noise = k) ∝ r^|k| with r = {ratio} for levels 0 to {mechanism.size - 1}"
+        )
+    p, q = chance(float(mechanism.p)), chance(float(mechanism.q))
+    if isinstance(mechanism, Flip):
+        return f"by randomized response, with P(yes sent | yes) = p = {p} and P(yes sent | no) = q = {q}"
+    if isinstance(mechanism, Sampled):
+        return (
+            f"by asking about {mechanism.draw} of {mechanism.size} options, drawn at random, by randomized response"
+            f" with P(sent | chosen) = p = {p} and P(sent | not chosen) = q = {q}"
+        )
+    if isinstance(mechanism, Unary):
+        return (
+            f"by a coin for each of {mechanism.size} answers, with P(1 | true) = p = {p} and P(1 | not true) = q = {q}"
+        )
+    if mechanism.size == 2:
+        return (
+            f"by randomized response, the true one of two being sent with probability p = {p}, the other with q = {q}"
+        )
+    if mechanism.weight == 1:
+        return (
+            f"by {mechanism.size}-ary randomized response: the true answer was kept with probability p = {p}, and"
+            f" any other one sent with probability q = {q}"
+        )
+    return (
+        f"by subset selection: {mechanism.weight} of {mechanism.size} answers were sent, the true one among them with"
+        f" probability p = {p}, any other one with probability q = {q}"
+    )
+
+
+def _budget(survey: Survey) -> str:
+    how = "the sum over all fields" if survey.ask is None else f"the sum of the {survey.ask} largest"
+    if len(survey.fields) == 1:
+        how = "its only field"
+    return f"A whole report is ε-differentially private with ε = {loss(total(survey))} ({how})."
+
+
+def _estimators(survey: Survey) -> str:
+    kinds = {kind for question in survey.questions for kind in _figures(question)}
+    text = ""
+    if "share" in kinds:
+        text = (
+            "Shares were estimated without bias by (r − q)/(p − q), r being the share of ones among the stored bits and"
+            " p, q following from the published integers; displayed shares of exclusive answers are the nearest ones"
+            " that are not negative and sum to one."
+        )
+    if "mean" in kinds:
+        also = "likewise" if text else "without bias, with p and q from the published integers,"
+        text = f"{text} Means were estimated {also} from the scores of the stored bits.".strip()
+    return text
+
+
+def _figures(question: Question) -> tuple[str, ...]:
+    if question.levels:
+        return ("mean",)
+    return ("share", "mean") if question.type == "scale" else ("share",)
+
+
+def interval_kinds(field: Field, question: Question) -> list[str]:
+    """The intervals that the estimates of a question get; the keys of `_kind_words`."""
+    mechanism = field.mechanism
+    if isinstance(mechanism, Geometric):
+        return ["quadratic"]
+    if isinstance(mechanism, Flip | Sampled):
+        return ["binomial"]
+    several = "normal" if isinstance(mechanism, Unary) else "korn"
+    single = isinstance(mechanism, Subset) and mechanism.weight == 1
+    mean = "fieller" if question.optional else "dirichlet" if single else several
+    if question.levels:
+        return ["binomial" if mechanism.size == 2 and single else mean]
+    found = ["binomial" if single or symbols_of(field, question) == 1 else several]
+    if question.type == "scale" or question.bins:
+        found.append("binomial" if single else several)  # cumulative shares
+    if question.type == "scale":
+        found.append(mean)
+    return [*found, "fieller"] if question.optional else found
+
+
+def _kind_words(options: Options) -> dict[str, str]:
+    if options.population is not None:
+        binomial = (
+            f"score intervals for a population of {options.population:,} with the finite-population correction, on the"
+            " binomial count of reported bits (approximate)"
+        )
+    elif options.narrow:
+        binomial = "Wilson intervals on the binomial count of reported bits (approximate: right on average)"
+    else:
+        binomial = (
+            "Clopper–Pearson intervals on the binomial count of reported bits, guarded at both ends of the possible"
+            " range (coverage guaranteed)"
+        )
+    return {
+        "binomial": f"{binomial}, mapped as the estimate is",
+        "dirichlet": "Dirichlet–Clopper–Pearson intervals for means of scores (approximate)",
+        "korn": "Korn–Graubard intervals for sums over several reported symbols (approximate)",
+        "normal": "normal intervals with a continuity correction for sums over several coins (approximate)",
+        "quadratic": "intervals from the noise's known variance for means under geometric noise (approximate)",
+        "fieller": "Fieller's intervals for figures among those who answered (approximate)",
+    }
+
+
+def _intervals(survey: Survey, setting: Setting) -> str:
+    used = {kind for field in survey.fields for one in field.questions for kind in interval_kinds(field, one)}
+    words = [text for kind, text in _kind_words(setting.options).items() if kind in used]
+    if setting.sample:
+        target = (
+            "plots show intervals for these respondents alone, which cover the randomization only (score intervals,"
+            " approximate), where such exist; otherwise intervals refer to the population of which the respondents are"
+            " a random sample, and are"
+        )
+    else:
+        target = "they refer to the population of which the respondents are a random sample, and are"
+    together = " for all answers of a question together (Bonferroni)" if setting.options.simultaneous else " each"
+    return (
+        f"Intervals have a confidence of {percent(setting.options.confidence)}{together}; {target} {'; '.join(words)}."
+    )
+
+
+class Item(NamedTuple):
+    """A line of the reporting checklist; `open` means that only the researcher can fill it in."""
+
+    name: str
+    text: str
+    open: bool = False
+
+
+def checklist(survey: Survey, document: Document, setting: Setting) -> list[Item]:
+    """What a report of these results should state (METHODS §13)."""
+    reports = document["reports"]
+    each = [f"{'+'.join(one.id for one in field.questions)} {loss(field.mechanism.epsilon)}" for field in survey.fields]
+    if len(each) > 2 * MOST_NAMED:
+        each = [*each[: 2 * MOST_NAMED], f"{len(each) - 2 * MOST_NAMED} more, given with each question"]
+    return [
+        Item("Mode", "Answered on the respondent's own device, by form or client; randomized there. Say so if paper"
+             " sheets or interviewers were used.", True),
+        Item("Frame and sampling", ("By invitation. " if setting.invited else "Open to whoever had the link. ")
+             + "State who could take part, and whether the respondents are a probability sample of them.", True),
+        Item("Response rate", f"n = {reports:,} reports. State the number N of people invited, and n/N.", True),
+        Item("Privacy", f"Total ε = {loss(total(survey))}; by field: {', '.join(each)}."),
+        Item("Noise", "p and q of every mechanism: in the methods paragraph, from the published integers."),
+        Item("Estimator", "Unbiased, (r − q)/(p − q); never clipped before sums, means or differences were taken."),
+        Item("Intervals", f"{intervals_shown(document, setting):,} intervals of {percent(setting.options.confidence)}"
+             f"{', together within each question' if setting.options.simultaneous else ', each on its own'}; their"
+             " kinds are in the methods paragraph."),
+        Item("Weights", "None: every report counts the same. Strata need a survey each; state their weights."),
+        Item("Stopping rule", setting.stopping or "None was published. State when and why the survey was closed.",
+             not setting.stopping),
+        Item("Definition", f"Digest {survey.digest}; published before the first report, it can serve as a"
+             " pre-registration of questions and parameters."),
+    ]  # fmt: skip
+
+
+def cautions(document: Document, setting: Setting) -> list[str]:
+    """What the intervals do not say."""
+    options, count = setting.options, intervals_shown(document, setting)
+    if options.simultaneous:
+        several = "Those of one question's answers hold together, as comparing them needs; questions still err apart."
+    else:
+        several = (
+            f"Each may miss with probability {percent(options.alpha)}, so up to {_few(options.alpha * count)} of them"
+            " are expected to miss; to compare answers, choose simultaneous intervals."
+        )
+    closing = "Intervals assume that the decision to close the survey does not depend on its results."
+    if not setting.final:
+        closing += " This one is still open: whoever stops when a figure looks good breaks them."
+    said = [
+        "Intervals cover who happened to be drawn, and the randomization. They do not cover people who did not answer,"
+        " who took part because of what they think, or who answered untruly. If the respondents are no random sample,"
+        " only the intervals for these respondents keep their meaning.",
+        f"{count:,} intervals of {percent(options.confidence)} are shown. {several}",
+        closing,
+        "Noise costs precision: each question tells how many reports without noise would tell as much (its effective"
+        " sample size; the design effect is n divided by it).",
+        f"Reports can be invented: each question tells how far {percent(INVENTED)} of invented reports could move a"
+        " figure at the most. No test can find invented reports that look like honest noise.",
+    ]
+    if not setting.invited:
+        said.append("Reports came without invitation codes, so nothing tells whether one person sent several.")
+    return said
+
+
+def _few(count: float) -> str:
+    return f"{count:.0f}" if count >= 10 else f"{count:.1f}"

@@ -1,0 +1,172 @@
+"""Logistic regression on what researchers have: groups with known covariates, or other questions of the same survey."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from client.definition import Survey
+from client.mechanism import Flip, Subset, Unary
+from survey_app import channel
+from survey_app.channel import Floats
+from survey_app.estimate.groups import asked
+from survey_app.estimate.intervals import Options
+from survey_app.estimate.question import LEAST_REPORTS, symbol_names
+from survey_app.estimate.regression import Coefficient, FitError, Latent, latent_logistic, logistic
+from survey_app.results.groups import Group
+from survey_app.tally import Bits, Columns, columns_of
+
+MOST_CELLS = 512
+LARGEST = 700.0  # whose exponential is still a number
+MOST_NUMBERS = 10_000_000  # different reports × combinations of answers
+
+
+def regression_on_groups(
+    members: Sequence[Group],
+    outcome: str,
+    label: str,
+    covariates: Mapping[str, Mapping[str, float]],
+    options: Options,
+) -> dict[str, Any]:
+    """The log odds of an answer on what is known of each group."""
+    slugs = [survey.slug for survey, _ in members]
+    missing = [slug for slug in slugs if slug not in covariates]
+    if missing:
+        raise FitError(f"there are no covariates for {', '.join(missing)}")
+    names = list(covariates[slugs[0]])
+    if any(set(covariates[slug]) != set(names) for slug in slugs):
+        raise FitError("every group needs the same covariates")
+    rows = [[1.0, *(float(covariates[slug][name]) for name in names)] for slug in slugs]
+    if not np.isfinite(rows).all():
+        raise FitError("covariates are finite numbers")
+    questions = [_alone(survey, outcome).field.questions[0] for survey, _ in members]
+    if any(asked(question) != asked(questions[0]) for question in questions):
+        raise FitError(f"the surveys do not ask {outcome} with the same options")
+    ones, totals, p, q = ([0.0] * len(members) for _ in range(4))
+    for i, (survey, tally) in enumerate(members):
+        place, bit = _bit(survey, outcome, label)
+        mechanism = _mechanism(place)
+        ones[i] = float(tally.counts[place.start + bit])
+        totals[i] = float(tally.reports if place.asked is None else tally.counts[place.asked])
+        p[i], q[i] = float(mechanism.p), float(mechanism.q)
+    found = logistic(
+        ["intercept", *names], np.array(rows), np.array(ones), np.array(totals), np.array(p), np.array(q), options.alpha
+    )
+    return _fit(outcome, label, found, options)
+
+
+def regression_on_questions(
+    survey: Survey, scan: Iterable[Bits], outcome: str, label: str, on: Sequence[str], options: Options
+) -> dict[str, Any]:
+    """The log odds of an answer on the true, unseen answers to other questions of the same survey."""
+    place, bit = _bit(survey, outcome, label)
+    predictors = [_alone(survey, name) for name in on]
+    if outcome in on:
+        raise FitError("an answer cannot explain itself")
+    if len(set(on)) < len(on):
+        raise FitError("a question is named twice")
+    most = math.prod(one.field.size for one in predictors)
+    if most > MOST_CELLS:
+        raise FitError(f"{most} combinations of answers are too many; at most {MOST_CELLS}")
+    says = replace(place, start=place.start + bit, stop=place.start + bit + 1)
+    counts, patterns = _patterns(survey, scan, [says, *predictors], MOST_NUMBERS // most)
+    p, q = float(_mechanism(place).p), float(_mechanism(place).q)
+    said = np.where(patterns[:, :1] > 0, np.array([q, p]), np.array([1 - q, 1 - p]))
+    at, cells = 1, np.ones((len(patterns), 1))
+    for one in predictors:
+        width = one.stop - one.start
+        part = channel.likelihood(_mechanism(one), patterns[:, at : at + width].astype(float))
+        cells = (cells[:, :, None] * part[:, None, :]).reshape(len(patterns), -1)
+        at += width
+    names, design = _design(predictors)
+    data = Latent(counts, said, cells, design)
+    return _fit(outcome, label, latent_logistic(names, data, options.alpha), options)
+
+
+def _fit(outcome: str, label: str, found: Sequence[Coefficient], options: Options) -> dict[str, Any]:
+    lines = [
+        {
+            "name": one.name,
+            "n": one.n,
+            "estimate": one.estimate,
+            "standard_error": one.error,
+            "low": one.interval.low,
+            "high": one.interval.high,
+            "odds_ratio": math.exp(one.estimate) if abs(one.estimate) < LARGEST else None,
+            "coverage": one.interval.label,
+        }
+        for one in found
+    ]
+    return {"outcome": outcome, "label": label, "confidence": options.confidence, "coefficients": lines}
+
+
+def _alone(survey: Survey, name: str) -> Columns:
+    if name not in survey.ids:
+        raise FitError(f"there is no question {name!r}; the questions are {', '.join(q.id for q in survey.questions)}")
+    place = columns_of(survey, name)
+    question = place.field.questions[0]
+    if (
+        len(place.field.questions) > 1
+        or not isinstance(place.field.mechanism, Flip | Subset | Unary)
+        or question.levels
+    ):
+        raise FitError(f"{name} is no question with options in a field of its own; a cross-tab may do")
+    return place
+
+
+def _mechanism(place: Columns) -> Flip | Subset | Unary:
+    mechanism = place.field.mechanism
+    if not isinstance(mechanism, Flip | Subset | Unary):
+        raise FitError("this mechanism has no symbols")
+    return mechanism
+
+
+def _bit(survey: Survey, name: str, label: str) -> tuple[Columns, int]:
+    """The stored bit that says a label."""
+    place = _alone(survey, name)
+    question = place.field.questions[0]
+    names = [one for one, _ in symbol_names(question)]
+    if label not in names:
+        raise FitError(f"{name} has no answer {label!r}; its answers are {', '.join(names)}")
+    if isinstance(place.field.mechanism, Flip):
+        if label != names[1]:
+            raise FitError(f"the outcome of a yes or no is yes; for {label!r}, turn the signs round")
+        return place, 0
+    return place, names.index(label)
+
+
+def _patterns(survey: Survey, scan: Iterable[Bits], places: Sequence[Columns], most: int) -> tuple[Floats, Bits]:
+    """The distinct bits of some fields among reports that were asked them all, and how often each came."""
+    counts: dict[bytes, int] = {}
+    for packed in scan:
+        bits = np.unpackbits(packed, axis=1, count=survey.width)
+        for place in places:
+            if place.asked is not None:
+                bits = bits[bits[:, place.asked] > 0]
+        part = np.ascontiguousarray(np.concatenate([bits[:, place.part] for place in places], axis=1))
+        for row, count in zip(*np.unique(part, axis=0, return_counts=True), strict=True):
+            counts[row.tobytes()] = counts.get(row.tobytes(), 0) + int(count)
+        if len(counts) > most:
+            raise FitError("there are too many different reports; choose questions with fewer options")
+    if sum(counts.values()) < LEAST_REPORTS:
+        raise FitError("not enough reports")
+    rows = np.frombuffer(b"".join(counts), dtype=np.uint8).reshape(len(counts), -1)
+    return np.array(list(counts.values()), dtype=float), rows
+
+
+def _design(predictors: Sequence[Columns]) -> tuple[list[str], Floats]:
+    """A column for every answer but the first of each question, a row for every latent cell."""
+    questions = [one.field.questions[0] for one in predictors]
+    names = ["intercept"]
+    for question in questions:
+        names += [f"{question.id}: {label}" for label, _ in symbol_names(question)[1:]]
+    rows = []
+    for cell in product(*(range(question.size) for question in questions)):
+        row = [1.0]
+        for question, digit in zip(questions, cell, strict=True):
+            row += [float(digit == i) for i in range(1, question.size)]
+        rows.append(row)
+    return names, np.array(rows)

@@ -1,0 +1,1 @@
+"""What runs: `app` puts the pages together, `front` stands between HTTP and the app, `serve` starts the workers."""

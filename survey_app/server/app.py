@@ -1,0 +1,97 @@
+"""Put the server together: configuration, store, blueprints, one shape for errors, one place for headers."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from flask import Flask, Response, current_app, render_template, request
+from flask.sessions import SecureCookieSessionInterface
+from werkzeug.exceptions import HTTPException
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from survey_app.collect.batch import LARGEST_BATCH
+from survey_app.collect.intake import Intake
+from survey_app.collect.limit import DEFAULT_RATE_LIMIT
+from survey_app.pages import api, assets, auth
+from survey_app.pages.console import editor, home, launch, survey
+from survey_app.pages.form import explain, form
+from survey_app.pages.results import downloads, page
+from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem, is_api
+from survey_app.server.headers import secure
+from survey_app.server.openapi import document
+from survey_app.store import DEFAULT_DB, Store, Unavailable, open_store
+
+DEFAULT_LOGIN_LIMIT = "10/minute"
+OF_RESPONDENTS = (api.blueprint, assets.blueprint, explain.blueprint, form.blueprint)
+OF_RESEARCHERS = tuple(room.blueprint for room in (auth, downloads, editor, home, launch, page, survey))
+
+
+class _Sessions(SecureCookieSessionInterface):
+    """Session cookies are Secure wherever the request came over https."""
+
+    def get_cookie_secure(self, app: Flask) -> bool:
+        return request.is_secure
+
+
+def create_app(config: Mapping[str, Any] | None = None, store: Store | None = None) -> Flask:
+    """The server. `config` may set DB, RATE_LIMIT, TRUSTED_PROXIES, and whatever Flask knows."""
+    package = Path(__file__).parents[1]
+    app = Flask("survey_app", static_folder=None)
+    app.url_map.merge_slashes = False  # its redirects would repeat whatever Host was sent
+    app.jinja_loader = jinja2.FileSystemLoader([package / "templates", package.parent / "templates"])
+    app.config.from_mapping(
+        DB=os.environ.get("CANDOR_DB", DEFAULT_DB),
+        RATE_LIMIT=os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT),
+        TRUSTED_PROXIES=int(os.environ.get("CANDOR_TRUSTED_PROXIES", "0")),
+        MAX_CONTENT_LENGTH=LARGEST_BATCH,
+        LOGIN_LIMIT=os.environ.get("CANDOR_LOGIN_LIMIT", DEFAULT_LOGIN_LIMIT),
+        WTF_CSRF_SSL_STRICT=False,  # it needs the Referer, which our pages withhold
+        WTF_CSRF_TIME_LIMIT=None,  # as long as the session: a text that took hours is saved
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_NAME="candor_session",
+    )
+    app.config.from_mapping(config or {})
+    kept = store or open_store(app.config["DB"])
+    kept.migrate()
+    app.config["SECRET_KEY"] = kept.secret_key()
+    app.session_interface = _Sessions()
+    app.extensions["candor_store"] = kept
+    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"])
+    app.extensions["candor_openapi"] = document()
+    auth.init(app)
+    auth.csrf.exempt(api.blueprint)
+    for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
+        app.register_blueprint(blueprint)
+    app.register_error_handler(Exception, _problem_of)
+    app.after_request(_complete)
+    if proxies := app.config["TRUSTED_PROXIES"]:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies, x_host=proxies)  # type: ignore[method-assign]
+    return app
+
+
+def _complete(response: Response) -> Response:
+    return secure(response, any(request.blueprint == blueprint.name for blueprint in OF_RESEARCHERS))
+
+
+def _problem_of(error: Exception) -> Response:
+    allowed = None
+    if isinstance(error, Problem):
+        problem = error
+    elif isinstance(error, Unavailable):
+        problem = Problem("unavailable")
+    elif isinstance(error, HTTPException) and error.code is not None and error.code < 400:
+        return Response(error.get_response().get_data(), error.code, dict(error.get_response().headers))
+    elif isinstance(error, HTTPException):
+        problem = Problem.of_status(error.code or 500)
+        allowed = error.get_response().headers.get("Allow")
+    else:
+        current_app.logger.error("%s in %s", type(error).__name__, request.endpoint, exc_info=error)
+        problem = Problem("internal_error")
+    headers = {"Allow": allowed} if allowed else {}
+    if is_api(request.path):
+        return Response(problem.body(), problem.status, headers, content_type=CONTENT_TYPE)
+    page = render_template("problem.html", title=PROBLEMS[problem.code][1], detail=problem.detail)
+    return Response(page, problem.status, headers, content_type="text/html; charset=utf-8")

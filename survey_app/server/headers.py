@@ -1,0 +1,32 @@
+"""The headers that every reply of the app carries, whatever made it."""
+
+from flask import Response, request
+
+from survey_app.problems import is_api
+
+CONTENT_SECURITY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " form-action {form}; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+def secure(response: Response, researchers: bool) -> Response:
+    """Complete a reply; researchers' pages have forms, and no cache keeps them."""
+    form = "'none'"
+    if researchers:
+        form = "'self'"
+        response.headers.setdefault("Cache-Control", "no-store")
+    if request.endpoint in ("api.definition", "api.preflight"):
+        response.headers.setdefault("Access-Control-Allow-Origin", "*")
+    if response.status_code == 401 and is_api(request.path):
+        response.headers.setdefault("WWW-Authenticate", "Bearer")
+    response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY.format(form=form))
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response

@@ -1,0 +1,55 @@
+"""Run the server: migrate first, then start the workers, so that no two of them set up one file."""
+
+import errno
+import os
+import socket
+
+import click
+from granian import Granian
+from granian.constants import HTTPModes, Interfaces
+
+from survey_app.collect.limit import DEFAULT_RATE_LIMIT, Limiter
+from survey_app.store import open_store
+
+
+def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
+    """Serve until Ctrl-C. A worker that dies is started again, and the log says so."""
+    limit = os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT)
+    try:
+        Limiter(limit)
+    except ValueError:
+        raise click.ClickException(f"CANDOR_RATE_LIMIT is {limit!r}; write 3000/minute, or off") from None
+    store = open_store(db)
+    store.migrate()
+    store.tidy()
+    store.close()
+    os.environ["CANDOR_DB"] = db
+    os.environ["CANDOR_TRUSTED_PROXIES"] = str(trusted_proxies)
+    check_port(host, port)
+    click.echo(f"Candor serves on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}", err=True)
+    Granian(
+        "survey_app.server.front:create",
+        factory=True,
+        address=host,
+        port=port,
+        interface=Interfaces.RSGI,
+        http=HTTPModes.http1,
+        workers=workers,
+        respawn_failed_workers=True,
+        log_access=False,
+        websockets=False,
+    ).serve()
+    store.tidy(now=True)
+    store.close()
+
+
+def check_port(host: str, port: int) -> None:
+    """A taken port is one clear sentence, before anything else happens."""
+    try:
+        family = socket.getaddrinfo(host, port)[0][0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        hint = f" Is another server running? Try --port {port + 1}." if error.errno == errno.EADDRINUSE else ""
+        raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}.{hint}") from None

@@ -1,0 +1,51 @@
+"""A sample survey with one question of every kind, answered by made-up people."""
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from ruamel.yaml import YAML
+
+from survey_app.accounts import add_user, hash_password
+from survey_app.authoring import build_file
+from survey_app.authoring.terms import Terms
+from survey_app.plan.people import draw_people
+from survey_app.simulate import devices
+from survey_app.store import Published, Store, Submission
+
+NAME = "demo"
+CHUNK = 1000
+
+
+def prepare(store: Store) -> tuple[Published, str]:
+    """The sample survey, and a new password for the account that owns it: each run has its own."""
+    password = secrets.token_urlsafe(12)
+    user = store.user_named(NAME)
+    if user is None:
+        user = add_user(store, NAME, password)
+    else:
+        store.set_password(user, hash_password(password))
+    file = sample("campus.yaml")
+    survey = build_file(file).survey
+    published = store.newest(survey.slug)
+    if published is None:
+        published = store.add_survey(survey, Terms(public=True), owner=user.key, source=file.read_bytes())
+    return published, password
+
+
+def respondents(published: Published, count: int) -> Iterator[list[Submission]]:
+    """Reports of made-up people, some at a time."""
+    rng = np.random.default_rng()
+    truth = YAML(typ="safe", pure=True).load(sample("campus-truth.yaml").read_text())
+    people = draw_people(published.survey, truth, count, rng)
+    for rows in devices.reports(published.survey, people, rng):
+        made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]
+        yield from (made[i : i + CHUNK] for i in range(0, len(made), CHUNK))
+
+
+def sample(name: str) -> Path:
+    """A file of the examples, beside the package or in it."""
+    package = Path(__file__).parents[1]
+    places = (package / "examples" / name, package.parent / "examples" / name)
+    return next(path for path in places if path.exists())

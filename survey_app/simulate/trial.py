@@ -1,0 +1,93 @@
+"""A survey tried on made-up people before anybody is asked: what they would say, and what its results would tell of it.
+
+Everything happens in memory; nothing is kept. The people are those that a plan imagines; the results come from the same
+code as those of a real survey. Beside each interval stands what is true of these people.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from client.answer import unanswered
+from client.definition import Question, Survey
+from survey_app.estimate.question import scores_of, symbol_names
+from survey_app.plan.people import Indices, draw_people
+from survey_app.results.document import results
+from survey_app.simulate import devices
+from survey_app.tally import Tally, add_bits
+
+CELLS = 4_000_000  # bits that are drawn at once
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure: what is true, and what the results say."""
+
+    option: str
+    kind: str
+    truth: float
+    n: int
+    estimate: float
+    low: float
+    high: float
+
+    @property
+    def inside(self) -> bool:
+        """Whether the interval holds the truth."""
+        return self.low <= self.truth <= self.high
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A question and its figures; none if too few devices were asked."""
+
+    question: Question
+    lines: tuple[Line, ...]
+
+
+def try_out(survey: Survey, respondents: int, rng: np.random.Generator) -> list[Tried]:
+    """The results of so many made-up respondents, question by question."""
+    said = draw_people(survey, {}, respondents, rng)
+    document = results(survey, tally(survey, said, respondents, rng))
+    return [
+        Tried(question, tuple(_line(question, one, said[question.id]) for one in found["estimates"]))
+        for question, found in zip(survey.questions, document["questions"], strict=True)
+    ]
+
+
+def tally(survey: Survey, said: dict[str, Indices], respondents: int, rng: np.random.Generator) -> Tally:
+    """What a server would have counted."""
+    counts = np.zeros(survey.width, dtype=np.int64)
+    step = max(1, CELLS // survey.width)
+    for start in range(0, respondents, step):
+        part = {name: column[start : start + step] for name, column in said.items()}
+        for rows in devices.reports(survey, part, rng):
+            add_bits(counts, rows)
+    return Tally(respondents, counts)
+
+
+def _line(question: Question, found: dict[str, Any], said: Indices) -> Line:
+    numbers = (found[key] for key in ("n", "estimate", "low", "high"))
+    return Line(found["option"], found["kind"], truth(question, found["option"], found["kind"], said), *numbers)
+
+
+def truth(question: Question, option: str, kind: str, said: Indices) -> float:
+    """A share of all these people, or the mean of those who answered."""
+    if kind == "mean":
+        return _mean(question, said)
+    if kind == "no_answer":
+        return float(np.mean(said == unanswered(question)))
+    if question.type == "multiple":
+        return float(np.mean(said >> question.labels.index(option) & 1))
+    return float(np.mean(said == symbol_names(question).index((option, kind))))
+
+
+def _mean(question: Question, said: Indices) -> float:
+    if question.levels:
+        answered = said[said <= question.steps]
+        values = float(question.min) + float(question.step) * answered
+    else:
+        answered = said[said < question.no_answer]
+        values = np.array(scores_of(question))[answered]
+    return float(values.mean()) if len(values) else float("nan")

@@ -1,0 +1,227 @@
+"""The operator's commands, from an empty directory to a deleted survey."""
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from click.testing import CliRunner, Result
+
+from client import randomize
+from survey_app import accounts
+from survey_app.cli import main
+from survey_app.results.export import neutral
+from survey_app.store import Submission
+from survey_app.store.sqlite import SqliteStore
+
+SURVEY = """slug: exam
+title: Exam honesty
+results: public
+epsilon: 2
+questions:
+  - {id: cheated, type: yes_no, text: Did you copy?}
+  - {id: help, type: choice, text: What helped?, options: ["=1+1", notes]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Any:
+    def invoke(*arguments: str, text: str | None = None) -> Result:
+        return CliRunner().invoke(main, ["--db", f"sqlite:///{tmp_path}/candor.db", *arguments], input=text)
+
+    return invoke
+
+
+@pytest.fixture
+def file(tmp_path: Path, run: Any) -> str:
+    password = tmp_path / "password"
+    password.write_text("a long password\n")
+    assert "administrator" in run("user", "add", "ada", "--password-file", str(password)).output
+    path = tmp_path / "survey.yaml"
+    path.write_text(SURVEY)
+    return str(path)
+
+
+def fill(tmp_path: Path, count: int) -> None:
+    store = SqliteStore(tmp_path / "candor.db")
+    published = store.newest("exam")
+    assert published is not None
+    for _ in range(count):
+        report = randomize(published.survey, {"cheated": True, "help": "notes"})
+        store.write([Submission(published.key, report.id, report.bits)].copy)
+    store.close()
+
+
+def test_the_whole_life_of_a_survey(run: Any, file: str, tmp_path: Path) -> None:
+    added = run("survey", "add", file, "--later")
+    assert added.exit_code == 0, added.output
+    assert "ready" in added.output
+    assert "exam is open" in run("survey", "open", "exam").output
+    fill(tmp_path, 45)
+    assert "40" in run("survey", "list").output
+    assert json.loads(run("survey", "check", "exam", "--json").stdout) == {"reports": 45, "tally": 45, "ok": True}
+    found = json.loads(run("results", "exam").output)
+    assert found["reports"] == 40
+    table = run("results", "exam", "--csv").output.splitlines()
+    assert (
+        table[0]
+        == "survey,list,question,option,kind,n,estimate,low,high,unbiased,reported,coverage,sample_low,sample_high"
+    )
+    assert table[1].startswith("exam,estimates,cheated,no,share,40,")
+    assert any("'=1+1" in row for row in table)
+    assert "is closed" in run("survey", "close", "exam").output
+    assert json.loads(run("results", "exam", "--json").output)["reports"] == 45
+    again = run("survey", "open", "exam")
+    assert again.exit_code == 1
+    assert "stays closed" in again.output
+    assert run("survey", "delete", "exam", text="n\n").exit_code == 1
+    assert "is deleted" in run("survey", "delete", "exam", "--yes").output
+    assert "there is no survey" in run("survey", "show", "exam").output
+
+
+def test_a_wrong_tally_is_found(run: Any, file: str, tmp_path: Path) -> None:
+    run("survey", "add", file)
+    fill(tmp_path, 3)
+    store = SqliteStore(tmp_path / "candor.db")
+    with store._transaction() as connection:
+        connection.execute("update tallies set reports = 4")
+    store.close()
+    checked = run("survey", "check", "exam", "--json")
+    assert checked.exit_code == 1
+    assert json.loads(checked.stdout) == {"reports": 3, "tally": 4, "ok": False}
+
+
+def test_a_new_version_has_its_own_reports_and_the_same_definition_is_refused(
+    run: Any, file: str, tmp_path: Path
+) -> None:
+    first = run("survey", "add", file).output
+    assert "published already" in run("survey", "add", file).output
+    Path(file).write_text(SURVEY.replace("Exam honesty", "Exam honesty, second wave"))
+    second = run("survey", "add", file).output
+    assert first.splitlines()[1] != second.splitlines()[1]
+    assert json.loads(run("survey", "check", "exam", "--json").stdout)["reports"] == 0
+
+
+def test_surveys_belong_to_their_owners(run: Any, file: str, tmp_path: Path) -> None:
+    run("user", "add", "bob", text="another password\nanother password\n")
+    assert run("survey", "add", file, "--owner", "bob").exit_code == 0
+    Path(file).write_text(SURVEY.replace("honesty", "truth"))
+    assert "belongs to somebody else" in run("survey", "add", file).output
+    assert "there is no account" in run("survey", "add", file, "--owner", "eve").output
+
+
+def test_invitations_are_links_with_the_code_in_the_fragment(run: Any, file: str, tmp_path: Path) -> None:
+    run("survey", "add", file)
+    links = run("survey", "invite", "exam", "--count", "3").output.splitlines()
+    assert len({link.split("code=")[1].split("&")[0] for link in links}) == 3
+    assert all(link.startswith("/s/exam#code=") for link in links)
+    codes = [link.split("code=")[1].split("&")[0] for link in links]
+    assert all(len(code) >= 22 for code in codes)
+    content = b"".join(path.read_bytes() for path in tmp_path.glob("candor.db*"))
+    assert not any(code.encode() in content for code in codes)
+    assert "by invitation" in run("survey", "show", "exam").output
+
+
+def test_a_survey_with_reports_cannot_become_invitation_only(run: Any, file: str, tmp_path: Path) -> None:
+    run("survey", "add", file)
+    fill(tmp_path, 1)
+    assert "without invitation already" in run("survey", "invite", "exam", "--count", "1").output
+
+
+def test_accounts(run: Any, file: str) -> None:
+    assert "already" in run("user", "add", "ada", text="a long password\na long password\n").output
+    assert "characters" in run("user", "add", "bob", text="short\nshort\n").output
+    assert run("user", "add", "bob", text="a long password\na long password\n").exit_code == 0
+    assert "sessions have ended" in run("user", "password", "bob", text="a new password\na new password\n").output
+    assert "bob is disabled" in run("user", "disable", "bob").output
+    assert run("user", "list").output.splitlines() == ["ada  administrator", "bob  disabled"]
+    token = run("token", "add", "ada").output.strip()
+    assert len(token) >= 43
+    assert "there is no account" in run("token", "add", "eve").output
+
+
+def test_without_an_account_there_is_a_hint(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "survey.yaml"
+    path.write_text(SURVEY)
+    assert "candor user add" in run("survey", "add", str(path)).output
+
+
+def test_a_store_that_cannot_be_is_a_clear_sentence(tmp_path: Path) -> None:
+    for url, reason in (("mysql://x", "names no store"), ("sqlite:////proc/candor.db", "cannot open the database")):
+        done = CliRunner().invoke(main, ["--db", url, "survey", "list"])
+        assert done.exit_code == 1
+        assert reason in done.output
+    (tmp_path / "garbage.db").write_bytes(b"not a database, but long enough to look like a file" * 100)
+    done = CliRunner().invoke(main, ["--db", f"sqlite:///{tmp_path}/garbage.db", "survey", "list"])
+    assert "cannot open the database" in done.output
+
+
+def test_a_taken_port_is_a_clear_sentence(run: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("serve", "--port", str(port))
+    assert done.exit_code == 1
+    assert f"cannot listen on 127.0.0.1:{port}" in done.output
+
+
+@pytest.mark.parametrize(("text", "cell"), [("=1", "'=1"), ("-x", "'-x"), ("@a", "'@a"), ("+1", "'+1"), ("a=1", "a=1")])
+def test_no_cell_becomes_a_formula(text: str, cell: str) -> None:
+    assert neutral(text) == cell
+
+
+def test_a_new_version_disturbs_nothing_until_it_opens(run: Any, file: str, tmp_path: Path) -> None:
+    first = run("survey", "add", file).output.splitlines()[1].split()[1]
+    fill(tmp_path, 45)
+    Path(file).write_text(SURVEY.replace("Exam honesty", "Second wave"))
+    run("survey", "add", file, "--later")
+    assert json.loads(run("survey", "check", "exam", "--json").stdout)["reports"] == 45
+    assert "40" in run("survey", "list").output
+    assert "exam is open" in run("survey", "open", "exam").output
+    assert json.loads(run("survey", "check", "exam", "--json").stdout)["reports"] == 0
+    assert json.loads(run("survey", "check", "exam", "--json", "--digest", first).stdout)["reports"] == 45
+    old = json.loads(run("results", "exam", "--digest", first).stdout)
+    assert old["reports"] == 45  # it ended when the new one opened, so it is all there
+    assert "there is no version" in run("results", "exam", "--digest", "0" * 64).output
+
+
+def test_what_was_never_opened_is_not_closed(run: Any, file: str) -> None:
+    run("survey", "add", file, "--later")
+    assert "was never opened" in run("survey", "close", "exam").output
+
+
+@pytest.mark.parametrize("arguments", [("--port", "70000"), ("--port", "-1"), ("--trusted-proxies", "-1")])
+def test_impossible_options_are_refused(run: Any, arguments: tuple[str, ...]) -> None:
+    assert run("serve", *arguments).exit_code == 2
+
+
+def test_a_rate_limit_that_is_none_is_a_clear_sentence(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANDOR_RATE_LIMIT", "lots")
+    assert "write 3000/minute, or off" in run("serve").output
+
+
+def test_a_password_file_that_is_no_text(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    assert "is not a text file" in run("user", "add", "x", "--password-file", str(tmp_path / "binary")).output
+
+
+def test_made_up_respondents(run: Any, file: str, tmp_path: Path) -> None:
+    run("survey", "add", file)
+    truth = tmp_path / "truth.yaml"
+    truth.write_text("cheated: 0.9\nhelp: {notes: 1}\n")
+    assert run("simulate", "exam", "--respondents", "10", text="n\n").exit_code == 1
+    done = run("simulate", "exam", "--respondents", "20000", "--truth", str(truth), "--yes")
+    assert "20000 reports were added" in done.output
+    found = {q["id"]: q["estimates"] for q in json.loads(run("results", "exam").output)["questions"]}
+    assert found["cheated"][1]["estimate"] == pytest.approx(0.9, abs=0.05)
+    assert found["help"][1]["estimate"] == pytest.approx(1, abs=0.05)
+    truth.write_text("cheated: lots\n")
+    assert "is not a share" in run("simulate", "exam", "--respondents", "10", "--truth", str(truth), "--yes").output
+    run("survey", "close", "exam")
+    assert "10 were refused" in run("simulate", "exam", "--respondents", "10", "--yes").output

@@ -1,0 +1,200 @@
+"""The terminal client, typed at like a person does."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from client import Ledger
+from client.__main__ import main
+from client.report import to_text
+from tests.definitions import COIN, define, encode, field, multiple, number, sampled, scale, subset, worked, yes_no
+from tests.definitions import choice as choice_question
+from tests.impostor import Server
+
+EVERYTHING = define(
+    [
+        yes_no(),
+        choice_question(optional=True),
+        scale(),
+        multiple(),
+        number("hours", max=60, unit="h"),
+        choice_question("why", options=2, show_if={"question": "cheated", "is": ["yes"]}),
+    ],
+    [
+        field(COIN, "cheated"),
+        field(subset(4, 2), "help"),
+        field(subset(3, 1), "fair"),
+        field(sampled(3, 1), "used"),
+        field(subset(2, 1), "hours"),
+        field(subset(3, 1), "why"),
+    ],
+    epsilon=10,
+    description="First paragraph.\u2029Second paragraph.",
+    consent="You agree.",
+    contact="x@example.org",
+)
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Lines to be typed; what is left at the end was never asked for."""
+    lines: list[str] = []
+
+    def read(prompt: str) -> str:
+        print(prompt)
+        if not lines:
+            raise EOFError
+        return lines.pop(0)
+
+    monkeypatch.setattr("builtins.input", read)
+    yield lines
+    assert not lines
+
+
+@pytest.fixture
+def link(server: Server) -> str:
+    server.define(encode(EVERYTHING))
+    return f"{server.origin}/s/exam"
+
+
+def test_a_person_answers_sees_consents_and_gets_a_receipt(
+    server: Server, link: str, typed: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    typed += ["maybe", "y", "9", "", "3", "1, 3", "61", "12", "2", "y", "yes"]
+    assert main([link, "--receipt", str(tmp_path / "receipt.json")]) == 0
+    said = capsys.readouterr().out
+    assert "'maybe' is not one of: no, yes" in said
+    assert "type numbers from 1 to 3" in said
+    assert "61 is not from 0 to 60" in said
+    assert "Second paragraph." in said
+    sent = json.loads(server.bodies[0])
+    assert sent["bits"] in said
+    assert json.loads((tmp_path / "receipt.json").read_bytes())["id"] == sent["id"]
+    assert "you: yes  →  sent: " in said
+    assert "you: {item 0, item 2}  →  sent: " in said
+    assert "you: 12 h  →  sent: " in said
+    assert "you: no answer  →  sent: " in said
+    assert said.index("What will be sent") < said.index("Send this?") < said.index("Your receipt")
+
+
+def test_a_hidden_question_is_not_asked(server: Server, link: str, typed: list[str]) -> None:
+    typed += ["no", "1", "1", "0", "0", "y", "y"]
+    assert main([link]) == 0
+    assert len(server.bodies) == 1
+
+
+def test_nothing_is_spent_before_the_first_yes(server: Server, link: str, typed: list[str]) -> None:
+    typed += ["no", "1", "1", "0", "0", ""]
+    assert main([link]) == 1
+    book = Ledger().read()
+    assert book is not None
+    assert not book.entries
+    assert not server.bodies
+
+
+def test_declining_after_a_look_keeps_the_same_report(
+    server: Server, link: str, typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed += ["no", "1", "1", "0", "0", "y", "n"]
+    assert main([link]) == 1
+    assert not server.bodies
+    book = Ledger().read()
+    assert book is not None
+    (entry,) = book.entries.values()
+    typed += ["y"]
+    assert main([link]) == 0
+    assert json.loads(server.bodies[0])["bits"] == to_text(entry.report.bits)
+    assert "has already made its report" in capsys.readouterr().out
+
+
+def test_an_end_of_input_stops_quietly(link: str, typed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    typed += ["yes"]
+    assert main([link]) == 1
+    assert "nothing more was sent" in capsys.readouterr().err
+
+
+def test_answers_from_a_file(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server.define(encode(worked()))
+    answers = tmp_path / "answers.json"
+    for content, problem in (
+        ("nonsense", "cannot be read"),
+        ("[]", "one JSON object"),
+        ('{"cheated": 1}', "cheated: '1' is not one of"),
+    ):
+        answers.write_text(content)
+        assert main([f"{server.origin}/s/exam", "--answers", str(answers), "--yes"]) == 1
+        assert problem in capsys.readouterr().err
+    answers.write_text('{"cheated": true, "help": null, "hours": 12}')
+    assert main([f"{server.origin}/s/exam", "--answers", str(answers), "--yes"]) == 0
+    assert len(server.bodies) == 1
+
+
+def test_with_ask_only_the_asked_questions_appear(server: Server, typed: list[str]) -> None:
+    names = "abcdef"
+    server.define(encode(define([yes_no(n) for n in names], [field(COIN, n) for n in names], ask=2, epsilon=3)))
+    typed += ["yes", "no", "y", "y"]
+    assert main([f"{server.origin}/s/exam"]) == 0
+
+
+def test_refusals_are_one_clear_line(
+    server: Server, link: str, capsys: pytest.CaptureFixture[str], typed: list[str], tmp_path: Path
+) -> None:
+    assert main([link, "--limit", "1"]) == 1
+    assert "your limit is 1" in capsys.readouterr().err
+    assert main(["http://example.org/s/exam"]) == 1
+    assert "not encrypted" in capsys.readouterr().err
+    for limit in ("much", "nan", "inf", "-1"):
+        with pytest.raises(SystemExit) as leaving:
+            main([link, "--limit", limit])
+        assert leaving.value.code == 2
+    assert main([link, "--code", "zwölf"]) == 1
+    assert Ledger().read() is None
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 100_000)
+    assert main([link, "--answers", str(deep), "--yes"]) == 1
+
+
+def test_a_receipt_that_cannot_be_saved_is_still_shown(
+    server: Server, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    server.define(encode(worked()))
+    answers = tmp_path / "answers.json"
+    answers.write_text('{"cheated": true, "hours": 12}')
+    arguments = ["--answers", str(answers), "--yes", "--receipt", str(tmp_path / "no" / "receipt.json")]
+    assert main([f"{server.origin}/s/exam", *arguments]) == 0
+    shown = capsys.readouterr()
+    assert "Your receipt" in shown.out
+    assert "copy it from above" in shown.err
+
+
+def test_a_terminal_without_greek_letters_still_gets_the_rest() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "client", "--help"],
+        cwd=Path(__file__).parents[2], env={"PYTHONIOENCODING": "cp1252"}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert b"--limit" in done.stdout
+
+
+def test_the_ledger_can_be_shown_and_forgotten(
+    server: Server, link: str, typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ledger", "show"]) == 0
+    assert "no ledger yet" in capsys.readouterr().out
+    typed += ["no", "1", "1", "0", "0", "y", "y"]
+    main([link])
+    capsys.readouterr()
+    assert main(["ledger", "show"]) == 0
+    shown = capsys.readouterr().out
+    assert "exam" in shown
+    assert "stored" in shown
+    assert "in all" in shown
+    typed += ["n"]
+    assert main(["ledger", "forget"]) == 1
+    typed += ["y"]
+    assert main(["ledger", "forget"]) == 0
+    assert Ledger().read() is None

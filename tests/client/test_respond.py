@@ -1,0 +1,364 @@
+"""The whole way from a link to a receipt, against a real server on this machine."""
+
+import json
+import socket
+import sys
+import threading
+from typing import Any, cast
+
+import pytest
+
+import client
+from client import Ledger
+from client.errors import (
+    AnswerError,
+    BadAddress,
+    CandorError,
+    ClaimExceeded,
+    DefinitionError,
+    LedgerCorrupt,
+    LedgerError,
+    LimitExceeded,
+    OtherServer,
+    PinMismatch,
+    Refused,
+    Unreachable,
+)
+from client.respond import Address, submit
+from tests.definitions import WORKED_DIGEST, define, encode, field, subset, survey, worked, yes_no
+from tests.impostor import Server
+
+SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cast(dict[str, Any], submit.__kwdefaults__), "pause", lambda seconds: None)
+
+
+@pytest.fixture
+def link(server: Server) -> str:
+    server.define(encode(worked()))
+    return f"{server.origin}/s/exam"
+
+
+def spent() -> Any:
+    book = Ledger().read()
+    return book.spent() if book else 0
+
+
+def test_a_respondent_gets_a_receipt_for_exactly_what_was_sent(server: Server, link: str) -> None:
+    receipt = client.respond(link, SAID)
+    sent = json.loads(server.bodies[0])
+    assert sent == {"survey": WORKED_DIGEST, **{k: json.loads(receipt.to_json())[k] for k in ("id", "bits")}}
+    assert (receipt.status, receipt.repeated) == ("stored", False)
+    assert str(receipt.epsilon) == "3.098612288669"
+    assert [(method, path) for method, path, _ in server.requests] == [
+        ("GET", "/api/surveys/exam"),
+        ("POST", "/api/surveys/exam/reports"),
+    ]
+
+
+def test_the_client_says_no_more_about_itself_than_its_name(server: Server, link: str) -> None:
+    client.respond(link, SAID, invitation="secret-code")
+    allowed = {"Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type", "Host", "User-Agent"}
+    for method, _, headers in server.requests:
+        assert set(headers) <= allowed | ({"Candor-Invitation"} if method == "POST" else set())
+        assert headers["User-Agent"] == "candor-client"
+
+
+def test_a_second_call_sends_the_same_bytes(server: Server, link: str) -> None:
+    client.respond(link, SAID)
+    server.post = lambda body: (200, {}, b'{"status":"already_stored"}')
+    again = client.respond(link, SAID | {"cheated": False})
+    assert server.bodies[0] == server.bodies[1]
+    assert (again.status, again.repeated) == ("already_stored", True)
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 409, 410, 413, 429, 500, 502, 503])
+def test_a_server_that_always_fails_gets_the_same_bytes_every_time(server: Server, link: str, status: int) -> None:
+    problem = json.dumps({"code": "some_code", "title": "No"}).encode()
+    server.post = lambda body: (status, {}, problem)
+    for _ in range(4):
+        with pytest.raises((Refused, Unreachable)) as error:
+            client.respond(link, SAID)
+        if isinstance(error.value, Refused):
+            assert (error.value.status, error.value.code) == (status, "some_code")
+    assert len(server.bodies) == (4 if status < 500 and status != 429 else 12)
+    assert len(set(server.bodies)) == 1
+    server.post = lambda body: (201, {}, b'{"status":"stored"}')
+    assert client.respond(link, SAID).repeated
+    assert len(set(server.bodies)) == 1
+
+
+def test_a_server_that_never_answers_is_a_time_out(server: Server, link: str, monkeypatch: pytest.MonkeyPatch) -> None:
+
+    monkeypatch.setattr(sys.modules["client.respond"], "TIMEOUT", 0.2)
+    server.post = lambda body: None
+    with pytest.raises(Unreachable, match="did not answer"):
+        client.respond(link, SAID)
+    assert len(server.bodies) == 3
+    assert len(set(server.bodies)) == 1
+
+
+DRIPS = {
+    "body": (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"x"),
+    "header": (b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "trailer": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"X: y\r\n"),
+}
+
+
+@pytest.mark.parametrize("where", DRIPS)
+def test_a_server_that_drips_is_a_time_out(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    monkeypatch.setattr(sys.modules["client.respond"], "TIMEOUT", 0.3)
+    listener = socket.create_server(("127.0.0.1", 0))
+    stop = threading.Event()
+    begin, drop = DRIPS[where]
+
+    def drip() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(4096)
+            connection.sendall(begin)
+            while not stop.wait(0.05):
+                try:
+                    connection.sendall(drop)
+                except OSError:
+                    return
+
+    thread = threading.Thread(target=drip)
+    thread.start()
+    try:
+        with pytest.raises(Unreachable, match=r"did not answer in 0\.3 seconds"):
+            client.fetch(f"http://127.0.0.1:{listener.getsockname()[1]}/s/exam")
+    finally:
+        stop.set()
+        thread.join()
+        listener.close()
+
+
+@pytest.mark.parametrize("status", [201, 404, 500])
+def test_a_body_nested_beyond_reason_is_no_traceback(server: Server, link: str, status: int) -> None:
+    server.post = lambda body: (status, {}, b"[" * 200_000)
+    with pytest.raises((Unreachable, Refused)):
+        client.respond(link, SAID)
+
+
+def test_a_redirect_to_nonsense_is_no_traceback(server: Server, link: str) -> None:
+    server.get = lambda path: (302, {"Location": "http://[bad/"}, b"")
+    with pytest.raises(Unreachable):
+        client.fetch(link)
+
+
+def test_a_host_that_cannot_be_is_no_traceback() -> None:
+    with pytest.raises(Unreachable):
+        client.fetch("https://example..org/s/exam")
+
+
+def test_a_receipt_is_not_lost_because_the_ledger_cannot_be_marked(
+    server: Server, link: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise LedgerError("disk full")
+
+    monkeypatch.setattr(Ledger, "mark_stored", fail)
+    assert client.respond(link, SAID).status == "stored"
+
+
+def test_a_bad_invitation_is_refused_before_anything_is_spent(server: Server, link: str) -> None:
+    with pytest.raises(BadAddress):
+        client.respond(link, SAID, invitation="zwölf")
+    assert not server.requests
+    assert spent() == 0
+
+
+def test_a_mirror_of_the_survey_gets_nothing(server: Server, link: str) -> None:
+    client.respond(link, SAID)
+    with pytest.raises(OtherServer):
+        client.respond(link.replace("127.0.0.1", "localhost"), SAID)
+    assert len(server.bodies) == 1
+
+
+def test_nobody_listening_is_unreachable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(Unreachable, match="Connection refused"):
+        client.respond(f"http://127.0.0.1:{port}/s/exam", SAID)
+
+
+@pytest.mark.parametrize(
+    "reply", [b"", b"{}", b"[]", b"thanks", b'{"status":"maybe"}', b"\xff", b'{"status":["stored"]}']
+)
+def test_a_success_that_acknowledges_nothing_is_no_success(server: Server, link: str, reply: bytes) -> None:
+    server.post = lambda body: (200, {}, reply)
+    with pytest.raises(Unreachable, match="did not acknowledge"):
+        client.respond(link, SAID)
+    book = Ledger().read()
+    assert book is not None
+    assert not book.entries[WORKED_DIGEST].stored
+
+
+def test_an_endless_answer_is_cut_off(server: Server, link: str) -> None:
+    server.get = lambda path: (200, {}, b"x" * 300_000)
+    with pytest.raises(Unreachable, match="more than 256000 bytes"):
+        client.fetch(link)
+
+
+def test_a_redirect_within_the_origin_is_followed_for_the_definition(server: Server, link: str) -> None:
+    source = encode(worked())
+    server.get = lambda path: (200, {}, source) if path == "/elsewhere" else (302, {"Location": "/elsewhere"}, b"")
+    assert client.fetch(link).digest == WORKED_DIGEST
+
+
+@pytest.mark.parametrize("target", ["http://localhost:1/api/surveys/exam", "https://127.0.0.1/x", "file:///etc/passwd"])
+def test_a_redirect_to_another_origin_is_refused(server: Server, link: str, target: str) -> None:
+    server.get = lambda path: (302, {"Location": target}, b"")
+    with pytest.raises(BadAddress, match="redirect"):
+        client.fetch(link)
+
+
+def test_a_redirect_loop_ends(server: Server, link: str) -> None:
+    server.get = lambda path: (302, {"Location": path}, b"")
+    with pytest.raises(BadAddress, match="redirect"):
+        client.fetch(link)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_report_never_follows_a_redirect(server: Server, link: str, status: int) -> None:
+    server.post = lambda body: (status, {"Location": "/api/surveys/other/reports"}, b"")
+    with pytest.raises(BadAddress, match="redirects elsewhere"):
+        client.respond(link, SAID)
+    assert [path for method, path, _ in server.requests] == ["/api/surveys/exam", "/api/surveys/exam/reports"]
+
+
+BAD_DEFINITIONS: list[tuple[bytes, type[CandorError]]] = [
+    (encode(worked() | {"slug": "other"}), PinMismatch),
+    (encode(worked() | {"epsilon": 3}), ClaimExceeded),
+    (encode(define([yes_no()], [field(subset(2, 1, 2**64 - 2**40), "cheated")])), LimitExceeded),
+    (encode(worked()) + b"\n", DefinitionError),
+    (b"<html>", DefinitionError),
+    (b"", DefinitionError),
+]
+
+
+@pytest.mark.parametrize(("source", "error"), BAD_DEFINITIONS)
+def test_a_bad_definition_is_refused_and_nothing_is_sent_or_charged(
+    server: Server, link: str, source: bytes, error: type[CandorError]
+) -> None:
+    server.define(source)
+    with pytest.raises(error):
+        client.respond(link, SAID)
+    assert not server.bodies
+    assert spent() == 0
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {},
+        SAID | {"help": "pencil"},
+        SAID | {"hours": 61},
+        SAID | {"hours": None},
+        SAID | {"x": 1},
+        SAID | {"cheated": 1},
+    ],
+)
+def test_a_bad_answer_is_refused_and_nothing_is_sent_or_charged(server: Server, link: str, answers: Any) -> None:
+    with pytest.raises(AnswerError):
+        client.respond(link, answers)
+    assert not server.bodies
+    assert spent() == 0
+
+
+def test_the_default_limit_is_ten_and_can_be_changed_only_explicitly(server: Server, link: str) -> None:
+    weak = define([yes_no()], [field(subset(2, 1, 2**64 - 2**48), "cheated")])  # ε = ln(2^16 - 1) = 11.09
+    server.define(encode(weak))
+    with pytest.raises(LimitExceeded, match="your limit is 10"):
+        client.respond(link, {"cheated": True})
+    assert client.respond(link, {"cheated": True}, limit=12).status == "stored"
+    with pytest.raises(LimitExceeded):
+        client.respond(link, {"cheated": True}, limit=1)
+
+
+def test_a_link_may_pin_its_definition(server: Server, link: str) -> None:
+    assert client.fetch(f"{link}#sha256={WORKED_DIGEST}").digest == WORKED_DIGEST
+    server.define(encode(worked() | {"title": "Exam honesty!"}))
+    with pytest.raises(PinMismatch, match="do not answer it"):
+        client.respond(f"{link}#sha256={WORKED_DIGEST}", SAID)
+    for damaged in ("sha256=abc", "sha256=", f"sha256={WORKED_DIGEST.upper()}"):
+        with pytest.raises(PinMismatch, match="64 hexadecimal digits"):
+            client.fetch(f"{link}#{damaged}")
+    for unclear in (
+        f"sha256%3D{WORKED_DIGEST}",
+        f"SHA256={WORKED_DIGEST}",
+        WORKED_DIGEST,
+        f"code=abc&x=1&sha256={WORKED_DIGEST}",
+        f"sha256={WORKED_DIGEST}&sha256={WORKED_DIGEST}",
+    ):
+        with pytest.raises(BadAddress):
+            client.fetch(f"{link}#{unclear}")
+    assert not server.bodies
+    assert spent() == 0
+
+
+def test_an_invitation_travels_in_the_fragment_and_in_a_header_only(server: Server, link: str) -> None:
+    client.respond(f"{link}#code=abc-DEF_123&sha256={WORKED_DIGEST}", SAID)
+    (_, get_path, get_headers), (_, post_path, post_headers) = server.requests
+    assert post_headers["Candor-Invitation"] == "abc-DEF_123"
+    assert "Candor-Invitation" not in get_headers
+    assert "abc-DEF" not in get_path + post_path
+    with pytest.raises(BadAddress, match="visible ASCII"):
+        client.submit(link, client.randomize(survey(worked()), SAID), "a\r\nX: b")
+
+
+def test_without_a_ledger_nothing_is_remembered(server: Server, link: str) -> None:
+    first = client.respond(link, SAID, ledger=None)
+    second = client.respond(link, SAID, ledger=None)
+    assert first.id != second.id
+    assert Ledger().read() is None
+
+
+def test_a_damaged_ledger_stops_everything(server: Server, link: str) -> None:
+    Ledger().path.write_bytes(b"{}")
+    with pytest.raises(LedgerCorrupt):
+        client.respond(link, SAID)
+    assert not server.bodies
+
+
+def test_a_problem_cannot_paint_the_terminal(server: Server, link: str) -> None:
+    server.post = lambda body: (403, {}, json.dumps({"code": "x\x1b[31m", "detail": "red\x1b[31m\nline"}).encode())
+    with pytest.raises(Refused) as refusal:
+        client.respond(link, SAID)
+    assert "\x1b" not in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "api"),
+    [
+        ("https://example.org/s/exam", "https://example.org/api/surveys/exam"),
+        ("https://example.org/s/exam/", "https://example.org/api/surveys/exam"),
+        ("https://example.org:8443/base/s/exam#code=x", "https://example.org:8443/base/api/surveys/exam"),
+        ("https://example.org/api/surveys/exam", "https://example.org/api/surveys/exam"),
+        ("http://localhost:5000/s/exam", "http://localhost:5000/api/surveys/exam"),
+        ("http://[::1]:5000/s/exam", "http://[::1]:5000/api/surveys/exam"),
+    ],
+)
+def test_addresses(url: str, api: str) -> None:
+    assert Address.parse(url).api == api
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org/s/exam", "http://localhost.example.org/s/exam", "http://127.0.0.1.example.org/s/exam",
+        "http://10.0.0.1/s/exam", "ftp://example.org/s/exam", "file:///s/exam", "https:///s/exam", "exam", "",
+        "https://example.org/s/Exam", "https://example.org/s/../exam", "https://example.org/exam",
+        "https://user:secret@example.org/s/exam", "https://exa mple.org/s/exam", "https://example.org/s/exam\n",
+        "https://example.org:99999/s/exam", "https://example.org/\U0001f600/s/exam", "https://example.org/s/exam#x", "https://[::1/s/exam", "https://example.org/s/exam\u202e",
+    ],
+)  # fmt: skip
+def test_addresses_that_are_not_opened(url: str) -> None:
+    with pytest.raises(BadAddress):
+        client.respond(url, SAID)

@@ -1,0 +1,388 @@
+"""Estimates and intervals, against exact enumeration and published figures.
+
+Coverage is computed exactly where counts are binomial. Elsewhere it is simulated from the operating system's randomness;
+those tests allow four standard errors below the stated coverage, so each raises a false alarm with probability below 1e-4
+for every pair checked, and an interval of half the width is shown to fail them.
+"""
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from client import Survey
+from client.mechanism import Geometric, Sampled, Subset, Unary
+from survey_app.authoring import choose
+from survey_app.estimate import functional
+from survey_app.estimate.intervals import (
+    Interval,
+    Options,
+    clopper_pearson,
+    dirichlet,
+    finite,
+    geometric_mean,
+    guarded,
+    korn_graubard,
+    wilson,
+)
+from survey_app.estimate.question import Estimate, Evidence, evidence, joint_cells, project, question_estimates
+from survey_app.results.document import results
+from survey_app.tally import Tally
+from tests import reference
+from tests.client.test_mechanism import SMALL, all_answers
+from tests.definitions import (
+    COIN,
+    define,
+    field,
+    geometric,
+    multiple,
+    number,
+    sampled,
+    scale,
+    subset,
+    survey,
+    unary,
+    yes_no,
+)
+from tests.definitions import choice as choice_question
+
+ALPHA = 0.05
+EPSILONS = [0.1, 0.5, 1, math.log(3), 3]
+SHARES = np.linspace(0, 1, 1001)
+
+
+def coverage(method: Any, n: int, epsilon: float) -> tuple[float, float]:
+    """The worst exact coverage over 1001 shares, and the mean width at a share of .3."""
+    made = choose.flip(Decimal(epsilon))
+    p, q = float(made.p), float(made.q)
+    found = [method(y, n, made.p, made.q, ALPHA) for y in range(n + 1)]
+    low, high = np.array([i.low for i in found]), np.array([i.high for i in found])
+    worst, width = 1.0, 0.0
+    for share in SHARES:
+        chances = binom.pmf(np.arange(n + 1), n, q + share * (p - q))
+        worst = min(worst, float(chances[(low <= share + 1e-12) & (share - 1e-12 <= high)].sum()))
+        if abs(share - 0.3) < 1e-9:
+            width = float(chances @ (high - low))
+    return worst, width
+
+
+@pytest.mark.parametrize("n", [20, 50, 100, 1000])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_guarded_clopper_pearson_covers_everywhere_at_little_cost(epsilon: float, n: int) -> None:
+    worst, width = coverage(guarded, n, epsilon)
+    assert worst >= 0.95
+    if n >= 100:
+        assert width <= 1.10 * coverage(wilson, n, epsilon)[1]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "worst"), [(1, 100, 0.937), (3, 20, 0.917), (3, 100, 0.928), (0.5, 20, 0.929)]
+)
+def test_wilson_is_short_at_the_worst_share_as_published(epsilon: float, n: int, worst: float) -> None:
+    assert coverage(wilson, n, epsilon)[0] == pytest.approx(worst, abs=0.0015)
+
+
+@pytest.mark.parametrize(("epsilon", "n", "shortest"), [(1, 100, 0.214), (1, 1000, 0.062), (3, 10_000, 0.0049)])
+def test_a_guarded_interval_is_never_empty(epsilon: float, n: int, shortest: float) -> None:
+    made = choose.flip(Decimal(epsilon))
+    widths = [
+        i.high - i.low for i in (guarded(y, n, made.p, made.q, ALPHA) for y in range(0, n + 1, max(1, n // 2000)))
+    ]
+    assert min(widths) == pytest.approx(shortest, rel=0.02)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 3])
+@pytest.mark.parametrize("n", [20, 100])
+def test_the_sample_interval_covers_the_share_of_these_very_respondents(epsilon: float, n: int) -> None:
+    made = choose.flip(Decimal(epsilon))
+    p, q = float(made.p), float(made.q)
+    found = [finite(y, n, made.p, made.q, ALPHA, n) for y in range(n + 1)]
+    worst = 1.0
+    for yes in range(n + 1):
+        chances = np.convolve(binom.pmf(np.arange(yes + 1), yes, p), binom.pmf(np.arange(n - yes + 1), n - yes, q))
+        covers = [i.low - 1e-12 <= yes / n <= i.high + 1e-12 for i in found]
+        worst = min(worst, float(chances[covers].sum()))
+    assert worst >= 0.95
+
+
+@pytest.mark.parametrize(("n", "ones"), [(10, 0), (10, 3), (10, 10), (500, 123)])
+def test_dirichlet_is_clopper_pearson_where_there_are_two_scores(n: int, ones: int) -> None:
+    found = dirichlet([0, 1], [n - ones, ones], ALPHA)
+    assert (found.low, found.high) == pytest.approx(clopper_pearson(ones, ones, n, ALPHA), abs=1e-9)
+
+
+def test_dirichlet_quantiles_are_those_of_a_dirichlet() -> None:
+    """Two million draws: the share below the quantile is within five standard errors of its level."""
+    rng = np.random.default_rng()
+    for scores, counts in (([0, 0.5, 1], [3, 4, 5]), ([0, 1, 2, 5], [100, 20, 30, 50]), ([-1, 0, 1], [0, 10, 0])):
+        found = dirichlet(scores, counts, ALPHA)
+        for end, extra, level in ((found.low, 0, 0.025), (found.high, -1, 0.975)):
+            weights = np.array(counts, dtype=float)
+            weights[extra] += 1
+            kept = weights > 0
+            draws = rng.gamma(weights[kept], size=(500_000, int(kept.sum())))
+            means = draws @ np.array(scores)[kept] / draws.sum(axis=1)
+            assert abs((means < end).mean() - level) < 5 * math.sqrt(level * (1 - level) / 500_000)
+
+
+def test_the_projection_is_the_nearest_point_of_the_simplex() -> None:
+    assert project(np.array([0.5, 0.3, 0.2])).tolist() == pytest.approx([0.5, 0.3, 0.2])
+    assert project(np.array([1.2, -0.1, -0.1])).tolist() == pytest.approx([1, 0, 0])
+    rng = np.random.default_rng()
+    for _ in range(50):
+        raw = rng.normal(0.2, 0.5, 6)
+        point = project(raw)
+        assert point.sum() == pytest.approx(1)
+        assert point.min() >= 0
+        others = rng.dirichlet(np.ones(6), 2000)
+        assert ((others - raw) ** 2).sum(axis=1).min() >= ((point - raw) ** 2).sum() - 1e-12
+
+
+# every pair of question and mechanism
+
+
+def exact_counts(definition: dict[str, Any], shares: list[float]) -> tuple[np.ndarray[Any, Any], float]:
+    """The expected share of ones in each stored bit, if these are the shares of all answers."""
+    total: np.ndarray[Any, Any] | None = None
+    for share, answers in zip(shares, all_answers(definition), strict=True):
+        for row, chance in reference.distribution(definition, answers).items():
+            bits = np.array([int(bit) for bit in row], dtype=float) * float(chance) * share
+            total = bits if total is None else total + bits
+    assert total is not None
+    return total, 1.0
+
+
+def estimates_of(parsed: Survey, counts: np.ndarray[Any, Any], n: int) -> dict[str, list[Estimate]]:
+    return {
+        question.id: question_estimates(found, question, Options())
+        for found in evidence(parsed, Tally(n, counts))
+        for question in found.field.questions
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if name != "hidden"])
+def test_every_estimator_is_unbiased(name: str) -> None:
+    """Counts that are exactly their expectation give back exactly the shares that were put in."""
+    definition = SMALL[name]
+    answers = all_answers(definition)
+    weights = np.arange(1, len(answers) + 1, dtype=float)
+    shares = (weights / weights.sum()).tolist()
+    rows, _ = exact_counts(definition, shares)
+    n = 10**12
+    found = estimates_of(survey(definition), np.rint(rows * n).astype(np.int64), n)
+    for question in definition["questions"]:
+        for one in found[question["id"]]:
+            truth = true_value(question, one, answers, shares)
+            assert one.unbiased == pytest.approx(truth, abs=1e-5)
+            assert one.estimate == pytest.approx(truth, abs=1e-5)
+            assert one.interval.low - 1e-5 <= truth <= one.interval.high + 1e-5
+
+
+def true_value(question: dict[str, Any], one: Estimate, answers: list[dict[str, Any]], shares: list[float]) -> float:
+    said = [(answer[question["id"]], share) for answer, share in zip(answers, shares, strict=True)]
+    if one.kind == "no_answer":
+        return sum(share for answer, share in said if answer is None)
+    if one.kind == "mean":
+        scores = question.get("scores") or list(range(1, len(question.get("points", [])) + 1))
+        values = dict(zip(question.get("points", []), scores, strict=True))
+        kept = [(values.get(answer, answer), share) for answer, share in said if answer is not None]
+        return sum(float(value) * share for value, share in kept) / sum(share for _, share in kept)
+    if question["type"] == "yes_no":
+        return sum(share for answer, share in said if answer is (one.option == "yes"))
+    if question["type"] == "multiple":
+        return sum(share for answer, share in said if answer is not None and one.option in answer)
+    if question["type"] == "number":
+        low, _, high = one.option.partition(" to ")
+        return sum(share for answer, share in said if answer is not None and float(low) <= answer <= float(high or low))
+    return sum(share for answer, share in said if answer == one.option)
+
+
+def test_joint_cells_are_estimated_in_order() -> None:
+    definition = SMALL["joint"]
+    parsed = survey(definition)
+    answers = all_answers(definition)
+    weights = np.arange(1, len(answers) + 1, dtype=float)
+    rows, _ = exact_counts(definition, (weights / weights.sum()).tolist())
+    cells = joint_cells(
+        Evidence(parsed.fields[0], np.rint(rows * 10**12).astype(np.int64), 10**12), parsed.questions, Options()
+    )
+    assert [cell.options for cell in cells][:3] == [("no", "option 0"), ("no", "option 1"), ("no", "no answer")]
+    assert [cell.estimate.unbiased for cell in cells] == pytest.approx((weights / weights.sum()).tolist(), abs=1e-5)
+
+
+def test_geometric_means_are_read_from_the_columns() -> None:
+    parsed = survey(define([number(min=10, max=16, levels=7)], [field(geometric(2**62, 8), "hours")]))
+    levels = [5, -3, 8, 0]
+    bits = [[int(bit) for bit in format(level % 256, "08b")] for level in levels]
+    (one,) = question_estimates(
+        Evidence(parsed.fields[0], np.array(bits).sum(axis=0), 4), parsed.questions[0], Options()
+    )
+    assert one.unbiased == pytest.approx(10 + sum(levels) / 4)
+    assert 10 <= one.interval.low <= one.unbiased <= one.interval.high <= 16
+
+
+EDGES: list[tuple[str, dict[str, Any]]] = [
+    ("flip", define([yes_no()], [field(COIN, "cheated")])),
+    ("subset", define([choice_question(options=5)], [field(subset(5, 2), "help")])),
+    ("unary", define([scale()], [field(unary(3), "fair")])),
+    ("scale", define([scale(optional=True)], [field(subset(4, 1), "fair")])),
+    ("scale, weight 2", define([scale()], [field(subset(3, 2, 15 * 2**60), "fair")])),
+    ("sampled", define([multiple()], [field(sampled(3, 1), "used")])),
+    ("cells", define([multiple(options=2)], [field(subset(4, 2, 15 * 2**60), "used")])),
+    ("levels", define([number(levels=3)], [field(subset(3, 1), "hours")])),
+    ("geometric", define([number(levels=7)], [field(geometric(2**62, 8), "hours")])),
+]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 1000])
+@pytest.mark.parametrize("fill", [0, 1])
+@pytest.mark.parametrize(("name", "definition"), EDGES)
+def test_all_zeros_and_all_ones_are_defined(name: str, definition: dict[str, Any], fill: int, n: int) -> None:
+    parsed = survey(definition)
+    counts = np.full(parsed.width, fill * n, dtype=np.int64)
+    found = estimates_of(parsed, counts, n)[parsed.questions[0].id]
+    if n < 2 and name != "sampled":
+        assert found == []
+    for one in found:
+        assert math.isfinite(one.estimate)
+        assert math.isfinite(one.interval.low)
+        assert one.interval.low <= one.interval.high
+        assert one.n >= 2
+        if one.kind != "mean":
+            assert 0 <= one.interval.low <= one.interval.high <= 1
+            assert 0 <= one.estimate <= 1
+
+
+# coverage where counts are not binomial
+
+
+def simulate(mechanism: Subset | Unary, shares: list[float], n: int, runs: int) -> np.ndarray[Any, Any]:
+    """Counts of `runs` surveys of n respondents, from the exact distribution of the stored bits."""
+    rng = np.random.default_rng()
+    counts = np.zeros((runs, mechanism.size), dtype=np.int64)
+    truths = rng.multinomial(n, shares, size=runs)
+    for symbol in range(mechanism.size):
+        question = choice_question(options=mechanism.size)
+        form = (
+            {"kind": "subset", "size": mechanism.size, "weight": mechanism.weight, "keep": str(mechanism.keep)}
+            if isinstance(mechanism, Subset)
+            else {"kind": "unary", "size": mechanism.size, "one": str(mechanism.one), "zero": str(mechanism.zero)}
+        )
+        chances = reference.distribution(define([question], [field(form, "help")]), {"help": f"option {symbol}"})
+        rows = np.array([[int(bit) for bit in row] for row in chances])
+        weights = np.array([float(chance) for chance in chances.values()])
+        for run in range(runs):
+            counts[run] += rng.multinomial(truths[run, symbol], weights / weights.sum()) @ rows
+    return counts
+
+
+MEANS: list[tuple[str, Subset | Unary, list[float], int, float]] = [
+    ("Dirichlet, 3 levels at ε 2", choose.subset(3, 1, Decimal(2)), [0.9, 0.1, 0.0], 20, 0.95),
+    ("Dirichlet, 5 levels at ε 4", choose.subset(5, 1, Decimal(4)), [0.5, 0.2, 0.1, 0.1, 0.1], 50, 0.95),
+    ("Korn–Graubard, 5 of weight 2", choose.subset(5, 2, Decimal("0.5")), [0.7, 0.1, 0.1, 0.05, 0.05], 100, 0.945),
+    ("unary of 4", choose.unary(4, Decimal(1)), [0.25, 0.25, 0.25, 0.25], 200, 0.931),
+]
+
+
+@pytest.mark.parametrize(("name", "mechanism", "shares", "n", "stated"), MEANS)
+def test_means_are_covered_as_stated(
+    name: str, mechanism: Subset | Unary, shares: list[float], n: int, stated: float
+) -> None:
+    runs = 600
+    scores = list(np.linspace(0, 1, mechanism.size))
+    truth = float(np.dot(scores, shares))
+    found = [functional.mean(mechanism, c, n, scores, ALPHA) for c in simulate(mechanism, shares, n, runs)]
+    allowed = stated - 4 * math.sqrt(stated * (1 - stated) / runs)
+
+    def covered(intervals: list[Interval]) -> float:
+        return sum(i.low <= truth <= i.high for i in intervals) / runs
+
+    assert covered(found) >= allowed
+    halved = [Interval(i.low + (i.high - i.low) / 4, i.high - (i.high - i.low) / 4, i.label) for i in found]
+    assert covered(halved) < allowed
+
+
+def test_geometric_means_are_covered() -> None:
+    rng, runs, n, top = np.random.default_rng(), 2000, 30, 10
+    mechanism = Geometric(size=top + 1, ratio=int(math.exp(-0.2) * 2**64), width=12)
+    ratio = mechanism.ratio / 2**64
+    noise = 2 * ratio / (1 - ratio) ** 2
+    levels = rng.binomial(top, 0.05, size=(runs, n))
+    draws = levels + rng.geometric(1 - ratio, (runs, n)) - rng.geometric(1 - ratio, (runs, n))
+    found = [geometric_mean(float(mean), top, noise, n, ALPHA) for mean in draws.mean(axis=1)]
+    covered = sum(i.low <= top * 0.05 <= i.high for i in found) / runs
+    assert covered >= 0.95 - 4 * math.sqrt(0.95 * 0.05 / runs)
+
+
+def test_korn_graubard_of_a_binomial_is_nearly_clopper_pearson() -> None:
+    found = korn_graubard(0.3, 0.21, 1000, ALPHA)
+    assert (found.low, found.high) == pytest.approx(clopper_pearson(300, 300, 1000, ALPHA), abs=5e-4)
+
+
+def test_unions_are_exact_where_each_report_names_one_symbol() -> None:
+    made = Subset(size=4, weight=1, keep=3 * 2**62)
+    counts = np.array([40, 30, 20, 10])
+    found = functional.union(made, counts, 100, [0, 1], Options()).interval
+    p, q = made.p + made.q, 2 * made.q
+    assert found == guarded(70, 100, p, q, ALPHA)
+    assert found.label == "guaranteed"
+
+
+# the document
+
+
+KEYS = {"kind", "n", "estimate", "low", "high", "unbiased", "reported", "coverage", "sample_low", "sample_high"}
+
+
+def test_the_results_document_has_its_fixed_keys() -> None:
+    definition = SMALL["joint"]
+    found = results(survey(definition), Tally(100, np.array([30, 40, 20, 50, 40, 20])))
+    assert set(found) == {"survey", "reports", "confidence", "targets", "questions", "joint"}
+    assert [question["id"] for question in found["questions"]] == ["cheated", "help"]
+    for question in found["questions"]:
+        assert {"id", "type", "epsilon", "estimates"} <= set(question)
+        assert all(set(one) == KEYS | {"option"} for one in question["estimates"])
+    assert all(set(one) == KEYS | {"options"} for one in found["joint"][0]["estimates"])
+
+
+def test_the_worked_line_of_the_design() -> None:
+    """1240 reports, of which 35.6% say yes at coin odds: 21.3%, from 16.1% to 26.7%."""
+    found = results(survey(define([yes_no()], [field(COIN, "cheated")])), Tally(1240, np.array([441])))
+    no, yes = found["questions"][0]["estimates"]
+    assert (yes["option"], yes["kind"], yes["n"]) == ("yes", "share", 1240)
+    assert yes["estimate"] == pytest.approx(0.2113, abs=5e-4)
+    assert (yes["low"], yes["high"]) == pytest.approx((0.158, 0.266), abs=2e-3)
+    assert no["estimate"] + yes["estimate"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("reports", [0, 1])
+def test_under_two_reports_there_is_no_estimate(reports: int) -> None:
+    for definition in (SMALL["joint"], SMALL["sampled"], SMALL["ask one"]):
+        found = results(survey(definition), Tally(reports, np.zeros(survey(definition).width, dtype=np.int64)))
+        for question in found["questions"]:
+            assert question["estimates"] == []
+            assert question["note"] == "not enough reports"
+
+
+def test_no_estimate_is_without_its_interval_and_n() -> None:
+    for definition in SMALL.values():
+        width = survey(definition).width
+        found = results(survey(definition), Tally(50, np.full(width, 17)))
+        for entry in [*found["questions"], *found["joint"]]:
+            for one in entry["estimates"]:
+                assert one["low"] <= one["high"]
+                assert one["n"] >= 2
+
+
+def test_a_sampled_option_is_estimated_among_those_asked() -> None:
+    parsed = survey(define([multiple()], [field(sampled(3, 1), "used")]))
+    made = parsed.fields[0].mechanism
+    assert isinstance(made, Sampled)
+    found = question_estimates(
+        Evidence(parsed.fields[0], np.array([30, 10, 0, 0, 25, 35]), 100), parsed.questions[0], Options()
+    )
+    assert [(one.option, one.n) for one in found] == [("item 0", 40), ("item 2", 60)]
+    assert found[0].unbiased == pytest.approx((0.25 - 0.25) / 0.5)

@@ -1,0 +1,368 @@
+"""Tests that keep their size under randomization, and what a mechanism does to the covariance of its bits.
+
+Sizes are simulated from the operating system's randomness. A test of true size at most .06 exceeds `not_above` with
+probability 1e-8, so no check raises a false alarm more often than 1e-6; and each stands beside a wrong test of the same
+data that does not pass.
+"""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.optimize import minimize
+from scipy.special import xlogy
+from scipy.stats import binom, chi2, chisquare, ncx2
+
+from client.mechanism import Flip, Subset, Unary
+from survey_app import channel
+from survey_app.authoring import choose
+from survey_app.estimate.hypotheses import (
+    Test,
+    goodness_of_fit,
+    groups,
+    likelihood_ratio,
+    pearson,
+    quadratic,
+    wald,
+)
+from tests import reference
+from tests.definitions import COIN, define, field, subset, survey, unary, yes_no
+from tests.definitions import choice as choice_question
+
+Floats = npt.NDArray[np.float64]
+LEVEL = 0.05
+RARE = 1e-8
+
+
+def not_above(runs: int, size: float = 0.06) -> float:
+    """What the share of rejections of a test of this size exceeds in so many runs with probability RARE."""
+    return float(binom.isf(RARE, runs, size)) / runs
+
+
+def not_below(runs: int, size: float = 0.04) -> float:
+    """What it falls below with that probability."""
+    return float(binom.ppf(RARE, runs, size)) / runs
+
+
+def rejections(tests: list[Test]) -> float:
+    return sum(one.p_value < LEVEL for one in tests) / len(tests)
+
+
+def tables(chances: Floats, n: int, runs: int) -> Floats:
+    drawn = np.random.default_rng().multinomial(n, chances.ravel(), size=runs)
+    return drawn.reshape(runs, *chances.shape).astype(float)
+
+
+def noised(mechanism: Flip | Subset, shares: Floats) -> Floats:
+    """What one-symbol reports look like: the channel times the shares, for a flip no and yes."""
+    p, q = float(mechanism.p), float(mechanism.q)
+    if isinstance(mechanism, Flip):
+        yes = q + (p - q) * shares[1]
+        return np.array([1 - yes, yes])
+    return q + (p - q) * shares
+
+
+def channel_of(mechanism: Flip | Subset) -> Floats:
+    return np.array([noised(mechanism, row) for row in np.eye(mechanism.size)]).T
+
+
+# what a mechanism does to its bits
+
+
+MECHANISMS: dict[str, dict[str, Any]] = {
+    "two symbols": subset(2, 1),
+    "one of three": subset(3, 1),
+    "two of four": subset(4, 2),
+    "three of five": subset(5, 3),
+    "unary": unary(3),
+}
+
+
+def law(form: dict[str, Any], shares: list[float]) -> tuple[Floats, Floats]:
+    """All rows of bits and their exact chances, by the reference."""
+    definition = define([choice_question(options=len(shares))], [field(form, "help")])
+    chances: dict[str, float] = {}
+    for i, share in enumerate(shares):
+        for row, chance in reference.distribution(definition, {"help": f"option {i}"}).items():
+            chances[row] = chances.get(row, 0) + share * float(chance)
+    return np.array([[int(bit) for bit in row] for row in chances], dtype=float), np.array(list(chances.values()))
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_covariance_of_stored_bits_is_that_of_the_reference(name: str) -> None:
+    form = MECHANISMS[name]
+    shares = np.arange(1, form["size"] + 1) / sum(range(1, form["size"] + 1))
+    rows, chances = law(form, shares.tolist())
+    made = survey(define([choice_question(options=form["size"])], [field(form, "help")])).fields[0].mechanism
+    assert isinstance(made, Subset | Unary)
+    mean = chances @ rows
+    assert channel.expected(made, shares) == pytest.approx(mean)
+    assert channel.covariance(made, shares) == pytest.approx((rows * chances[:, None]).T @ rows - np.outer(mean, mean))
+
+
+@pytest.mark.parametrize("form", [subset(6, 1), subset(6, 2), unary(6)])
+def test_sums_of_bits_over_sets_have_the_covariance_of_the_reference(form: dict[str, Any]) -> None:
+    shares = np.array([0.3, 0.1, 0.05, 0.25, 0.2, 0.1])
+    rows, chances = law(form, shares.tolist())
+    made = survey(define([choice_question(options=6)], [field(form, "help")])).fields[0].mechanism
+    assert isinstance(made, Subset | Unary)
+    sums = rows.reshape(-1, 3, 2).sum(axis=2)
+    mean = chances @ sums
+    exact = (sums * chances[:, None]).T @ sums - np.outer(mean, mean)
+    assert channel.covariance(made, shares.reshape(3, 2).sum(axis=1), 2) == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_likelihoods_are_those_of_the_reference_up_to_a_factor(name: str) -> None:
+    form = MECHANISMS[name]
+    made = survey(define([choice_question(options=form["size"])], [field(form, "help")])).fields[0].mechanism
+    assert isinstance(made, Subset | Unary)
+    rows, _ = law(form, [1 / form["size"]] * form["size"])
+    exact = np.zeros((len(rows), form["size"]))
+    for symbol in range(form["size"]):
+        chances = reference.distribution(
+            define([choice_question(options=form["size"])], [field(form, "help")]), {"help": f"option {symbol}"}
+        )
+        exact[:, symbol] = [float(chances.get("".join(str(int(bit)) for bit in row), 0)) for row in rows]
+    factor = channel.likelihood(made, rows) / exact
+    assert factor == pytest.approx(factor[:, :1] * np.ones(form["size"]))
+
+
+def test_the_likelihood_of_a_flip_has_a_column_for_no_and_for_yes() -> None:
+    made = survey(define([yes_no()], [field(COIN, "cheated")])).fields[0].mechanism
+    assert isinstance(made, Flip)
+    assert channel.likelihood(made, np.array([[0.0], [1.0]])).tolist() == [[0.75, 0.25], [0.25, 0.75]]
+
+
+# two separate fields that each name one symbol
+
+
+SEPARATE: list[tuple[Flip | Subset, Flip | Subset, int]] = [
+    (choose.flip(Decimal(1)), choose.flip(Decimal(1)), 500),
+    (choose.subset(3, 1, Decimal(1)), choose.subset(4, 1, Decimal(2)), 500),
+    (choose.flip(Decimal(3)), choose.subset(3, 1, Decimal(3)), 200),
+]
+FEW = {2: np.array([0.8, 0.2]), 3: np.array([0.6, 0.3, 0.1]), 4: np.array([0.4, 0.3, 0.2, 0.1])}
+
+
+@pytest.mark.parametrize(("left", "right", "n"), SEPARATE)
+def test_pearson_on_the_reported_table_keeps_its_size(left: Flip | Subset, right: Flip | Subset, n: int) -> None:
+    """Published as .045 to .057. On debiased counts, the same test rejects almost always."""
+    runs = 2500
+    a, b = FEW[left.size], FEW[right.size]
+    drawn = tables(np.outer(noised(left, a), noised(right, b)), n, runs)
+    found = [pearson(one) for one in drawn]
+    assert found[0].df == (left.size - 1) * (right.size - 1)
+    assert not_below(runs) <= rejections(found) < not_above(runs)
+    back, across = np.linalg.inv(channel_of(left)), np.linalg.inv(channel_of(right))
+    debiased = [np.maximum(back @ one @ across.T, 1e-9) for one in drawn[:1000]]
+    assert rejections([pearson(one) for one in debiased]) > not_above(1000)
+
+
+@pytest.mark.parametrize(("epsilon", "n"), [("1", 500), ("1", 3000), ("2", 300), ("3", 100)])
+def test_the_power_of_pearson_is_that_of_a_noncentral_chi_square(epsilon: str, n: int) -> None:
+    """Its noncentrality comes from the noised cells, where covariances have shrunk by (p−q) twice."""
+    made, runs = choose.flip(Decimal(epsilon)), 2500
+    cells = np.array([[0.5, 0.2], [0.1, 0.2]])
+    shown = channel_of(made) @ cells @ channel_of(made).T
+    product = np.outer(shown.sum(axis=1), shown.sum(axis=0))
+    shrunk = float(made.p - made.q) ** 2 * (cells - np.outer(cells.sum(axis=1), cells.sum(axis=0)))
+    assert shown - product == pytest.approx(shrunk)
+    power = float(ncx2.sf(chi2.isf(LEVEL, 1), 1, n * float((shrunk**2 / product).sum())))
+    measured = rejections([pearson(one) for one in tables(shown, n, runs)])
+    assert measured == pytest.approx(power, abs=0.015 + 5 * math.sqrt(power * (1 - power) / runs))
+    assert not 0.02 < power < not_above(runs)  # it is not the size that is measured here
+
+
+# separate fields of any kind
+
+
+def bits_of(mechanism: Flip | Subset | Unary, truth: npt.NDArray[np.int64]) -> Floats:
+    """Stored bits for these symbols, from numpy's generator."""
+    rng = np.random.default_rng()
+    p, q, n = float(mechanism.p), float(mechanism.q), len(truth)
+    if isinstance(mechanism, Flip):
+        return (rng.random(n) < np.where(truth == 1, p, q)).astype(float)[:, None]
+    keys = rng.random((n, mechanism.size))
+    if isinstance(mechanism, Unary):
+        held = keys < np.where(np.arange(mechanism.size) == truth[:, None], p, q)
+    else:
+        keys[np.arange(n), truth] = np.where(rng.random(n) < p, -1, 2)
+        held = np.argsort(np.argsort(keys, axis=1), axis=1) < mechanism.weight
+    found: Floats = held.astype(float)
+    return found
+
+
+def crossed(u: Floats, v: Floats) -> Test:
+    n = len(u)
+    cross = u.T @ v / n - np.outer(u.mean(axis=0), v.mean(axis=0))
+    return quadratic(cross, (u.T @ u / n, u.mean(axis=0)), (v.T @ v / n, v.mean(axis=0)), n)
+
+
+KINDS: list[tuple[Flip | Subset | Unary, Flip | Subset | Unary, int]] = [
+    (choose.subset(5, 2, Decimal(1)), choose.subset(4, 2, Decimal(1)), 12),
+    (choose.flip(Decimal(1)), choose.subset(5, 2, Decimal(1)), 4),
+    (choose.unary(3, Decimal(1)), choose.flip(Decimal(1)), 3),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "df"), KINDS)
+def test_the_quadratic_form_keeps_its_size(left: Flip | Subset | Unary, right: Flip | Subset | Unary, df: int) -> None:
+    """Published as .038. Pearson on counts of bits hardly ever rejects; answers that go together are found."""
+    runs, n = 600, 300
+    rng = np.random.default_rng()
+    a, b = (np.arange(one.size, 0, -1) / sum(range(one.size + 1)) for one in (left, right))
+    left_bits, right_bits = (
+        bits_of(one, rng.choice(one.size, runs * n, p=shares)).reshape(runs, n, -1)
+        for one, shares in ((left, a), (right, b))
+    )
+    found = [crossed(u, v) for u, v in zip(left_bits, right_bits, strict=True)]
+    assert {one.df for one in found} == {df}
+    assert rejections(found) < not_above(runs)
+    if isinstance(left, Subset) and isinstance(right, Subset):
+        assert rejections([pearson(u.T @ v) for u, v in zip(left_bits, right_bits, strict=True)]) < 0.01
+    truth = rng.choice(2, 10_000)
+    assert crossed(bits_of(left, truth), bits_of(right, truth)).p_value < 1e-6
+
+
+def test_reports_that_are_all_alike_tell_nothing_about_independence() -> None:
+    """What is left of their covariance is rounding, and must not be inverted."""
+    u = np.full((50, 3), 1 / 3) * [1, 2, -1] / 0.123
+    v = np.tile([0.1, 0.7], (50, 1)) / 0.0457
+    found = crossed(u, v)
+    assert (found.df, found.p_value) == (0, 1)
+    assert pearson(np.array([[20.0, 0.0], [0.0, 0.0]])).p_value == 1
+
+
+# joint fields
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "invalid"), [("1", 500, (0.25, 0.6)), ("1", 2000, (0.85, 1.0)), ("3", 100, (0.0, 1.0))]
+)
+def test_the_likelihood_ratio_keeps_its_size_where_pearson_does_not(
+    epsilon: str, n: int, invalid: tuple[float, float]
+) -> None:
+    """Margins of .2: sizes of .043 to .063, where Pearson on the reported cells has .42, or .945 with more reports."""
+    runs = 250
+    made = choose.subset(4, 1, Decimal(epsilon))
+    p, q = float(made.p), float(made.q)
+    drawn = tables(q + (p - q) * np.outer(FEW[2], FEW[2]), n, runs)
+    assert rejections([likelihood_ratio(one, p, q) for one in drawn]) < not_above(runs)
+    assert invalid[0] <= rejections([pearson(one) for one in drawn]) <= invalid[1]
+
+
+def test_the_likelihood_ratio_keeps_its_size_where_all_say_the_same() -> None:
+    """Most cells then hold nothing but noise. A search that stops at a cell without reports rejects every second time."""
+    made, runs = choose.subset(9, 1, Decimal(4)), 120
+    p, q = float(made.p), float(made.q)
+    drawn = tables(q + (p - q) * np.outer([1, 0, 0], [1, 0, 0]), 100, runs)
+    assert rejections([likelihood_ratio(one, p, q) for one in drawn]) < not_above(runs, 0.08)
+
+
+def test_the_likelihood_ratio_finds_what_goes_together() -> None:
+    made = choose.subset(4, 1, Decimal(1))
+    cells = float(made.q) + float(made.p - made.q) * np.array([[0.5, 0.0], [0.0, 0.5]])
+    assert likelihood_ratio(np.rint(5000 * cells), float(made.p), float(made.q)).p_value < 1e-6
+
+
+@pytest.mark.parametrize("counts", [[[20, 0], [0, 0]], [[5, 2, 0], [1, 0, 3]], [[40, 13, 9], [11, 9, 7], [8, 8, 6]]])
+@pytest.mark.parametrize("epsilon", ["0.5", "2", "5"])
+def test_the_likelihood_of_independent_cells_is_maximised(epsilon: str, counts: list[list[float]]) -> None:
+    """A search without derivatives, from many starts, finds nothing better."""
+    table = np.array(counts, dtype=float)
+    rows, columns = table.shape
+    made = choose.subset(table.size, 1, Decimal(epsilon))
+    p, q = float(made.p), float(made.q)
+
+    def loss(free: Floats) -> float:
+        a, b = (
+            np.append(free[: rows - 1], 1 - free[: rows - 1].sum()),
+            np.append(free[rows - 1 :], 1 - free[rows - 1 :].sum()),
+        )
+        cells = q + (p - q) * np.outer(a, b)
+        return -float(xlogy(table, cells).sum()) if cells.min() > 0 else 1e9
+
+    rng = np.random.default_rng()
+    best = math.inf
+    for _ in range(12):
+        start = np.concatenate([rng.dirichlet(np.ones(rows))[:-1], rng.dirichlet(np.ones(columns))[:-1]])
+        best = min(best, float(minimize(loss, start, method="Nelder-Mead", options={"maxiter": 2000}).fun))
+    free = -float(xlogy(table, table / table.sum()).sum())
+    assert likelihood_ratio(table, p, q).statistic <= 2 * (best - free) + 1e-3
+
+
+@pytest.mark.parametrize("made", [choose.subset(6, 2, Decimal(2)), choose.unary(6, Decimal(2))])
+def test_wald_keeps_its_size_where_a_report_names_several_cells(made: Subset | Unary) -> None:
+    """2 × 3 cells; Pearson on the counts of bits is not near its size."""
+    runs, n = 500, 600
+    rng = np.random.default_rng()
+    cells = np.outer([0.7, 0.3], [0.6, 0.3, 0.1])
+    counts = bits_of(made, rng.choice(6, runs * n, p=cells.ravel())).reshape(runs, n, 6).sum(axis=1)
+    p, q = float(made.p), float(made.q)
+    shares = (counts / n - q) / (p - q)
+    spread = channel.covariance(made, cells.ravel()) / (p - q) ** 2
+    found = [wald(one.reshape(2, 3), spread, n) for one in shares]
+    assert found[0].df == 2
+    assert not_below(runs, 0.03) <= rejections(found) < not_above(runs)
+    assert abs(rejections([pearson(one.reshape(2, 3)) for one in counts]) - LEVEL) > 0.04
+    assert wald(np.array([[0.35, 0.1, 0.05], [0.05, 0.2, 0.25]]), spread, 5000).p_value < 1e-6
+
+
+# goodness of fit, and groups
+
+
+def test_goodness_of_fit_is_pearson_where_a_report_names_one_symbol() -> None:
+    made = choose.subset(4, 1, Decimal(1))
+    shares, counts, n = np.array([0.4, 0.3, 0.2, 0.1]), np.array([30.0, 20.0, 27.0, 23.0]), 100
+    found = goodness_of_fit(made, counts, n, shares)
+    statistic, p_value = chisquare(counts, n * channel.expected(made, shares))
+    assert found.df == 3
+    assert (found.statistic, found.p_value) == pytest.approx((statistic, p_value))
+
+
+FITS: list[tuple[Flip | Subset | Unary, int]] = [
+    (choose.flip(Decimal(1)), 1),
+    (choose.subset(4, 1, Decimal(1)), 3),
+    (choose.subset(5, 2, Decimal(1)), 4),
+    (choose.unary(4, Decimal(1)), 4),
+]
+
+
+@pytest.mark.parametrize(("made", "df"), FITS)
+def test_goodness_of_fit_keeps_its_size(made: Flip | Subset | Unary, df: int) -> None:
+    """Published as .048 to .053; other shares are found out."""
+    runs, n = 800, 200
+    shares = np.arange(made.size, 0, -1) / sum(range(made.size + 1))
+    truth = np.random.default_rng().choice(made.size, runs * n, p=shares)
+    counts = bits_of(made, truth).reshape(runs, n, -1).sum(axis=1)
+    claimed = shares[1:] if isinstance(made, Flip) else shares
+    found = [goodness_of_fit(made, one, n, claimed) for one in counts]
+    assert {one.df for one in found} == {df}
+    assert not_below(runs, 0.035) <= rejections(found) < not_above(runs)
+    wrong = [goodness_of_fit(made, one, n, claimed[::-1] if df > 1 else 1 - claimed) for one in counts]
+    assert rejections(wrong) > not_above(runs)
+
+
+def test_groups_keep_their_size() -> None:
+    """Published as .048, for surveys of unequal numbers of reports."""
+    runs, made = 2000, choose.subset(3, 1, Decimal(1))
+    rng = np.random.default_rng()
+    chances = noised(made, FEW[3])
+    drawn = np.stack([rng.multinomial(n, chances, size=runs) for n in (100, 300, 500)], axis=1).astype(float)
+    found = [groups(one) for one in drawn]
+    assert (found[0].df, found[0].n) == (4, 900)
+    assert not_below(runs) <= rejections(found) < not_above(runs)
+    other = drawn.copy()
+    other[:, 2] = rng.multinomial(500, noised(made, FEW[3][::-1].copy()), size=runs)
+    assert rejections([groups(one) for one in other]) > 0.5
+
+
+@pytest.mark.parametrize("test", [pearson, groups])
+def test_empty_rows_and_columns_are_left_out(test: Callable[[Floats], Test]) -> None:
+    found = test(np.array([[3.0, 0.0, 4.0], [0.0, 0.0, 0.0], [5.0, 0.0, 1.0]]))
+    assert (found.df, found.n) == (1, 13)

@@ -1,0 +1,495 @@
+"""Where there is no form, or the report does not get through: each time a page or message of its own, and nothing lost."""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from client import randomize as draw
+from survey_app.explain.languages import Words
+from survey_app.store import State, Submission, Unavailable, now
+from tests.browser import LOOKS, PHONE, Received, Reply, Site, overflows, violations, visit
+from tests.definitions import COIN, define, encode, field, simple, subset, yes_no
+from tests.pages.form.test_form import option, randomize, send, shown_bytes
+
+BLOCKED = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+FULL = """Object.defineProperty(window, 'localStorage', { value: new Proxy({}, { set() { throw new Error('full'); } }) })"""
+OPAQUE = "localStorage['candor-ledger/1'] ??= 'nonsense'"
+DAY = timedelta(days=1)
+CODE, OTHER = "a-code-of-22-characters", "b-code-of-22-characters"
+
+
+def no_form(site: Site, page: Any) -> None:
+    assert page.locator("form, fieldset, input[type=radio]").count() == 0
+    assert not site.sent()
+
+
+def prepare(page: Any) -> None:
+    """Answer the one question and see what would be sent."""
+    option(page, "Yes").check()
+    randomize(page)
+
+
+# the server says it
+
+
+@pytest.mark.parametrize(
+    ("title", "more"),
+    [
+        ("This survey is closed", {"state": State.CLOSED}),
+        ("This survey is closed", {"closes": now() - DAY}),
+        ("This survey is not open yet", {"opens": now() + DAY}),
+        ("This survey is full", {"max_reports": 1}),
+    ],
+)
+def test_a_survey_that_takes_no_reports(site: Site, browser: Browser, title: str, more: dict[str, Any]) -> None:
+    published = site.add(simple(), **more)
+    if published.terms.max_reports:
+        report = draw(published.survey, {"cheated": True})
+        site.store.write(lambda: [Submission(published.key, report.id, report.bits)])
+    with visit(browser, **PHONE) as device:
+        page = device.open(site.link(published))
+        expect(page.get_by_role("heading", name=title)).to_be_visible()
+        no_form(site, page)
+        if published.terms.opens:
+            assert f"{published.terms.opens:%Y}" in page.locator("time").inner_text()
+            assert "UTC" not in page.locator("time").inner_text()
+        assert violations(page) == []
+        assert device.complaints == []
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", Words("en")), ("de-CH", Words("de")), ("ja", Words("en"))])
+def test_a_link_that_leads_nowhere(site: Site, browser: Browser, language: str, words: Words) -> None:
+    with visit(browser, locale=language) as device:
+        answer = device.page.goto(f"{site.origin}/s/nothing")
+        assert answer is not None
+        assert answer.status == 404
+        title, advice = words("trouble.page_not_found").split("\n")
+        assert device.text() == f"{title} {advice}"
+        assert device.page.get_attribute("html", "lang") == words.language
+        assert violations(device.page) == []
+
+
+def test_a_store_that_does_not_answer(site: Site, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(slug: str) -> None:
+        raise Unavailable
+
+    monkeypatch.setattr(site.store, "current", fail)
+    with visit(browser) as device:
+        answer = device.page.goto(f"{site.origin}/s/exam")
+        assert answer is not None
+        assert answer.status == 503
+        assert "The server cannot show the survey now" in device.text()
+
+
+def test_a_receipt_stays_after_closing(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        prepare(page)
+        site.store.set_state(published, State.CLOSED)
+        page.get_by_role("button", name="Send this").click()
+        expect(page.get_by_role("heading", name="This survey is closed")).to_be_focused()
+        page.reload()
+        expect(page.get_by_role("heading", name="What will be sent")).to_be_visible()
+    with visit(browser) as device:
+        another = site.add(define([yes_no()], [field(COIN, "cheated")], epsilon=2, slug="other"))
+        page = device.open(site.link(another))
+        prepare(page)
+        send(page)
+        site.store.set_state(another, State.CLOSED)
+        page.reload()
+        expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_visible()
+        expect(page.get_by_role("heading", name="This survey is closed")).to_be_visible()
+
+
+# invitations
+
+
+def test_without_a_code_nobody_fills_anything_in(site: Site, browser: Browser) -> None:
+    published = site.add(simple(), codes=[CODE])
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        expect(page.get_by_role("heading", name="This survey is by invitation")).to_be_visible()
+        no_form(site, page)
+        assert violations(page) == []
+        page.evaluate(f"location.hash = 'code={CODE}'")  # pasted behind the address: the page starts anew
+        expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
+        prepare(page)
+        send(page)
+        assert [request.headers["candor-invitation"] for request in site.sent()] == [CODE]
+        assert not any(CODE in request.path or CODE in request.body.decode() for request in site.received)
+        assert not any(CODE in str(request.headers) for request in site.sent("GET"))
+
+
+def test_a_wrong_code_loses_nothing(site: Site, browser: Browser) -> None:
+    published = site.add(simple(), codes=[CODE, OTHER])
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        prepare(page)
+        send(page)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        prepare(page)
+        shown = shown_bytes(page)
+        page.get_by_role("button", name="Send this").click()
+        expect(page.get_by_role("heading", name="This invitation was used already")).to_be_focused()
+        page.evaluate("location.hash = 'code=nobody-knows-this-one'")
+        page.wait_for_selector("text=It does not show your answers a second time")
+        page.get_by_role("button", name="Send this").click()
+        expect(page.get_by_role("heading", name="The server does not know this invitation")).to_be_focused()
+        assert len(site.stored(published)) == 1
+        page.evaluate(f"location.hash = 'code={OTHER}'")
+        page.wait_for_selector("text=It does not show your answers a second time")
+        send(page)
+        assert json.loads(shown) in site.stored(published)
+        assert {request.body.decode() for request in site.sent()[1:]} == {shown}
+
+
+# a definition this page refuses
+
+
+def tamper(body: bytes) -> Callable[[Received], Reply | None]:
+    return lambda request: (200, "application/json", body) if request.path.startswith("/api/surveys/") else None
+
+
+LYING = simple() | {"epsilon": "1.09"}
+
+
+REFUSED: list[tuple[str, str, bytes | None]] = [
+    ("This is not the survey your link names", "#sha256={digest}", encode(simple() | {"title": "Changed"})),
+    ("This is not the survey your link names", "#sha256=" + "0" * 64, None),
+    ("This is not the survey your link names", "", encode(simple() | {"slug": "other"})),
+    ("This survey would give away more than it says", "", encode(LYING)),
+    ("This page refuses the survey", "", b"<html>"),
+    ("This page refuses the survey", "", encode(simple() | {"more": 1})),
+    ("This page refuses the survey", "", encode(simple()) + b"\n"),
+    ("This page refuses the survey", "", b"x" * 256_001),
+    ("This link is not complete", "#sha256=", None),
+    ("This link is not complete", "#somewhere", None),
+]
+
+
+def test_a_refused_definition_is_never_asked(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser, **PHONE) as device:
+        for place, (title, fragment, body) in enumerate(REFUSED):
+            site.intercept = tamper(body) if body is not None else lambda request: None
+            page = device.open(site.link(published, f"?{place}" + fragment.format(digest=published.survey.digest)))
+            expect(page.get_by_role("alert").get_by_role("heading", name=title)).to_be_visible()
+            no_form(site, page)
+            assert overflows(page) == []
+        assert device.complaints == []
+
+
+def test_a_new_version_under_a_pinned_link(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device:
+        pinned = site.link(published, f"#sha256={published.survey.digest}")
+        page = device.open(pinned)
+        prepare(page)
+        site.add(simple() | {"title": "Changed"})
+        page.get_by_role("button", name="Send this").click()
+        expect(page.get_by_role("heading", name="The survey has changed meanwhile")).to_be_focused()
+        page.reload()
+        expect(page.get_by_role("heading", name="This is not the survey your link names")).to_be_visible()
+        device.open(site.link(published, "?again"))
+        assert "This includes ε = 1.1 that earlier versions have cost." in device.text()
+        assert "at most about 1 in 3 (ε = 2.2)" in device.text()  # both versions: ln 9, 9/(19 + 9)
+
+
+# the network
+
+
+def test_the_questions_cannot_be_loaded(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    site.intercept = lambda request: (503, "text/plain", b"") if request.path.startswith("/api/") else None
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        expect(page.get_by_role("heading", name="The questions could not be loaded")).to_be_visible()
+        no_form(site, page)
+        assert violations(page) == []
+        site.intercept = lambda request: None
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "title"),
+    [
+        (429, "too_many_requests", "The server has not confirmed it"),
+        (500, "internal_error", "The server has not confirmed it"),
+        (410, "survey_full", "This survey is full"),
+        (409, "id_taken", "The server refused the report"),
+        (422, "impossible_bits", "The server refused the report"),
+        (400, "constructor", "The server refused the report"),
+    ],
+)
+def test_whatever_the_server_says_the_same_report_can_be_sent_again(
+    site: Site, browser: Browser, status: int, code: str, title: str
+) -> None:
+    published = site.add(simple())
+    problem = json.dumps({"code": code, "detail": "<b>no</b>"}).encode()
+    site.intercept = lambda request: (status, "application/problem+json", problem) if request.method == "POST" else None
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        prepare(page)
+        page.get_by_role("button", name="Send this").click()
+        expect(page.get_by_role("heading", name=title)).to_be_focused()
+        site.intercept = lambda request: None
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_focused()
+        assert len({request.body for request in site.sent()}) == 1
+        assert len(site.stored(published)) == 1
+
+
+def test_a_device_without_a_network_keeps_its_report(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        prepare(page)
+        page.context.set_offline(True)
+        page.get_by_role("button", name="Send this").click()
+        expect(page.get_by_role("heading", name="The server has not confirmed it")).to_be_focused()
+        page.context.set_offline(False)
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_focused()
+        assert len(site.stored(published)) == 1
+
+
+# the device
+
+
+@pytest.mark.parametrize("storage", [BLOCKED, FULL])
+def test_without_storage_the_form_works_and_says_so(site: Site, browser: Browser, storage: str) -> None:
+    published = site.add(simple())
+    with visit(browser, init=storage) as device:
+        page = device.open(site.link(published))
+        expect(page.get_by_text("This browser lets the page keep nothing")).to_be_visible()
+        expect(page.get_by_text("Answer only once")).to_be_visible()
+        assert violations(page) == []
+        prepare(page)
+        expect(page.get_by_text("This browser lets the page keep nothing")).to_be_visible()
+        send(page)
+        assert len(site.stored(published)) == 1
+        assert device.complaints == []
+
+
+def test_storage_that_fills_up_meanwhile(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        page.evaluate("() => { Object.getPrototypeOf(localStorage).setItem.call(localStorage, 'x', 'x'.repeat(5e6)); }")
+        page.evaluate(
+            """() => { for (let n = 2e5; n > 1; n /= 2) try { localStorage['y' + n] = 'y'.repeat(n); } catch {} }"""
+        )
+        option(page, "Yes").check()
+        page.get_by_role("button", name="Add the noise").click()
+        expect(page.get_by_role("heading", name="This browser could not write down the report")).to_be_focused()
+        expect(option(page, "Yes")).to_be_checked()
+        page.evaluate(
+            "() => { for (const key of Object.keys(localStorage)) if (/^[xy]/.test(key)) delete localStorage[key]; }"
+        )
+        randomize(page)
+
+
+def test_a_damaged_ledger_answers_nothing_until_it_is_forgotten(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser, init=OPAQUE) as device:
+        page = device.open(site.link(published))
+        expect(page.get_by_role("heading", name="What this device remembers is damaged")).to_be_visible()
+        no_form(site, page)
+        assert page.evaluate("() => localStorage['candor-ledger/1']") == "nonsense"
+        assert violations(page) == []
+        page.get_by_text("Forget all this", exact=True).click()
+        expect(page.get_by_text("it could learn more than its ε")).to_be_visible()
+        page.get_by_role("button", name="Yes, forget").click()
+        expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
+
+
+def test_a_person_s_limit(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        page.get_by_text("This device", exact=True).click()
+        limit = page.get_by_role("spinbutton")
+        assert limit.input_value() == "10"
+        for nonsense in ("", "-3"):
+            limit.fill(nonsense)
+            limit.press("Tab")
+            assert limit.input_value() == "10"
+        limit.fill("1")
+        limit.press("Tab")
+        option(page, "Yes").check()
+        page.get_by_role("button", name="Add the noise").click()
+        title = page.get_by_role("heading", name="This survey costs more than your limit")
+        expect(title).to_be_focused()
+        assert "at most ε = 1 for one survey" in device.text()
+        expect(option(page, "Yes")).to_be_checked()
+        page.reload()
+        expect(title).to_be_visible()
+        no_form(site, page)
+        assert violations(page) == []
+        page.get_by_role("spinbutton").fill("1.5")
+        page.get_by_role("spinbutton").press("Tab")
+        expect(page.get_by_role("button", name="Try again")).to_be_focused()
+        page.keyboard.press("Enter")
+        prepare(page)
+
+
+def test_a_person_s_limit_holds_also_where_storage_takes_nothing(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    full = FULL.replace("new Proxy({}", "new Proxy({ 'candor-limit/1': '1' }")
+    with visit(browser, init=full) as device:
+        page = device.open(site.link(published))
+        expect(page.get_by_role("heading", name="This survey costs more than your limit")).to_be_visible()
+        expect(page.get_by_text("This browser lets the page keep nothing")).to_be_visible()
+        no_form(site, page)
+
+
+@pytest.mark.parametrize("change", ["forgotten", "replaced"])
+def test_only_what_the_ledger_holds_is_sent(site: Site, browser: Browser, change: str) -> None:
+    """A page hears nothing of what its own window does to the storage: the difference is found at the click."""
+    published = site.add(simple())
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        prepare(page)
+        shown = shown_bytes(page)
+        page.evaluate("() => localStorage.removeItem('candor-ledger/1')")
+        if change == "replaced":
+            page.evaluate(
+                """async (url) => {
+                    const { Ledger, fetch } = await import("/client/js/index.js");
+                    new Ledger().make(await fetch(url), { cheated: false }, { limit: 10 });
+                }""",
+                site.link(published),
+            )
+        page.get_by_role("button", name="Send this").click()
+        if change == "forgotten":
+            expect(page.get_by_role("heading", name="Forgotten")).to_be_focused()
+            no_form(site, page)
+            assert violations(page) == []
+            return
+        expect(page.get_by_text("It does not show your answers a second time")).to_be_visible()
+        assert not site.sent()
+        assert shown_bytes(page) != shown
+        shown = shown_bytes(page)
+        expect(page.get_by_role("button", name="Send this")).to_be_enabled()
+        send(page)
+        assert site.stored(published) == [json.loads(shown)]
+
+
+def test_other_questions_than_those_shown_are_not_answered(site: Site, browser: Browser) -> None:
+    names = [f"q{i}" for i in range(40)]
+    asked = [yes_no(name, optional=True) | {"text": f"Question {name}?"} for name in names]
+    fields = [field(subset(3, 1), name) for name in names]
+    published = site.add(define(asked, fields, epsilon=10, ask=1))
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        option(page, "Yes").check()
+        draw_others = """async (url) => {
+            const { Ledger, fetch } = await import("/client/js/index.js");
+            const [ledger, survey] = [new Ledger(), await fetch(url)];
+            const before = `${ledger.asked(survey)}`;
+            while (`${ledger.asked(survey)}` === before) ledger.forget();
+        }"""
+        page.evaluate(draw_others, site.link(published))
+        page.get_by_role("button", name="Add the noise").click()
+        expect(page.get_by_role("heading", name="This device has forgotten meanwhile")).to_be_focused()
+        assert page.evaluate("() => localStorage['candor-ledger/1'].includes('bits')") is False
+        page.reload()
+        option(page, "Yes").check()
+        randomize(page)
+
+
+def test_a_report_that_cannot_be_made_is_no_refusal_of_the_server(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        option(page, "Yes").check()
+        page.evaluate("() => { crypto.getRandomValues = () => { throw new Error('broken'); }; }")
+        page.get_by_role("button", name="Add the noise").click()
+        expect(page.get_by_role("heading", name="The report could not be made")).to_be_focused()
+        assert "undefined" not in device.text()
+        assert not site.sent()
+
+
+def test_an_invited_person_reads_that_the_code_goes_along(site: Site, browser: Browser) -> None:
+    published = site.add(simple(), codes=[CODE])
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        prepare(page)
+        assert "your invitation code, which goes along" in device.text()
+        assert "nothing else" not in device.text()
+    with visit(browser) as device:
+        page = device.open(site.link(site.add(simple() | {"slug": "open"})))
+        prepare(page)
+        assert "This, and nothing else." in device.text()
+
+
+def test_the_receipt_offers_to_forget(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        page.get_by_text("This device", exact=True).click()
+        page.get_by_role("spinbutton").fill("3")
+        page.get_by_role("spinbutton").press("Tab")
+        prepare(page)
+        send(page)
+        assert "can work out what you answered" in device.text()
+        page.get_by_text("Forget all this").click()
+        assert "Your limit stays." in device.text()
+        page.get_by_role("button", name="Yes, forget").click()
+        expect(page.get_by_role("heading", name="Forgotten")).to_be_focused()
+        no_longer = page.evaluate("() => JSON.parse(localStorage['candor-ledger/1']).book.reports")
+        assert no_longer == {}
+        assert page.evaluate("() => localStorage['candor-limit/1']") == "3"
+        assert page.locator("form").count() == 0
+
+
+def test_a_survey_above_the_usual_limit(site: Site, browser: Browser) -> None:
+    asked = [yes_no(f"q{i}") | {"text": f"Question {i}?"} for i in range(10)]
+    published = site.add(define(asked, [field(COIN, f"q{i}") for i in range(10)], epsilon=12))
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        expect(page.get_by_role("heading", name="This survey costs more than your limit")).to_be_visible()
+        no_form(site, page)
+
+
+def test_the_device_adds_up_what_it_spends_and_can_forget(site: Site, browser: Browser) -> None:
+    with visit(browser) as device:
+        for slug in ("one", "two"):
+            page = device.open(site.link(site.add(simple() | {"slug": slug})))
+            prepare(page)
+        page.get_by_text("This device", exact=True).click()
+        text = device.text()
+        assert "in all surveys: ε = 2.2." in text
+        assert re.search(r"one: ε = 1.1\b.*two: ε = 1.1\b", text)
+        page.get_by_text("Forget all this").click()
+        page.get_by_role("button", name="Yes, forget").click()
+        expect(page.get_by_role("heading", name="Forgotten")).to_be_focused()
+        no_form(site, page)
+        page.get_by_role("button", name="Answer all the same").click()
+        expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
+        page.get_by_text("This device", exact=True).click()
+        assert "in all surveys: ε = 0." in device.text()
+        assert not site.sent()
+
+
+def test_edges_fit_and_pass_axe_light_and_dark(site: Site, browser: Browser) -> None:
+    """Rendered by the server alone, a notice of the script, and a notice with the device's panel."""
+    closed = site.add(simple(), state=State.CLOSED)
+    invited = site.add(simple() | {"slug": "invited"}, codes=[CODE])
+    damaged = site.add(simple() | {"slug": "damaged"})
+    with visit(browser, init=f"if (location.pathname === '/s/damaged') {OPAQUE}") as device:
+        for address in (site.link(closed), site.link(invited), site.link(damaged), f"{site.origin}/s/nothing"):
+            device.open(address)
+            for look, options in LOOKS.items():
+                device.page.set_viewport_size(options["viewport"])
+                device.page.emulate_media(color_scheme=options["color_scheme"])
+                assert violations(device.page) == [], (address, look)
+                assert overflows(device.page) == [], (address, look)

@@ -1,0 +1,253 @@
+"""The words that go into papers: every number in them is this survey's own."""
+
+import math
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from client import Survey
+from client.mechanism import Flip, Geometric, Sampled, Subset
+from survey_app.authoring import build_file
+from survey_app.estimate.intervals import APPROXIMATE, GUARANTEED, Options
+from survey_app.explain.chances import total
+from survey_app.plan.people import draw_people
+from survey_app.results.caution import design_effect, largest_shift, untrue_answers, worth
+from survey_app.results.document import results
+from survey_app.results.methods import Setting, cautions, checklist, interval_kinds, intervals_shown, loss, paragraph
+from survey_app.simulate.devices import reports
+from survey_app.tally import Tally, add_bits
+from tests.definitions import COIN, choice, define, field, number, sampled, scale, subset, survey, unary, yes_no
+
+CAMPUS = Path(__file__).parents[2] / "examples" / "campus.yaml"
+PLAIN = Setting(Options(), sample=False, final=True)
+
+
+def document(made: Survey, count: int = 500, options: Options | None = None) -> dict[str, Any]:
+    """The results of made-up people."""
+    rng, counts = np.random.default_rng(), np.zeros(made.width, dtype=np.int64)
+    for rows in reports(made, draw_people(made, {}, count, rng), rng):
+        add_bits(counts, rows)
+    return results(made, Tally(count, counts), options)
+
+
+@pytest.fixture(scope="module")
+def campus() -> Survey:
+    return build_file(CAMPUS).survey
+
+
+def test_the_paragraph_holds_the_surveys_own_numbers(campus: Survey) -> None:
+    text = paragraph(campus, document(campus), PLAIN)
+    assert "n = 500 reports" in text
+    assert campus.digest in text
+    assert f"ε = {loss(total(campus))} (the sum over all fields)" in text
+    for one in campus.fields:
+        assert f"(ε = {loss(one.mechanism.epsilon)})" in text
+        if not isinstance(one.mechanism, Geometric):
+            assert f"p = {float(one.mechanism.p):.4g}" in text
+            assert f"q = {float(one.mechanism.q):.4g}" in text
+        for question in one.questions:
+            assert f"“{question.id}”" in text
+    assert "confidence of 95% each" in text
+    assert "Clopper–Pearson" in text and "Fieller" in text
+    assert "randomized together, as one answer out of 12 combinations" in text
+    assert "“hours” was rounded at random, without bias, to one of 2 levels" in text
+    assert "“spend” was rounded" not in text  # every number has a level of its own
+
+
+@pytest.mark.parametrize(
+    ("setting", "said", "unsaid"),
+    [
+        (Setting(Options(0.8, simultaneous=True), False, True), "80% for all answers of a question together", "95%"),
+        (Setting(Options(narrow=True), False, True), "Wilson", "Clopper"),
+        (Setting(Options(population=9000), False, True), "a population of 9,000", "Clopper"),
+        (Setting(Options(), True, True), "for these respondents alone", "they refer to the population"),
+        (Setting(Options(), False, False), "still open", "closed survey"),
+    ],
+)
+def test_the_paragraph_tells_which_intervals_these_are(setting: Setting, said: str, unsaid: str) -> None:
+    made = survey(define([yes_no()], [field(COIN, "cheated")], epsilon="1.098612288669"))
+    text = paragraph(made, document(made, options=setting.options), setting)
+    assert said in text
+    assert unsaid not in text
+
+
+def test_questions_with_one_mechanism_share_a_sentence() -> None:
+    names = [f"q{i}" for i in range(20)]
+    made = survey(define([yes_no(name) for name in names], [field(COIN, name) for name in names]))
+    text = paragraph(made, document(made), PLAIN)
+    assert "“q0”, “q1”, “q2”, “q3”, “q4”, “q5” and 14 more questions were each randomized" in text
+    assert text.count("P(yes sent | yes)") == 1
+
+
+def test_with_ask_the_paragraph_says_how_many_were_asked() -> None:
+    made = survey(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")], ask=1))
+    text = paragraph(made, document(made), PLAIN)
+    assert "Each device answered 1 of the 2 fields" in text
+    assert "the sum of the 1 largest" in text
+
+
+def kinds_by_label(made: Survey, shown: dict[str, Any]) -> None:
+    """Guaranteed lines exactly where the words promise a binomial count alone."""
+    for one in made.fields:
+        for question in one.questions:
+            part = next(part for part in shown["questions"] if part["id"] == question.id)
+            kinds = set(interval_kinds(one, question))
+            labels = {line["coverage"] for key in ("estimates", "answered", "cumulative") for line in part.get(key, [])}
+            assert (GUARANTEED in labels) == ("binomial" in kinds)
+            assert (APPROXIMATE in labels) == bool(kinds - {"binomial"})
+
+
+def test_the_words_about_intervals_agree_with_their_labels(campus: Survey) -> None:
+    kinds_by_label(campus, document(campus))
+    for made in (
+        define([scale()], [field(subset(3, 1), "fair")]),
+        define([scale(optional=True)], [field(subset(4, 2), "fair")]),
+        define([scale()], [field(unary(3), "fair")]),
+        define([choice(), scale()], [field(subset(9, 1), "help", "fair")]),
+        define([choice(), scale()], [field(subset(9, 3), "help", "fair")]),
+        define([choice(), scale()], [field(unary(9), "help", "fair")]),
+        define([number(levels=3)], [field(subset(3, 1), "hours")]),
+        define([number(bins=3)], [field(subset(3, 2), "hours")]),
+        define([number(optional=True)], [field(subset(3, 1), "hours")]),
+    ):
+        kinds_by_label(survey(made), document(survey(made)))
+
+
+def test_every_interval_is_counted(campus: Survey) -> None:
+    shown = document(campus)
+    lists = ("estimates", "answered", "totals", "cumulative")
+    parts = [*shown["questions"], *shown["joint"]]
+    assert intervals_shown(shown, PLAIN) == sum(len(part.get(key, [])) for part in parts for key in lists)
+    said = " ".join(cautions(shown, PLAIN))
+    assert f"{intervals_shown(shown, PLAIN)} intervals of 95% are shown" in said
+    more = Setting(Options(), False, True, compared=7)
+    assert intervals_shown(shown, more) == intervals_shown(shown, PLAIN) + 7
+    assert "choose simultaneous" in said
+    together = Setting(Options(simultaneous=True), False, True)
+    assert "choose simultaneous" not in " ".join(cautions(shown, together))
+
+
+def test_cautions_follow_the_state_and_the_invitations(campus: Survey) -> None:
+    shown = document(campus)
+    assert "still open" not in " ".join(cautions(shown, PLAIN))
+    assert "still open" in " ".join(cautions(shown, Setting(Options(), False, False)))
+    assert "without invitation" in " ".join(cautions(shown, PLAIN))
+    assert "without invitation" not in " ".join(cautions(shown, Setting(Options(), False, True, invited=True)))
+
+
+def test_the_checklist_fills_in_what_is_known(campus: Survey) -> None:
+    items = {item.name: item for item in checklist(campus, document(campus), PLAIN)}
+    assert set(items) == {
+        "Mode", "Frame and sampling", "Response rate", "Privacy", "Noise",
+        "Estimator", "Intervals", "Weights", "Stopping rule", "Definition",
+    }  # fmt: skip
+    assert items["Stopping rule"].open and items["Response rate"].open and not items["Privacy"].open
+    assert campus.digest in items["Definition"].text
+    assert "cheated 1.0987" in items["Privacy"].text and "help+fair" in items["Privacy"].text
+    known = Setting(Options(), False, True, True, "The survey closes with 100 reports.")
+    items = {item.name: item for item in checklist(campus, document(campus), known)}
+    assert not items["Stopping rule"].open
+    assert "By invitation" in items["Frame and sampling"].text
+
+
+def test_an_epsilon_is_never_told_smaller_than_it_is() -> None:
+    assert loss(Decimal("1.09861228")) == "1.0987"
+    assert loss(Decimal("2")) == "2"
+    assert loss(Decimal("0.50001")) == "0.5001"
+
+
+# METHODS §1: design effect 5.7 at ln 3 and π = .2, 16.8 at π = .05.
+@pytest.mark.parametrize(("share", "effect"), [(0.2, 5.7), (0.05, 16.8)])
+def test_the_design_effect_of_a_coin(share: float, effect: float) -> None:
+    made = survey(define([yes_no()], [field(COIN, "cheated")]))
+    assert design_effect(made.fields[0], made.questions[0], share) == pytest.approx(effect, abs=0.05)
+
+
+def test_the_design_effect_of_a_joint_question_is_seen_in_simulation() -> None:
+    """The variance of 4000 estimates is known to 1/√2000; six of those are a false-alarm rate of about 2e-9."""
+    made = survey(define([choice(), scale()], [field(subset(9, 2), "help", "fair")]))
+    one, question = made.fields[0], made.questions[0]
+    mechanism = one.mechanism
+    assert isinstance(mechanism, Subset)
+    rng, count, runs = np.random.default_rng(), 200, 4000
+    said = draw_people(made, {"help": {"option 0": 0.3, "option 1": 0.3, "option 2": 0.4}}, count * runs, rng)
+    rows = np.concatenate([np.unpackbits(part, axis=1, count=9) for part in reports(made, said, rng)])
+    sums = rows.reshape(runs, count, 9).sum(axis=1)[:, :3].sum(axis=1)
+    estimates = (sums / count - 3 * float(mechanism.q)) / float(mechanism.p - mechanism.q)
+    effect = design_effect(one, question, 0.3)
+    assert effect is not None
+    seen = float(np.var(estimates)) * count / (0.3 * 0.7)
+    assert seen == pytest.approx(effect, rel=6 / math.sqrt(runs / 2))
+    alone = survey(define([choice()], [field(subset(3, 1), "help")]))
+    other = design_effect(alone.fields[0], alone.questions[0], 0.3)
+    assert other is not None and seen != pytest.approx(other, rel=6 / math.sqrt(runs / 2))
+
+
+def test_what_has_no_share_has_no_design_effect() -> None:
+    made = survey(define([number()], [field(subset(2, 1), "hours")]))
+    assert design_effect(made.fields[0], made.questions[0], 0.5) is None
+    made = survey(define([yes_no()], [field(COIN, "cheated")]))
+    assert design_effect(made.fields[0], made.questions[0], 0.0) is None
+    assert worth(made.fields[0], made.questions[0], []) is None
+
+
+# METHODS §9, at ε = 1, for a fraction b: RR 1.58 b, GRR k=5 3.33 b, GRR k=100 58.6 b.
+def test_the_largest_shift_by_invented_reports() -> None:
+    e = math.e
+
+    def shift(mechanism: dict[str, Any], question: dict[str, Any], **more: Any) -> float:
+        made = survey(define([question], [field(mechanism, question["id"])], **more))
+        found = largest_shift(made, made.fields[0], made.questions[0], 0.01)
+        assert found is not None
+        return found
+
+    flip = {"kind": "flip", "one": str(int(2**64 * e / (1 + e))), "zero": str(int(2**64 / (1 + e)) + 1)}
+    assert shift(flip, yes_no()) == pytest.approx(0.0158, abs=5e-5)
+    assert shift(subset(5, 1, int(2**64 * e / (e + 4))), choice(options=5)) == pytest.approx(0.0333, abs=5e-5)
+    assert shift(subset(100, 1, int(2**64 * e / (e + 99))), choice(options=100)) == pytest.approx(0.586, abs=5e-4)
+    assert shift(COIN, yes_no()) == pytest.approx(0.015)
+    one_of_three = shift(sampled(3, 1), {"id": "used", "type": "multiple", "text": "?", "options": ["a", "b", "c"]})
+    assert one_of_three == pytest.approx(0.045)  # whoever invents a report chooses what it is asked
+    assert shift(subset(2, 1), number(max=60)) == pytest.approx(0.01 * 60 * 1.5)
+
+
+def test_no_invented_reports_shift_an_estimate_further_than_told() -> None:
+    """All honest reports say no and 2% are invented as yes: the shift is the one told; and the other way round."""
+    made = survey(define([choice(), scale()], [field(subset(9, 2), "help", "fair")]))
+    one, question = made.fields[0], made.questions[0]
+    mechanism = one.mechanism
+    assert isinstance(mechanism, Subset)
+    p, q = float(mechanism.p), float(mechanism.q)
+    told = largest_shift(made, one, question, 0.02)
+    invented = 0.02 * (2 - 3 * q) / (p - q)  # both symbols of a made-up report lie among the three of one answer
+    assert told is not None and told == pytest.approx(max(invented, 0.02 * (p + 2 * q) / (p - q)))
+
+
+def test_a_mean_among_those_who_answered_has_no_bound() -> None:
+    made = survey(define([number(optional=True)], [field(subset(3, 1), "hours")]))
+    assert largest_shift(made, made.fields[0], made.questions[0]) is None
+
+
+def test_an_invented_laplace_report_can_be_far_out(campus: Survey) -> None:
+    one = next(field for field in campus.fields if isinstance(field.mechanism, Geometric))
+    mechanism = one.mechanism
+    assert isinstance(mechanism, Geometric)
+    told = largest_shift(campus, one, one.questions[0], 0.01)
+    assert told == pytest.approx(0.01 * (2 ** (mechanism.width - 1) + 500))
+
+
+def test_untrue_answers_divide_the_estimate_and_its_interval(campus: Survey) -> None:
+    shown = document(campus)
+    (found,) = untrue_answers(campus, shown)
+    line = shown["questions"][0]["estimates"][1]
+    assert line["option"] == "yes"
+    for lie, row in zip((0.1, 0.3), found.corrected, strict=True):
+        assert row == pytest.approx([min(line[key] / (1 - lie), 1) for key in ("estimate", "low", "high")])
+
+
+def test_mechanisms_are_those_the_tests_think_of(campus: Survey) -> None:
+    kinds = {type(one.mechanism) for one in campus.fields}
+    assert {Flip, Subset, Sampled, Geometric} <= kinds

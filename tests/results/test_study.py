@@ -1,0 +1,367 @@
+"""Cross-tabs, strata and regression as documents: on the command line and over HTTP, with their refusals."""
+
+import csv
+import io
+import json
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from argon2 import PasswordHasher
+from click.testing import CliRunner, Result
+from flask.testing import FlaskClient
+
+from survey_app import accounts, create_app
+from survey_app.accounts import add_user, new_token, secret_hash
+from survey_app.authoring.terms import Terms
+from survey_app.cli import main
+from survey_app.estimate.groups import GroupsError
+from survey_app.estimate.intervals import Options
+from survey_app.pages.access import get_store
+from survey_app.results.crosstab import crosstab_document
+from survey_app.results.document import NUMBERS
+from survey_app.results.groups import groups_document
+from survey_app.simulate.devices import reports
+from survey_app.store import Published, Store, Submission
+from survey_app.store.sqlite import reports as sqlite_reports
+from survey_app.tally import Bits, Tally
+from tests.definitions import COIN, define, field, multiple, number, sampled, scale, subset, survey, yes_no
+from tests.definitions import choice as choice_question
+
+QUESTIONS = [
+    yes_no("cheated"), choice_question("help", options=3, optional=True), scale("fair"), number("hours"),
+    multiple("used"), number("age", bins=3), yes_no("told"),
+]  # fmt: skip
+FIELDS = [
+    field(COIN, "cheated"), field(subset(4, 1), "help"), field(subset(6, 1), "fair", "told"), field(subset(2, 1), "hours"),
+    field(sampled(3, 1), "used"), field(subset(3, 2, 7 * 2**61), "age"),
+]  # fmt: skip
+EXAM = define(QUESTIONS, FIELDS)
+REPORTS = 120
+
+
+@pytest.fixture(autouse=True)
+def _cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+
+
+def rows_of(definition: dict[str, Any], count: int) -> Bits:
+    parsed, rng = survey(definition), np.random.default_rng()
+    indices = {}
+    for question in parsed.questions:
+        top = question.steps + 1 if question.levels else 8 if question.type == "multiple" else question.size
+        indices[question.id] = rng.integers(0, top, count)
+    return np.concatenate([np.zeros((0, parsed.length), dtype=np.uint8), *reports(parsed, indices, rng)])
+
+
+def add(store: Store, owner: int, slug: str, count: int, *, public: bool = True, **changes: Any) -> Published:
+    definition = EXAM | {"slug": slug} | changes
+    published = store.add_survey(survey(definition), Terms(public=public), owner=owner)
+    made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows_of(definition, count)]
+    store.write(made.copy)
+    return published
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[tuple[FlaskClient, str]]:
+    """A server with a public and a private survey, and the owner's token; the command line sees the same store."""
+    app = create_app({"DB": f"sqlite:///{tmp_path}/candor.db", "RATE_LIMIT": "off"})
+    store = get_store(app)
+    owner = add_user(store, "ada", "a long password")
+    token = new_token()
+    store.add_token(owner, secret_hash(token))
+    add(store, owner.key, "exam", REPORTS)
+    add(store, owner.key, "other", 80)
+    add(store, owner.key, "few", 0)
+    add(store, owner.key, "secret", 40, public=False)
+    yield app.test_client(), token
+    store.close()
+
+
+@pytest.fixture
+def run(tmp_path: Path, web: Any) -> Any:
+    def invoke(*arguments: str) -> Result:
+        return CliRunner().invoke(main, ["--db", f"sqlite:///{tmp_path}/candor.db", *arguments])
+
+    return invoke
+
+
+def refused(found: Result, *words: str) -> None:
+    assert found.exit_code == 1, found.output
+    assert "Traceback" not in found.output
+    for word in words:
+        assert word in found.output
+
+
+def strict(text: str) -> Any:
+    """JSON as the standard has it: no NaN, no Infinity."""
+
+    def forbidden(name: str) -> None:
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(text, parse_constant=forbidden)
+
+
+def check(lines: list[dict[str, Any]]) -> None:
+    assert lines
+    for line in lines:
+        assert set(NUMBERS) <= set(line)
+        assert line["low"] < line["high"]
+        assert line["n"] >= 2
+        assert line["coverage"] in ("guaranteed", "approximate")
+
+
+# cross-tabs
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "test"),
+    [
+        ("cheated", "help", "Pearson's test on the reported table"),
+        ("fair", "told", "likelihood ratio of independent cells"),
+        ("cheated", "age", "quadratic form in the covariances of the stored bits"),
+        ("used", "cheated", "quadratic form in the covariances of the stored bits"),
+        ("fair", "help", "Pearson's test on the reported table"),
+    ],
+)
+def test_a_crosstab_says_the_same_on_the_command_line_and_over_http(
+    run: Any, web: tuple[FlaskClient, str], rows: str, columns: str, test: str
+) -> None:
+    found = strict(run("crosstab", "exam", rows, columns).stdout)
+    answer = web[0].get("/api/surveys/exam/crosstab", query_string={"rows": rows, "columns": columns})
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert strict(answer.text) == found
+    assert (found["rows"], found["columns"], found["n"]) == (rows, columns, REPORTS)
+    assert found["test"]["name"] == test
+    assert 0 <= found["test"]["p_value"] <= 1
+    cells = len(found["row_options"]) * len(found["column_options"])
+    for kind, count in (
+        ("estimates", cells),
+        ("within_rows", cells),
+        ("differences", cells - len(found["column_options"])),
+    ):
+        check(found[kind])
+        assert len(found[kind]) == count
+    joint = rows == "fair" and columns == "told"
+    assert {line["coverage"] for line in found["estimates"]} == ({"guaranteed"} if joint else {"approximate"})
+
+
+def test_a_crosstab_as_a_table(run: Any) -> None:
+    found = list(
+        csv.DictReader(io.StringIO(run("crosstab", "exam", "cheated", "help", "--csv", "--simultaneous").stdout))
+    )
+    assert {row["list"] for row in found} == {"estimates", "within_rows", "differences"}
+    assert {row["cheated"] for row in found} == {"no", "yes"}
+    assert "no answer" in {row["help"] for row in found}
+    assert all(float(row["low"]) < float(row["high"]) for row in found)
+
+
+def test_a_crosstab_of_a_survey_without_reports(run: Any, web: tuple[FlaskClient, str]) -> None:
+    found = strict(run("crosstab", "few", "cheated", "help").stdout)
+    assert (found["n"], found["estimates"], found["note"]) == (0, [], "not enough reports")
+    assert "Traceback" not in run("crosstab", "few", "cheated", "help", "--csv").output
+    assert strict(web[0].get("/api/surveys/few/crosstab?rows=fair&columns=told").text)["note"] == "not enough reports"
+
+
+def test_crosstabs_that_cannot_be_are_refused(run: Any, web: tuple[FlaskClient, str]) -> None:
+    refused(run("crosstab", "exam", "cheated", "nothing"), "there is no question 'nothing'", "cheated, help")
+    refused(run("crosstab", "exam", "cheated", "hours"), "hours is a number without bins")
+    refused(run("crosstab", "nowhere", "cheated", "help"))
+    for query in ("", "rows=cheated", "rows=cheated&columns=cheated", "rows=hours&columns=cheated"):
+        answer = web[0].get(f"/api/surveys/exam/crosstab?{query}")
+        assert answer.status_code == 400
+        assert answer.get_json()["code"] == "malformed_request"
+    for query in ("confidence=nan", "confidence=1", "confidence=x", "population=5"):
+        answer = web[0].get(f"/api/surveys/exam/crosstab?rows=cheated&columns=help&{query}")
+        assert answer.status_code == 400
+    assert web[0].get("/api/surveys/nowhere/crosstab?rows=cheated&columns=help").status_code == 404
+
+
+def test_private_crosstabs_are_for_their_owner(web: tuple[FlaskClient, str]) -> None:
+    browser, token = web
+    path = "/api/surveys/secret/crosstab?rows=cheated&columns=help"
+    assert browser.get(path).status_code == 401
+    assert browser.get(path, headers={"Authorization": "Bearer " + "x" * 43}).status_code == 401
+    assert browser.get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 200
+
+
+def test_a_crosstab_reads_the_store_in_pieces(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of seven reports give what one piece gives."""
+    whole = strict(run("crosstab", "exam", "cheated", "age").stdout)
+    monkeypatch.setattr(sqlite_reports, "CHUNK", 7)
+    pieces: list[int] = []
+    original = crosstab_document
+
+    def watched(published: Any, tally: Any, scan: Any, *rest: Any) -> dict[str, Any]:
+        def counted() -> Iterator[Bits]:
+            for piece in scan:
+                pieces.append(len(piece))
+                yield piece
+
+        return original(published, tally, counted(), *rest)
+
+    monkeypatch.setattr("survey_app.cli.results.crosstab_document", watched)
+    found = strict(run("crosstab", "exam", "cheated", "age").stdout)
+    assert sum(pieces) == REPORTS
+    assert max(pieces) <= 7
+    assert found["test"]["statistic"] == pytest.approx(whole["test"]["statistic"])
+    for one, other in zip(found["estimates"], whole["estimates"], strict=True):
+        assert one["unbiased"] == pytest.approx(other["unbiased"])
+
+
+# strata
+
+
+def test_strata_side_by_side_and_together(run: Any, tmp_path: Path) -> None:
+    weights = tmp_path / "weights.yaml"
+    weights.write_text("exam: 3\nother: 1\n")
+    found = strict(run("results", "exam", "other", "--weights", str(weights)).stdout)
+    assert [one["slug"] for one in found["strata"]] == ["exam", "other"]
+    assert found["strata"][0]["questions"] == strict(run("results", "exam").stdout)["questions"]
+    assert found["weights"] == {"exam": 0.75, "other": 0.25}
+    (gap,) = found["differences"]
+    assert (gap["of"], gap["to"]) == ("other", "exam")
+    lines = {slug: one for slug, one in zip(("exam", "other"), found["strata"], strict=True)}
+    for question, combined, differing in zip(QUESTIONS, found["combined"], gap["questions"], strict=True):
+        assert combined["id"] == differing["id"] == question["id"]
+        check(combined["estimates"])
+        check(differing["estimates"])
+        for i, (one, other) in enumerate(zip(combined["estimates"], differing["estimates"], strict=True)):
+            first, second = (
+                next(q for q in lines[slug]["questions"] if q["id"] == question["id"])["estimates"][i]
+                for slug in ("exam", "other")
+            )
+            assert one["option"] == first["option"] == second["option"]
+            if first["unbiased"] is not None and second["unbiased"] is not None:
+                assert one["unbiased"] == pytest.approx(0.75 * first["unbiased"] + 0.25 * second["unbiased"])
+                assert other["unbiased"] == pytest.approx(second["unbiased"] - first["unbiased"])
+            assert one["n"] == first["n"] + second["n"]
+    without = strict(run("results", "exam", "other").stdout)
+    assert "combined" not in without
+    table = list(
+        csv.DictReader(io.StringIO(run("results", "exam", "other", "--csv", "--weights", str(weights)).stdout))
+    )
+    assert {row["survey"] for row in table} == {"exam", "other", "all strata", "other - exam"}
+
+
+def test_a_stratum_without_reports_is_said_to_be_one(run: Any, tmp_path: Path) -> None:
+    weights = tmp_path / "weights.json"
+    weights.write_text('{"exam": 1, "few": 1}')
+    found = strict(run("results", "exam", "few", "--weights", str(weights)).stdout)
+    for part in (*found["combined"], *found["differences"][0]["questions"]):
+        assert (part["estimates"], part["note"]) == ([], "not enough reports")
+    weights.write_text('{"exam": 1, "few": 0}')
+    found = strict(run("results", "exam", "few", "--weights", str(weights)).stdout)
+    assert found["combined"][0]["estimates"]
+    assert "Traceback" not in run("results", "exam", "few", "--csv").output
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("exam: 1\n", "must name exactly exam, other"),
+        ("exam: 1\nother: 1\nthird: 1\n", "must name exactly"),
+        ("exam: -1\nother: 2\n", "numbers from 0"),
+        ("exam: 0\nother: 0\n", "not all 0"),
+        ("exam: .nan\nother: 1\n", "numbers from 0"),
+        ("exam: .inf\nother: 1\n", "numbers from 0"),
+        ("exam: yes\nother: no\n", "must be numbers"),
+        ("- exam\n", "must map"),
+        ("exam: [\n", "weights"),
+    ],
+)
+def test_weights_that_do_not_do_are_refused(run: Any, tmp_path: Path, text: str, reason: str) -> None:
+    weights = tmp_path / "weights"
+    weights.write_text(text)
+    refused(run("results", "exam", "other", "--weights", str(weights)), reason)
+
+
+def test_strata_of_nothing_common_are_refused(run: Any, tmp_path: Path) -> None:
+    published = [
+        (survey(one), Tally(0, np.zeros(1, dtype=np.int64)))
+        for one in (
+            define([yes_no()], [field(COIN, "cheated")]),
+            define([yes_no("told")], [field(COIN, "told")], slug="other"),
+        )
+    ]
+    with pytest.raises(GroupsError, match="do not ask the same"):
+        groups_document(published, Options())
+    refused(run("results", "exam", "exam"), "named twice")
+    weights = tmp_path / "weights"
+    weights.write_text("exam: 1\n")
+    refused(run("results", "exam", "--weights", str(weights)), "several surveys")
+
+
+# what intervals
+
+
+def test_results_with_other_intervals(run: Any) -> None:
+    usual = strict(run("results", "exam").stdout)
+    first = usual["questions"][0]["estimates"][1]
+    for option, wider in (("--confidence=0.99", True), ("--narrow", False), (f"--population={REPORTS}", False)):
+        one = strict(run("results", "exam", option).stdout)["questions"][0]["estimates"][1]
+        assert (one["high"] - one["low"] > first["high"] - first["low"]) is wider
+        assert one["unbiased"] == first["unbiased"]
+        assert one["coverage"] == ("guaranteed" if wider else "approximate")
+    simultaneous = strict(run("results", "exam", "--simultaneous").stdout)
+    assert simultaneous["simultaneous"] is True
+    for one, other in zip(simultaneous["questions"][1]["estimates"], usual["questions"][1]["estimates"], strict=True):
+        assert one["high"] - one["low"] >= other["high"] - other["low"]
+    census = strict(run("results", "exam", f"--population={REPORTS}").stdout)["questions"][0]["estimates"][1]
+    assert (census["low"], census["high"]) == (census["sample_low"], census["sample_high"])
+    refused(run("results", "exam", "--population=100"), "cannot come from a population of 100")
+
+
+def test_results_with_totals(run: Any) -> None:
+    found = strict(run("results", "exam", "--total", "help=option 0|option 2").stdout)
+    question = found["questions"][1]
+    assert [line["option"] for line in question["totals"]] == ["option 0 or option 2"]
+    check(question["totals"])
+    check(question["answered"])
+    assert question["totals"][0]["unbiased"] == pytest.approx(
+        question["estimates"][0]["unbiased"] + question["estimates"][2]["unbiased"]
+    )
+    fair = found["questions"][2]
+    assert [line["option"] for line in fair["cumulative"]] == ["at most Disagree", "at most Neutral"]
+    assert [one["level"] for one in fair["quantiles"]] == [0.25, 0.5, 0.75]
+    refused(run("results", "exam", "--total", "help=nothing"), "the options of help are")
+    refused(run("results", "exam", "other", "--total", "help=option 0"), "for one survey")
+
+
+# regression
+
+
+def test_regression_on_questions_and_on_strata(run: Any, tmp_path: Path) -> None:
+    on = run("regress", "exam", "--outcome", "cheated", "--on", "help")
+    if on.exit_code:  # 120 reports at these odds may say nothing; then it is said
+        refused(on, "reports")
+    else:
+        found = strict(on.stdout)
+        assert [one["name"] for one in found["coefficients"]][:2] == ["intercept", "help: option 1"]
+        assert all(one["low"] < one["estimate"] < one["high"] for one in found["coefficients"])
+    file = tmp_path / "covariates.yaml"
+    file.write_text("exam: {year: 1}\nother: {year: 2}\n")
+    strata = run("regress", "exam", "other", "--outcome", "help=option 1", "--covariates", str(file))
+    if strata.exit_code:
+        refused(strata, "reports")
+    else:
+        assert strict(strata.stdout)["coefficients"][1]["n"] == REPORTS + 80
+
+
+def test_regressions_that_cannot_be_are_refused(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "covariates"
+    file.write_text("exam: {year: 1}\n")
+    refused(run("regress", "exam", "--outcome", "cheated"), "either --on")
+    refused(run("regress", "exam", "--outcome", "cheated", "--on", "help", "--covariates", str(file)), "either --on")
+    refused(run("regress", "exam", "other", "--outcome", "cheated", "--on", "help"), "for one survey")
+    refused(
+        run("regress", "exam", "other", "--outcome", "cheated", "--covariates", str(file)), "no covariates for other"
+    )
+    refused(run("regress", "exam", "--outcome", "hours", "--on", "help"), "no question with options")
+    refused(run("regress", "few", "--outcome", "cheated", "--on", "help"), "not enough reports")
+    file.write_text("exam: 1\nother: 2\n")
+    refused(run("regress", "exam", "other", "--outcome", "cheated", "--covariates", str(file)), "its covariates")

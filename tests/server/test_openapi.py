@@ -1,0 +1,153 @@
+"""The API's description against the routes, the table of problems, and the server itself."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode, SerializationContext
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+import client
+from client.report import to_text
+from survey_app import create_app
+from survey_app.accounts import secret_hash
+from survey_app.authoring.terms import Terms
+from survey_app.problems import CONTENT_TYPE, PROBLEMS
+from survey_app.server.openapi import document
+from survey_app.store.sqlite import SqliteStore
+from tests.definitions import simple, survey
+
+DOCS = Path(__file__).parents[2] / "docs" / "api.md"
+EVERYWHERE = {"method_not_allowed", "internal_error"}  # they belong to no operation in particular
+REPORTS = "/api/surveys/{slug}/reports"
+TOKEN = "t" * 43
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[Flask]:
+    """A server with an open survey, whose owner's token is TOKEN."""
+    store = SqliteStore(tmp_path / "candor.db")
+    built = create_app({"RATE_LIMIT": "off"}, store)
+    owner = store.add_user("ada", "no password")
+    store.add_token(owner, secret_hash(TOKEN))
+    for slug, public in (("exam", True), ("private", False)):
+        store.add_survey(survey(simple() | {"slug": slug}), Terms(public=public), owner=owner.key)
+    yield built
+    store.close()
+
+
+def operations() -> dict[tuple[str, str], Any]:
+    """The documented operations by method and path."""
+    return {
+        (method.upper(), path): operation
+        for path, methods in document()["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+def problems(operation: Any) -> set[tuple[int, str]]:
+    """The documented problems of an operation, with their statuses."""
+    return {
+        (int(status), code)
+        for status, response in operation["responses"].items()
+        if int(status) >= 400
+        for code in response["description"].split(", ")
+    }
+
+
+def test_what_is_routed_is_documented_and_what_is_documented_is_routed(app: Flask) -> None:
+    routed = {
+        (method, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/api") or rule.rule in ("/healthz", "/openapi.json")
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert set(operations()) == routed
+
+
+def test_the_server_gives_the_very_document(app: Flask) -> None:
+    response = app.test_client().get("/openapi.json")
+    assert (response.status_code, response.content_type) == (200, "application/json")
+    assert response.json == document()
+
+
+def test_the_document_is_valid_openapi(app: Flask) -> None:
+    schemathesis.openapi.from_dict(document()).validate()
+
+
+def test_the_problems_of_the_document_are_those_of_the_table() -> None:
+    assert document()["components"]["schemas"]["Problem"]["properties"]["code"]["enum"] == list(PROBLEMS)
+    found = set[tuple[int, str]]().union(*map(problems, operations().values()))
+    assert found == {(status, code) for code, (status, _) in PROBLEMS.items() if code not in EVERYWHERE}
+
+
+def test_problems_are_documented_in_their_one_shape() -> None:
+    for operation in operations().values():
+        for status, response in operation["responses"].items():
+            if int(status) >= 400:
+                assert response["content"] == {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+
+
+def test_every_problem_is_explained_to_readers() -> None:
+    if DOCS.exists():
+        page = DOCS.read_text()
+        assert [code for code in PROBLEMS if f"`{code}`" not in page] == []
+
+
+def test_every_path_is_explained_to_readers() -> None:
+    if DOCS.exists():
+        page = DOCS.read_text()
+        assert [path for _, path in operations() if path.replace("{slug}", "<slug>") not in page] == []
+
+
+@schemathesis.serializer("application/x-ndjson")
+def lines(context: SerializationContext, value: Any) -> bytes:
+    """How a batch is sent: a text as it is, anything else in a line of its own."""
+    return value.encode() if isinstance(value, str) else json.dumps(value).encode()
+
+
+def ways() -> Iterator[tuple[str, str, GenerationMode]]:
+    """Every operation as documented, and those with an input also with a wrong one."""
+    for (method, path), operation in operations().items():
+        yield method, path, GenerationMode.POSITIVE
+        if "parameters" in operation:
+            yield method, path, GenerationMode.NEGATIVE
+
+
+@pytest.mark.parametrize(("method", "path", "mode"), list(ways()))
+def test_the_server_keeps_to_its_description(app: Flask, method: str, path: str, mode: GenerationMode) -> None:
+    """Whatever is sent, as documented or not, the answer is one of those the description has."""
+    api = schemathesis.openapi.from_wsgi("/openapi.json", app)
+    places = [None, {"slug": "exam"}, {"slug": "private"}] if "{slug}" in path else [None]
+    cases = [api[path][method].as_strategy(generation_mode=mode, path_parameters=place) for place in places]
+    token = {"Authorization": f"Bearer {TOKEN}"}
+
+    @settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(case=st.one_of(cases), headers=st.sampled_from([{}, token]))
+    def check(case: Case[Any], headers: dict[str, str]) -> None:
+        case.call_and_validate(headers=headers, checks=CHECKS)
+
+    check()
+
+
+def test_a_real_report_fits_the_description(app: Flask) -> None:
+    report = client.randomize(survey(simple()), {"cheated": True})
+    case = schemathesis.openapi.from_wsgi("/openapi.json", app)[REPORTS]["POST"].Case(
+        path_parameters={"slug": "exam"},
+        body={"survey": report.survey, "id": to_text(report.id), "bits": to_text(report.bits)},
+        media_type="application/json",
+    )
+    assert [case.call_and_validate(checks=CHECKS).status_code for _ in range(2)] == [201, 200]

@@ -1,0 +1,257 @@
+"""The bits behind the snapshot: exactly the reports that the results show, and no others."""
+
+import contextlib
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from client.report import ID_BYTES
+from survey_app.authoring.terms import Terms
+from survey_app.results.export import shown
+from survey_app.store import STEP, Outcome, Published, State, Submission
+from survey_app.store.sqlite import SqliteStore
+from survey_app.store.sqlite import reports as sqlite_reports
+from survey_app.tally import Bits
+from tests.definitions import survey, worked
+from tests.store.test_durability import make, submission
+
+
+def add(store: SqliteStore, published: Published, count: int) -> list[Submission]:
+    """Reports that come one by one."""
+    made = [submission(published) for _ in range(count)]
+    for one in made:
+        assert store.write([one].copy) == [Outcome.STORED]
+    return made
+
+
+def again(store: SqliteStore, old: Published, **settings: Any) -> Published:
+    """The same survey with other settings, from nothing."""
+    store.delete_survey("exam")
+    return store.add_survey(survey(worked()), Terms(public=True, **settings), owner=old.owner)
+
+
+def scanned(store: SqliteStore, published: Published) -> list[bytes]:
+    """The rows of a scan, after seeing that they are those behind the snapshot."""
+    tally = store.snapshot(published)
+    rows = joined(published, store.scan(published))
+    assert len(rows) == tally.reports
+    assert sums(published, rows) == tally.counts.tolist()
+    return [row.tobytes() for row in rows]
+
+
+def joined(published: Published, chunks: Iterable[Bits]) -> Bits:
+    return np.concatenate([np.zeros((0, published.survey.length), dtype=np.uint8), *chunks])
+
+
+def sums(published: Published, rows: Bits) -> list[int]:
+    """Ones in each stored bit, counted the plain way."""
+    ones = np.unpackbits(rows, axis=1, count=published.survey.width)
+    return [int(column.sum(dtype=np.int64)) for column in ones.T]
+
+
+def pending(store: SqliteStore, published: Published) -> list[bytes]:
+    blob = store._one("select pending from tallies where survey = ?", published.key)[0]
+    return [blob[i : i + ID_BYTES] for i in range(0, len(blob), ID_BYTES)]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[tuple[SqliteStore, Published]]:
+    store, published = make(tmp_path / "candor.db")
+    yield store, published
+    store.close()
+
+
+def test_a_scan_gives_what_the_snapshot_shows_at_every_number_of_reports(made: tuple[SqliteStore, Published]) -> None:
+    store, published = made
+    arrived: list[Submission] = []
+    for count in range(46):
+        steps = count - count % STEP
+        waiting = {one.id for one in arrived[steps:]}
+        assert set(pending(store, published)) == waiting
+        assert len(pending(store, published)) == len(waiting) < STEP
+        ordered = sorted(arrived[:steps], key=lambda one: one.id)
+        assert scanned(store, published) == [one.bits for one in ordered]
+        arrived += add(store, published, 1)
+
+
+@pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 45])
+def test_closing_shows_every_report_and_forgets_which_were_last(
+    made: tuple[SqliteStore, Published], count: int
+) -> None:
+    store, published = made
+    add(store, published, count)
+    store.set_state(published, State.CLOSED)
+    closed = store.newest("exam")
+    assert closed is not None
+    assert len(scanned(store, closed)) == count
+    assert pending(store, closed) == []
+
+
+@pytest.mark.parametrize("count", [0, 19, 25])
+def test_a_survey_that_closes_by_time_shows_every_report(
+    made: tuple[SqliteStore, Published], count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, old = made
+    closes = datetime(2030, 1, 1, tzinfo=UTC)
+    published = again(store, old, closes=closes)
+    add(store, published, count)
+    assert len(scanned(store, published)) == count - count % STEP
+    monkeypatch.setattr(sqlite_reports, "now", lambda: closes - timedelta(seconds=1))
+    assert len(scanned(store, published)) == count - count % STEP
+    monkeypatch.setattr(sqlite_reports, "now", lambda: closes)
+    assert len(scanned(store, published)) == count
+
+
+@pytest.mark.parametrize("most", [1, 19, 20, 23, 40])
+def test_a_full_survey_is_scanned_whole(made: tuple[SqliteStore, Published], most: int) -> None:
+    store, old = made
+    published = again(store, old, max_reports=most)
+    for count in range(most + 2):
+        kept = min(count, most)
+        assert len(scanned(store, published)) == (most if kept == most else kept - kept % STEP)
+        store.write(lambda: [submission(published)])
+    assert pending(store, published) == []
+
+
+@pytest.mark.parametrize(
+    "batches", [[19, 1], [19, 19, 19], [5, 30, 4], [100, 3, 18], [7] * 9, [0, 20, 0], [sqlite_reports.CHUNK + 25, 1]]
+)
+def test_batches_take_steps_as_they_come(made: tuple[SqliteStore, Published], batches: list[int]) -> None:
+    store, published = made
+    bits = submission(published).bits
+    total = step = 0
+    for size in batches:
+        batch = [Submission(published.key, (total + i).to_bytes(ID_BYTES, "big"), bits) for i in range(size)]
+        assert store.write(batch.copy) == [Outcome.STORED] * size
+        total += size
+        step = total if total - step >= STEP else step
+        assert len(scanned(store, published)) == step
+        assert len(pending(store, published)) == total - step < STEP
+
+
+def test_a_batch_with_known_and_taken_ids_counts_only_what_is_new(made: tuple[SqliteStore, Published]) -> None:
+    store, published = made
+    first = add(store, published, 15)
+    taken = first[1]._replace(bits=bytes(byte ^ 0xFF for byte in first[1].bits))
+    new = [submission(published) for _ in range(4)]
+    outcomes = store.write(lambda: [first[0], taken, *new])
+    assert outcomes == [Outcome.ALREADY_STORED, Outcome.ID_TAKEN, *[Outcome.STORED] * 4]
+    assert set(pending(store, published)) == {one.id for one in (*first, *new)}
+    add(store, published, 1)
+    assert len(scanned(store, published)) == 20
+    assert pending(store, published) == []
+
+
+def test_two_writers_share_the_steps(made: tuple[SqliteStore, Published]) -> None:
+    """As two processes do: two stores on one file."""
+    store, published = made
+    other = SqliteStore(store.path)
+    for count in range(45):
+        reader, writer = (store, other) if count % 3 else (other, store)
+        assert len(scanned(reader, published)) == count - count % STEP
+        add(writer, published, 1)
+    other.close()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from survey_app.store.sqlite import SqliteStore
+from tests.store.test_durability import submission
+store = SqliteStore(Path(sys.argv[1]))
+published = store.newest("exam")
+for _ in range(200):
+    store.write([submission(published)].copy)
+"""
+
+
+def test_an_export_is_of_one_moment_while_others_write(made: tuple[SqliteStore, Published]) -> None:
+    store, published = made
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(store.path)], cwd=Path(__file__).parents[2])
+    seen: set[tuple[int, bool]] = set()
+    while (running := writer.poll() is None) or not seen:
+        with shown(store, published) as (tally, chunks):
+            rows = joined(published, chunks)
+        assert len(rows) == tally.reports
+        assert sums(published, rows) == tally.counts.tolist()
+        seen.add((tally.reports, running))
+    assert writer.returncode == 0
+    assert all(reports % STEP == 0 for reports, _ in seen)
+    assert len(scanned(store, published)) == 200
+
+
+def test_a_scan_sees_one_moment(made: tuple[SqliteStore, Published], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_reports, "CHUNK", 10)
+    store, published = made
+    add(store, published, 40)
+    scan = store.scan(published)
+    rows = len(next(scan))
+    add(store, published, 40)
+    assert rows + sum(map(len, scan)) == 40
+    assert len(scanned(store, published)) == 80
+
+
+@pytest.mark.parametrize("leave", ["close", "drop", "fail"])
+def test_a_scan_that_is_left_early_holds_nothing(
+    made: tuple[SqliteStore, Published], monkeypatch: pytest.MonkeyPatch, leave: str
+) -> None:
+    monkeypatch.setattr(sqlite_reports, "CHUNK", 10)
+    store, published = made
+    add(store, published, 40)
+    scan = store.scan(published)
+    assert len(next(scan)) == 10
+    assert store.tidy(now=False) is False  # it does hold a moment while it is read
+    if leave == "close":
+        scan.close()  # type: ignore[attr-defined]
+    elif leave == "fail":
+        with contextlib.suppress(KeyError):
+            scan.throw(KeyError)  # type: ignore[attr-defined]
+    del scan
+    add(store, published, 1)
+    assert store.tidy(now=True) is True
+    assert (store.path.parent / "candor.db-wal").stat().st_size == 0
+
+
+def test_waiting_ids_go_with_their_survey(made: tuple[SqliteStore, Published]) -> None:
+    store, published = made
+    ids = [one.id for one in add(store, published, 7)]
+    store.delete_survey("exam")
+    assert store._one("select count(*) from tallies")[0] == 0
+    store.close()
+    content = store.path.read_bytes()
+    assert not any(one in content for one in ids)
+
+
+def test_ids_that_took_their_step_are_wiped(made: tuple[SqliteStore, Published]) -> None:
+    """Each id is left once in the file: in its report."""
+    store, published = made
+    ids = [one.id for one in add(store, published, 20)]
+    assert store.tidy(now=True)
+    content = store.path.read_bytes()
+    assert [content.count(one) for one in ids] == [1] * 20
+
+
+def test_a_scan_changes_nothing(made: tuple[SqliteStore, Published]) -> None:
+    store, published = made
+    add(store, published, 33)
+    assert store.tidy(now=True)
+    before = store.path.read_bytes()
+    scanned(store, published)
+    with contextlib.closing(sqlite3.connect(store.path)) as connection:
+        assert connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0] == 0
+    assert store.path.read_bytes() == before
+
+
+def test_waiting_ids_tell_no_order(made: tuple[SqliteStore, Published]) -> None:
+    """Sorted, as the reports are: no order of arrival is at rest, here neither."""
+    store, published = made
+    add(store, published, 19)
+    assert store.tidy(now=True)
+    assert pending(store, published) == sorted(pending(store, published))
