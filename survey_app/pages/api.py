@@ -15,7 +15,7 @@ from survey_app.collect.intake import (
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.tables import PairError
 from survey_app.pages.access import bearer, check_scan, may_manage, readable, store, version, visible
-from survey_app.pages.results.choices import read_options
+from survey_app.pages.results.choices import read_options, refusal
 from survey_app.problems import Problem
 from survey_app.results.crosstab import crosstab_document
 from survey_app.results.document import results
@@ -83,7 +83,7 @@ def _options(reports: int) -> Options:
     """What intervals the query asks for; a document has no place for messages, so a bad choice is a Problem."""
     options, messages = read_options(request.args, reports)
     if messages:
-        raise Problem("malformed_request", " ".join(messages))
+        raise refusal(messages)
     return options
 
 

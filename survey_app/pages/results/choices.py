@@ -2,15 +2,32 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from werkzeug.datastructures import MultiDict
 
 from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
+from survey_app.problems import Problem
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 LARGEST_POPULATION = 2**53
 MOST_GROUPS = 12
+
+
+class Unfit(NamedTuple):
+    """A choice that cannot be: why, and what a page shows instead; whatever has no place for both is refused."""
+
+    reason: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"{self.reason}; {self.instead}."
+
+
+def refusal(messages: Sequence[Unfit]) -> Problem:
+    """The same for a document or a file."""
+    return Problem("malformed_request", " ".join(f"{message.reason}." for message in messages))
 
 
 @dataclass(frozen=True)
@@ -24,7 +41,7 @@ class Choices:
     columns: str = ""
     others: tuple[str, ...] = ()  # surveys to stand beside this one
     digest: str = ""
-    messages: tuple[str, ...] = field(default=(), compare=False)
+    messages: tuple[Unfit, ...] = field(default=(), compare=False)
 
     @property
     def levels(self) -> list[float]:
@@ -67,9 +84,9 @@ def query(*parts: Sequence[tuple[str, str]]) -> str:
     return f"?{urlencode(pairs)}" if pairs else ""
 
 
-def read_options(args: MultiDict[str, str], reports: int) -> tuple[Options, list[str]]:
+def read_options(args: MultiDict[str, str], reports: int) -> tuple[Options, list[Unfit]]:
     """What intervals a query asks for, and messages about what it may not ask for; an empty field is no choice."""
-    messages: list[str] = []
+    messages: list[Unfit] = []
     confidence = _confidence(args.get("confidence", "").strip(), messages)
     population = _population(args.get("population", "").strip(), reports, messages)
     options = Options(confidence, args.get("simultaneous") == "1", args.get("narrow") == "1", population)
@@ -81,12 +98,12 @@ def read(args: MultiDict[str, str], reports: int) -> Choices:
     options, messages = read_options(args, reports)
     target, view = args.get("target", ""), args.get("view", "")
     if target not in ("", "population", "sample"):
-        messages.append("The target is “population” or “sample”; these intervals are for the population.")
+        messages.append(Unfit("The target is “population” or “sample”", "these intervals are for the population"))
     if view not in ("", "table", "plot"):
-        messages.append("The view is “plot” or “table”; this is the plot.")
+        messages.append(Unfit("The view is “plot” or “table”", "this is the plot"))
     others = tuple(dict.fromkeys(slug for text in args.getlist("with") if (slug := text.strip())))
     if len(others) > MOST_GROUPS:
-        messages.append(f"At most {MOST_GROUPS} surveys can stand beside this one; these are the first.")
+        messages.append(Unfit(f"At most {MOST_GROUPS} surveys can stand beside this one", "these are the first"))
     return Choices(
         options=options,
         sample=target == "sample",
@@ -99,7 +116,7 @@ def read(args: MultiDict[str, str], reports: int) -> Choices:
     )
 
 
-def _confidence(text: str, messages: list[str]) -> float:
+def _confidence(text: str, messages: list[Unfit]) -> float:
     usual = Options.confidence
     try:
         found = float(text) if text else usual
@@ -107,22 +124,20 @@ def _confidence(text: str, messages: list[str]) -> float:
         found = 0.0
     if LEAST_CONFIDENCE <= found <= MOST_CONFIDENCE:
         return found
-    messages.append(
-        f"A confidence level is a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, such as 0.9;"
-        f" these intervals are of {usual}."
-    )
+    reason = f"A confidence level is a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, such as 0.9"
+    messages.append(Unfit(reason, f"these intervals are of {usual}"))
     return usual
 
 
-def _population(text: str, reports: int, messages: list[str]) -> int | None:
+def _population(text: str, reports: int, messages: list[Unfit]) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 17 and 0 < int(text) <= LARGEST_POPULATION):
-        messages.append("A population is a number of people, such as 5000; these intervals are for a very large one.")
+        reason = "A population is a number of people, such as 5000"
+        messages.append(Unfit(reason, "these intervals are for a very large one"))
         return None
     if int(text) < reports:
-        messages.append(
-            f"{reports:,} reports cannot come from {int(text):,} people; these intervals are for very many people."
-        )
+        reason = f"{reports:,} reports cannot come from {int(text):,} people"
+        messages.append(Unfit(reason, "these intervals are for very many people"))
         return None
     return int(text)

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 
 from survey_app.estimate.tables import PairError
 from survey_app.pages.access import download, may_manage, reader, store, version
-from survey_app.pages.results.choices import Choices
+from survey_app.pages.results.choices import Choices, refusal
 from survey_app.pages.results.figures import Plot, View, figures, noise
 from survey_app.pages.results.page import refused, wanted
 from survey_app.pages.results.readings import Snapshot, compare, cross, crossed_document, document
@@ -86,7 +86,7 @@ def _checked(slug: str) -> tuple[Snapshot, Choices]:
     """What a download asks for; a file has no place for messages, so a bad choice is a Problem."""
     snapshot, choices = wanted(slug)
     if choices.messages:
-        raise Problem("malformed_request", " ".join(choices.messages))
+        raise refusal(choices.messages)
     return snapshot, choices
 
 
