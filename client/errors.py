@@ -9,8 +9,8 @@ CandorError                 .code is stable and the same in Python and JavaScrip
 ├── AnswerError             an answer does not fit its question; .path is the question's id
 ├── ReportError             bits that no device could have produced
 ├── LedgerError             the ledger cannot be read or written
-    │   ├── LedgerCorrupt       it was damaged; it is never replaced silently
-    │   └── OtherServer         its report belongs to another server
+│   ├── LedgerCorrupt       it was damaged; it is never replaced silently
+│   └── OtherServer         its report belongs to another server
 └── TransportError          the network
     ├── BadAddress          no survey there, plain http beyond this machine, a redirect elsewhere
     ├── Unreachable         no answer, a time-out, or a server error: the same bytes may be sent again

@@ -69,29 +69,29 @@ def check(source: bytes) -> Checked:
 
 
 def _more(content: Content, path: str) -> list[Fault]:
-    said, found = cast(dict[str, Plain], json.loads(json.dumps(content.said))), list[Fault]()
+    said, faults = cast(dict[str, Plain], json.loads(json.dumps(content.said))), list[Fault]()
     put_aside: set[str] = set()
-    while len(found) < MOST_FAULTS and _put_aside(said, path, put_aside):
+    while len(faults) < MOST_FAULTS and _put_aside(said, path, put_aside):
         try:
             build(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace"), json_file=True)
             break
         except AuthoringError as error:
             path = error.path
-            found.append(Fault(error.reason, path, content.tree.line_of(path)))
-    return found
+            faults.append(Fault(error.reason, path, content.tree.line_of(path)))
+    return faults
 
 
 def _put_aside(said: dict[str, Plain], path: str, known: set[str]) -> bool:
     """Replace what a path leads to by something harmless; False if that has been done, or cannot be."""
     match = QUESTION.match(path)
-    place = match[0].partition(".")[0] if match else re.split(r"[.\[]", path)[0]
+    key = match[0].partition(".")[0] if match else re.split(r"[.\[]", path)[0]
     questions = said.get("questions")
-    if place in known or not place or place == "fields" or (place == "questions" and not match):
+    if key in known or not key or key == "fields" or (key == "questions" and not match):
         return False
-    known.add(place)
+    known.add(key)
     if not match or not isinstance(questions, list):
-        said.pop(place, None)
-        said |= {place: STAND_IN[place]} if place in STAND_IN else {}
+        said.pop(key, None)
+        said |= {key: STAND_IN[key]} if key in STAND_IN else {}
         return True
     at = int(match[1])
     if at >= len(questions):
@@ -99,10 +99,10 @@ def _put_aside(said: dict[str, Plain], path: str, known: set[str]) -> bool:
     old = questions[at]
     name = old.get("id") if isinstance(old, dict) else None
     questions[at] = {"id": f"stand-in-{at}", "type": "yes_no", "text": "stand-in"}
-    for one in questions:
-        condition = one.get("show_if") if isinstance(one, dict) else None
-        if isinstance(one, dict) and isinstance(condition, dict) and condition.get("question") == name:
-            del one["show_if"]
+    for question in questions:
+        condition = question.get("show_if") if isinstance(question, dict) else None
+        if isinstance(question, dict) and isinstance(condition, dict) and condition.get("question") == name:
+            del question["show_if"]
     joint = said.get("joint")
     if isinstance(joint, list):
         said["joint"] = [group for group in joint if not isinstance(group, list) or name not in group]

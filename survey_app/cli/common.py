@@ -8,7 +8,7 @@ import click
 
 from survey_app.authoring import Built, build_file
 from survey_app.authoring.source import AuthoringError
-from survey_app.store import DEFAULT_DB, Published, Store, User, open_store
+from survey_app.store import DEFAULT_DB, Published, Store, User, any_version, open_store
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, by its digest.")
@@ -24,9 +24,7 @@ def open_db(ctx: click.Context) -> Store:
 
 def find_survey(store: Store, slug: str, digest: str | None = None) -> Published:
     """The version that collects now, or the one with this digest; an unopened one only if there is nothing else."""
-    current = store.current(slug)
-    wanted = digest or (current and current[1])
-    published = store.version(slug, wanted) if wanted else store.newest(slug)
+    published = any_version(store, slug, digest)
     if published is None:
         what = f"version {digest} of {slug!r}" if digest else f"survey {slug!r}"
         raise click.ClickException(f"there is no {what}; candor survey list shows all")

@@ -28,9 +28,9 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
     if not yes:
         click.confirm(f"Add {respondents} made-up reports to {slug}, for good?", abort=True)
     try:
-        said = YAML(typ="safe", pure=True).load(truth.read_text()) if truth else {}
+        population = YAML(typ="safe", pure=True).load(truth.read_text()) if truth else {}
         rng = np.random.default_rng()
-        indices = draw_people(published.survey, said or {}, respondents, rng)
+        indices = draw_people(published.survey, population or {}, respondents, rng)
     except (TruthError, YAMLError, UnicodeDecodeError, AttributeError, TypeError) as error:
         raise click.ClickException(f"{truth}: {error}") from None
     stored = 0

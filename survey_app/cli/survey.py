@@ -158,8 +158,10 @@ def check_command(ctx: click.Context, slug: str, digest: str | None, as_json: bo
     with click.progressbar(length=length, label="Recounting", file=sys.stderr) as bar:
         kept, counted = store.recount(published, bar.update)
     ok = kept.reports == counted.reports and bool(np.array_equal(kept.counts, counted.counts))
-    found = {"reports": counted.reports, "tally": kept.reports, "ok": ok}
+    document = {"reports": counted.reports, "tally": kept.reports, "ok": ok}
     click.echo(
-        json.dumps(found) if as_json else f"{counted.reports} reports, tally {kept.reports}: {'ok' if ok else 'WRONG'}"
+        json.dumps(document)
+        if as_json
+        else f"{counted.reports} reports, tally {kept.reports}: {'ok' if ok else 'WRONG'}"
     )
     sys.exit(0 if ok else 1)

@@ -6,7 +6,7 @@ from typing import Any
 from client.definition import LARGEST_REPORT
 from survey_app.collect.intake import Decoder
 from survey_app.problems import Problem
-from survey_app.store import Outcome, Store, Submission, Unavailable
+from survey_app.store import Outcome, Store, Submission, Unavailable, opened_version
 
 LARGEST_BATCH = 32_000_000
 FLUSHED = 8192  # lines that share a transaction
@@ -15,8 +15,7 @@ LISTED_LINES = 100
 
 def read_batch(store: Store, slug: str, body: bytes) -> dict[str, Any]:
     """Store an NDJSON batch, in transactions of a few hundred; how many lines became what, and which were rejected."""
-    current = store.current(slug)
-    published = current and store.version(slug, current[1])
+    published = opened_version(store, slug)
     if published is None:
         raise Problem("not_found", "There is no such survey.")
     if published.invited:

@@ -47,19 +47,19 @@ def set_survey(source: bytes, changes: Mapping[str, Plain | None]) -> bytes:
 
 
 def set_question(
-    source: bytes, place: int, changes: Mapping[str, Plain | None], renames: Mapping[str, str] | None = None
+    source: bytes, position: int, changes: Mapping[str, Plain | None], renames: Mapping[str, str] | None = None
 ) -> bytes:
     """Other keys, then other values, for a question; if its id changes, what refers to it does too."""
     content = content_of(source)
-    question = content.question(place)
+    question = content.question(position)
     renamed = {(renames or {}).get(key, key): value for key, value in question.items()}
     expected = {**content.said, "questions": [*content.questions]}
-    cast(list[Plain], expected["questions"])[place] = _changed(renamed, changes)
+    cast(list[Plain], expected["questions"])[position] = _changed(renamed, changes)
     text = content.text
     if renames:
-        node = _question(place)(splice.compose(text))
+        node = _question(position)(splice.compose(text))
         text = splice.apply(text, [splice.rename_key(text, node, *pair) for pair in renames.items()])
-    done = _done(source, _set(text, _question(place), changes, QUESTION_ORDER), expected)
+    done = _done(source, _set(text, _question(position), changes, QUESTION_ORDER), expected)
     old, new = question.get("id"), changes.get("id")
     if isinstance(old, str) and isinstance(new, str) and sum(_id(one) == old for one in content.questions) == 1:
         done = _refer(done, old, new)
@@ -84,43 +84,43 @@ def add_question(source: bytes, question: dict[str, Plain]) -> bytes:
     return _done(source, text, expected)
 
 
-def copy_question(source: bytes, place: int) -> bytes:
+def copy_question(source: bytes, position: int) -> bytes:
     """The same question again behind itself, under an id of its own."""
     content = content_of(source)
-    question = {**content.question(place), "id": free_id(content, _id(content.question(place)))}
+    question = {**content.question(position), "id": free_id(content, _id(content.question(position)))}
     sequence = _list(splice.compose(content.text))
-    start, stop = splice.chunks(content.text, sequence)[place]
+    start, stop = splice.chunks(content.text, sequence)[position]
     own = content.text[start:stop]
     if not sequence.flow_style:
         while own.lstrip().startswith("#"):  # comments above stay with the first
             own = own[splice.next_line(own, 0) :]
-    text = splice.insert_item(content.text, sequence, place, lambda _: own, lambda: own)
-    text = _set(text, _question(place + 1), {"id": question["id"]}, QUESTION_ORDER)
-    questions = [*content.questions[: place + 1], question, *content.questions[place + 1 :]]
+    text = splice.insert_item(content.text, sequence, position, lambda _: own, lambda: own)
+    text = _set(text, _question(position + 1), {"id": question["id"]}, QUESTION_ORDER)
+    questions = [*content.questions[: position + 1], question, *content.questions[position + 1 :]]
     return _done(source, text, {**content.said, "questions": questions})
 
 
-def move_question(source: bytes, place: int, to: int) -> bytes:
+def move_question(source: bytes, position: int, to: int) -> bytes:
     """A question at another place; the others keep their order."""
     content = content_of(source)
     count = len(content.questions)
-    if not (0 <= place < count and 0 <= to < count):
+    if not (0 <= position < count and 0 <= to < count):
         raise EditError("There is no such place.")
-    order = [one for one in range(count) if one != place]
-    order.insert(to, place)
+    order = [one for one in range(count) if one != position]
+    order.insert(to, position)
     text = splice.reorder(content.text, _list(splice.compose(content.text)), order)
     return _done(source, text, {**content.said, "questions": [content.questions[one] for one in order]})
 
 
-def delete_question(source: bytes, place: int) -> bytes:
+def delete_question(source: bytes, position: int) -> bytes:
     """One question less."""
     content = content_of(source)
-    if not 0 <= place < len(content.questions):
+    if not 0 <= position < len(content.questions):
         raise EditError("There is no such question any more.")
-    left = [one for i, one in enumerate(content.questions) if i != place]
+    left = [one for i, one in enumerate(content.questions) if i != position]
     if not left:
         return set_survey(source, {"questions": []})
-    text = splice.delete_item(content.text, _list(splice.compose(content.text)), place)
+    text = splice.delete_item(content.text, _list(splice.compose(content.text)), position)
     return _done(source, text, {**content.said, "questions": left})
 
 
@@ -163,8 +163,8 @@ def _list(root: Any) -> Any:
     return splice.pairs(root)["questions"][1]
 
 
-def _question(place: int) -> Callable[[Any], Any]:
-    return lambda root: _list(root).value[place]
+def _question(position: int) -> Callable[[Any], Any]:
+    return lambda root: _list(root).value[position]
 
 
 def _first_question(text: str, root: Any, question: dict[str, Plain]) -> str:
@@ -185,10 +185,10 @@ def _first_question(text: str, root: Any, question: dict[str, Plain]) -> str:
 def _refer(source: bytes, old: str, new: str) -> bytes:
     """Follow a question to its new id in conditions and joint fields."""
     content = content_of(source)
-    for place, question in enumerate(content.questions):
+    for position, question in enumerate(content.questions):
         condition = question.get("show_if") if isinstance(question, dict) else None
         if isinstance(condition, dict) and condition.get("question") == old:
-            source = set_question(source, place, {"show_if": {**condition, "question": new}})
+            source = set_question(source, position, {"show_if": {**condition, "question": new}})
     joint = content.said.get("joint")
     if isinstance(joint, list) and any(isinstance(group, list) and old in group for group in joint):
         groups: list[Plain] = [
@@ -203,10 +203,10 @@ def _done(source: bytes, text: str, expected: Mapping[str, Plain]) -> bytes:
     mark = BOM if source.startswith(BOM.encode()) else ""
     done = (mark + text).encode()
     try:
-        found: Plain = content_of(done).said
+        read_back: Plain = content_of(done).said
     except AuthoringError as error:
-        found = str(error)
-    if _trimmed(found) != _trimmed({**expected}):
+        read_back = str(error)
+    if _trimmed(read_back) != _trimmed({**expected}):
         raise EditError(
             "This file is written in a way that the editor cannot change here without touching the rest of it. "
             "Change it in its YAML instead."

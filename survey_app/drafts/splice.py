@@ -98,12 +98,12 @@ def replace_value(text: str, mapping: Node, key: str, value: Plain) -> Cut:
     if isinstance(old, SequenceNode) and not old.flow_style and isinstance(value, list) and value and old.value:
         return _replace_items(text, old, value)
     indent, newline = name.start_mark.column, newline_of(text)
-    said = after_colon(value, indent, newline)
-    if isinstance(old, ScalarNode) and old.style not in BLOCK and newline not in said:
-        return Cut(start, stop, said[1:] if not gap else said)
+    spelled = after_colon(value, indent, newline)
+    if isinstance(old, ScalarNode) and old.style not in BLOCK and newline not in spelled:
+        return Cut(start, stop, spelled[1:] if not gap else spelled)
     colon = text.index(":", name.end_mark.index) + 1
-    if newline not in said:
-        return Cut(colon, stop, said)
+    if newline not in spelled:
+        return Cut(colon, stop, spelled)
     ending = line_end(text, stop)
     return Cut(colon, ending, after_colon(value, indent, newline, text[stop:ending].rstrip()))
 
@@ -187,15 +187,15 @@ def chunks(text: str, sequence: Node) -> list[Span]:
     """The characters of each item: in a block list whole lines, with the comments right above it."""
     if sequence.flow_style:
         return [Span(item.start_mark.index, end_of(item, text)) for item in sequence.value]
-    found: list[Span] = []
+    pieces: list[Span] = []
     floor = line_start(text, sequence.start_mark.index)
     floor = _comments_above(text, floor, 0)
     for item in sequence.value:
         start = _comments_above(text, line_start(text, _dash(text, item)), floor)
         stop = line_end(text, end_of(item, text))
-        found.append(Span(start, stop))
+        pieces.append(Span(start, stop))
         floor = next_line(text, stop)
-    return found
+    return pieces
 
 
 def _comments_above(text: str, start: int, floor: int) -> int:

@@ -10,7 +10,7 @@ from flask_login import current_user
 from survey_app.accounts import secret_hash
 from survey_app.estimate.tables import PairError
 from survey_app.problems import Problem
-from survey_app.store import Published, State, Store, User
+from survey_app.store import Published, Store, User, opened_version
 
 MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
 BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")
@@ -29,8 +29,7 @@ def store() -> Store:
 
 def visible(slug: str) -> Published:
     """The newest version of a survey that was opened, or a Problem."""
-    current = store().current(slug)
-    published = current and store().version(slug, current[1])
+    published = opened_version(store(), slug)
     if published is None:
         raise Problem("not_found", "There is no such survey.")
     return published
@@ -69,8 +68,8 @@ def version(slug: str) -> Published:
     digest = request.args.get("digest")
     if not digest:
         return visible(slug)
-    published = store().version(slug, digest)
-    if published is None or published.state is State.READY:
+    published = opened_version(store(), slug, digest)
+    if published is None:
         raise Problem("not_found", "There is no such version of the survey.")
     return published
 

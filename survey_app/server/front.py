@@ -36,23 +36,21 @@ class Front:
         self._pool = ThreadPoolExecutor(THREADS, "request")
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        """Answer one request."""
+        """Reply to one request."""
         if scope.proto != "http":
             protocol.response_empty(400, [])
             return
-        place = REPORTS.fullmatch(scope.path) if scope.method == "POST" else None
+        report = REPORTS.fullmatch(scope.path) if scope.method == "POST" else None
         try:
-            if place:
+            if report:
                 self._intake.limit(_address(scope, self._proxies))
-            most = LARGEST_BATCH if scope.path.endswith("/reports/batch") else LARGEST_REPORT
-            most = LARGEST_FORM if scope.path.startswith("/console") else most
-            body = await asyncio.wait_for(_read(scope, protocol, most), READ_SECONDS)
+            body = await asyncio.wait_for(_read(scope, protocol, largest_upload(scope.path)), READ_SECONDS)
         except (TimeoutError, Problem) as error:
             late = Problem("malformed_request", f"The body did not arrive in {READ_SECONDS:g} seconds.")
             _send(protocol, reply(error if isinstance(error, Problem) else late), close=True)
             return
-        if place:
-            _send(protocol, await self._report(place[1], body, scope.headers.get("candor-invitation")))
+        if report:
+            _send(protocol, await self._report(report[1], body, scope.headers.get("candor-invitation")))
             return
         run = asyncio.get_running_loop().run_in_executor
         protocol.response_bytes(*await run(self._pool, self._call, _environ(scope, body)))
@@ -79,6 +77,13 @@ class Front:
             if hasattr(chunks, "close"):
                 chunks.close()
         return begun[0], [(name.lower(), value) for name, value in begun[1]], body
+
+
+def largest_upload(path: str) -> int:
+    """How many bytes a request may carry; the limits themselves stand with what they limit."""
+    if path.startswith("/console"):
+        return LARGEST_FORM
+    return LARGEST_BATCH if path.endswith("/reports/batch") else LARGEST_REPORT
 
 
 async def _read(scope: Any, protocol: Any, most: int) -> bytes:

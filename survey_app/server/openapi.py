@@ -34,10 +34,10 @@ def _problems(*codes: str) -> dict[str, Any]:
         statuses.setdefault(str(PROBLEMS[code][0]), []).append(code)
     return {
         status: {
-            "description": ", ".join(found),
+            "description": ", ".join(replies),
             "content": {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
         }
-        for status, found in statuses.items()
+        for status, replies in statuses.items()
     }
 
 

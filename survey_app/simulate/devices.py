@@ -13,7 +13,7 @@ from client.definition import Field, Question, Survey
 from client.mechanism import Flip, Geometric, Sampled, Subset
 from client.sampling import WHOLE
 from survey_app.plan.people import Generator, Indices
-from survey_app.tally import Bits
+from survey_app.tally import Bits, columns
 
 CHUNK = 65_536
 
@@ -30,15 +30,12 @@ def _chunk(survey: Survey, indices: Mapping[str, Indices], count: int, rng: Gene
     asked = np.ones((count, len(survey.fields)), dtype=bool)
     if survey.ask is not None:
         asked = _some(rng.random(asked.shape), survey.ask)
-    columns: list[Bits] = []
-    for place, field in enumerate(survey.fields):
-        bits = _field(field, indices, count, rng)
-        if survey.ask is not None:
-            mark = asked[:, place : place + 1].astype(np.uint8)
-            columns.append(mark)
-            bits = bits * mark
-        columns.append(bits)
-    return np.concatenate(columns, axis=1)
+    bits = np.zeros((count, survey.width), dtype=np.uint8)
+    for at, marks in zip(columns(survey), asked.T, strict=True):
+        bits[:, at.part] = _field(at.field, indices, count, rng) * marks[:, None]
+        if at.asked is not None:
+            bits[:, at.asked] = marks
+    return bits
 
 
 def _some(keys: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.bool_]:

@@ -23,12 +23,13 @@ from survey_app.store.records import (
     now,
 )
 from survey_app.store.sqlite import SqliteStore
+from survey_app.store.versions import any_version, opened_version
 
 DEFAULT_DB = "sqlite:///candor.db"
 
 __all__ = [
     "DEFAULT_DB", "STEP", "Draft", "Event", "Outcome", "Published", "State", "Store", "StoreError", "Submission",
-    "Unavailable", "User", "now", "open_store",
+    "Unavailable", "User", "any_version", "now", "open_store", "opened_version",
 ]  # fmt: skip
 
 

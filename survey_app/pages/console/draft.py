@@ -84,11 +84,11 @@ def planned() -> int:
 
 def page(template: str, key: int, source: bytes, status: int = 200, **more: Any) -> ResponseReturnValue:
     """A page about a draft, with everything that stands around it."""
-    found = check(source)
+    checked = check(source)
     ahead = outlook(source, planned(), request.args.get("plan") == "all")
     html = render_template(
         f"console/{template}.html",
-        **context(key, source, found),
+        **context(key, source, checked),
         outlook=ahead,
         levels=levels(),
         **more,
@@ -96,15 +96,15 @@ def page(template: str, key: int, source: bytes, status: int = 200, **more: Any)
     return html, status
 
 
-def context(key: int, source: bytes, found: Checked) -> dict[str, Any]:
+def context(key: int, source: bytes, checked: Checked) -> dict[str, Any]:
     """What every page of a draft needs to know."""
-    said = found.content.said if found.content else {}
+    said = checked.content.said if checked.content else {}
     title = said.get("title")
     return {
         "key": key,
         "stamp": stamp(source),
-        "checked": found,
-        "content": found.content,
+        "checked": checked,
+        "content": checked.content,
         "title": title if isinstance(title, str) and title.strip() else "Untitled draft",
         "respondents": planned(),
         "type_names": TYPE_NAMES,

@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 
 from client.definition import TYPES
 from survey_app.authoring.faults import check
-from survey_app.authoring.source import LARGEST_FILE, AuthoringError
+from survey_app.authoring.source import LARGEST_FILE, LARGEST_FORM, AuthoringError
 from survey_app.drafts import edits, form
 from survey_app.drafts.edits import EditError
 from survey_app.pages.access import download, owner, store
@@ -24,22 +24,22 @@ blueprint = Blueprint("editor", __name__)
 guard(blueprint)
 
 ACTION = re.compile(r"(save|done|up|down|copy|delete|move):(\d{1,6})|add:(\w+)")
-PLACE = re.compile(r"[0-9]{1,6}")
+POSITION = re.compile(r"[0-9]{1,6}")
 NOT_TYPED = ("csrf_token", "stamp", "own", "do", "was", "question", "to")
 
 
 class Changed(Exception):
-    """Another window changed the question that was typed in; it is at this place."""
+    """Another window changed the question that was typed in; it is at this position."""
 
-    def __init__(self, place: int) -> None:
+    def __init__(self, position: int) -> None:
         super().__init__(CHANGED)
-        self.place = place
+        self.position = position
 
 
 @blueprint.url_value_preprocessor
 def _room(endpoint: str | None, values: dict[str, Any] | None) -> None:
     """A whole file fits into one field of a form; this runs before anything reads the form."""
-    request.max_form_memory_size = 4 * LARGEST_FILE
+    request.max_form_memory_size = LARGEST_FORM
 
 
 # questions
@@ -64,15 +64,15 @@ def change(key: int) -> ResponseReturnValue:
         raise Problem("malformed_request", "The form does not say what to do.")
     try:
         if "question" in fields:
-            source, place = with_question(source, fields)
+            source, position = with_question(source, fields)
         elif fields.get("stamp") != stamp(source):
             flash("The draft was changed in another window. Nothing was done; look again.", "error")
             return redirect(url_for(".questions", key=key))
         else:
-            place = int(action[2] or 0)
-        source, at, edit, told = _do(source, action, place, fields)
+            position = int(action[2] or 0)
+        source, at, edit, told = _do(source, action, position, fields)
     except Changed as error:
-        places = {"edit": error.place, "remove": -1, "focus": -1}
+        places = {"edit": error.position, "remove": -1, "focus": -1}
         return page("questions", key, source, 409, **places, typed=fields, notice=CHANGED)
     except (EditError, AuthoringError) as error:
         return _unsaved(key, fields, str(error))
@@ -84,20 +84,22 @@ def change(key: int) -> ResponseReturnValue:
 def with_question(source: bytes, fields: dict[str, str]) -> tuple[bytes, int]:
     """The file with the fields of the open question, and where that question is now."""
     content = edits.content_of(source)
-    place = int(fields["question"]) if PLACE.fullmatch(fields["question"]) else -1
-    ids = [one.get("id") if isinstance(one, dict) else None for one in content.questions]
-    if fields.get("stamp") != stamp(source) and (place >= len(ids) or ids[place] != fields.get("was")):
+    position = int(fields["question"]) if POSITION.fullmatch(fields["question"]) else -1
+    ids = [question.get("id") if isinstance(question, dict) else None for question in content.questions]
+    if fields.get("stamp") != stamp(source) and (position >= len(ids) or ids[position] != fields.get("was")):
         if ids.count(fields.get("was")) != 1:
             raise EditError("The question was changed or deleted in another window.")
-        place = ids.index(fields.get("was"))
-    now = part_stamp(content.question(place))
+        position = ids.index(fields.get("was"))
+    now = part_stamp(content.question(position))
     if fields.get("own", now) != now:
-        raise Changed(place)
-    changes, renames = form.question_changes(content.question(place), fields)
-    return edits.set_question(source, place, changes, renames), place
+        raise Changed(position)
+    changes, renames = form.question_changes(content.question(position), fields)
+    return edits.set_question(source, position, changes, renames), position
 
 
-def _do(source: bytes, action: re.Match[str], place: int, fields: dict[str, str]) -> tuple[bytes, int, int | None, str]:
+def _do(
+    source: bytes, action: re.Match[str], position: int, fields: dict[str, str]
+) -> tuple[bytes, int, int | None, str]:
     """The file after an action, the question to look at, the one to open, and what to say."""
     content = edits.content_of(source)
     last = len(content.questions) - 1
@@ -106,15 +108,15 @@ def _do(source: bytes, action: re.Match[str], place: int, fields: dict[str, str]
             raise Problem("malformed_request", "There is no such type of question.")
         return edits.add_question(source, form.new_question(content, kind)), last + 1, last + 1, "Question added."
     if action[1] in ("up", "down", "move"):
-        wanted = PLACE.fullmatch(fields.get("to", "").strip())
-        steps = {"up": place - 1, "down": place + 1, "move": int(wanted[0]) - 1 if wanted else place}
+        wanted = POSITION.fullmatch(fields.get("to", "").strip())
+        steps = {"up": position - 1, "down": position + 1, "move": int(wanted[0]) - 1 if wanted else position}
         to = min(max(steps[action[1]], 0), last)
-        return edits.move_question(source, place, to), to, None, f"Question moved to place {to + 1}."
+        return edits.move_question(source, position, to), to, None, f"Question moved to place {to + 1}."
     if action[1] == "copy":
-        return edits.copy_question(source, place), place + 1, place + 1, "Question duplicated."
+        return edits.copy_question(source, position), position + 1, position + 1, "Question duplicated."
     if action[1] == "delete":
-        return edits.delete_question(source, place), min(place, last - 1), None, "Question deleted."
-    return source, place, place if action[1] == "save" else None, "Saved."
+        return edits.delete_question(source, position), min(position, last - 1), None, "Question deleted."
+    return source, position, position if action[1] == "save" else None, "Saved."
 
 
 def _unsaved(key: int, fields: dict[str, str], why: str) -> ResponseReturnValue:

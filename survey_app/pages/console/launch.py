@@ -82,8 +82,11 @@ def trial(key: int) -> ResponseReturnValue:
     if built is not None and "people" in request.args:
         most = max(2, min(MOST_TRIED, MOST_CELLS // built.survey.width))
         count = min(respondents_of(request.args["people"], TRIED), most)
-        tried = [(one, _plot(one, place)) for place, one in enumerate(try_out(built.survey, count, _dice()))]
-    inside = [line.inside for one, _ in tried or () for line in one.lines]
+        tried = [
+            (question, _plot(question, position))
+            for position, question in enumerate(try_out(built.survey, count, _dice()))
+        ]
+    inside = [line.inside for question, _ in tried or () for line in question.lines]
     return page("trial", key, source, people=count, tried=tried, inside=sum(inside), intervals=len(inside))
 
 
@@ -91,7 +94,7 @@ def _dice() -> np.random.Generator:
     return np.random.default_rng()
 
 
-def _plot(tried: Tried, place: int) -> dict[str, Any]:
+def _plot(tried: Tried, position: int) -> dict[str, Any]:
     """The shares of a question, or its mean, as an image, and how many of them are in it."""
     shares = [line for line in tried.lines if line.kind != "mean"]
     shown = sorted(sorted(shares, key=lambda line: -line.truth)[:MOST_ROWS], key=shares.index) or list(tried.lines)
@@ -102,7 +105,7 @@ def _plot(tried: Tried, place: int) -> dict[str, Any]:
     svg = charts.intervals(
         [charts.Row(_label(line), line.estimate, line.low, line.high, None, line.n) for line in shown],
         title=tried.question.text,
-        name=f"try-{place}",
+        name=f"try-{position}",
         percent=percent,
         unit="" if percent else tried.question.unit,
         span=(low, high),
@@ -169,8 +172,8 @@ def publish(key: int) -> ResponseReturnValue:
             source=source,
         )
     except StoreError as error:
-        said = str(error)
-        return _review(key, source, f"{said[0].upper()}{said[1:]}.")
+        reason = str(error)
+        return _review(key, source, f"{reason[0].upper()}{reason[1:]}.")
     store().delete_draft(owner(), key)
     flash("Published. Share the link below.", "status")
     return redirect(url_for("survey.show", slug=built.survey.slug))

@@ -11,7 +11,7 @@ from survey_app.pages.access import download, owner, store
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
 from survey_app.problems import Problem
-from survey_app.store import Published, State
+from survey_app.store import Published, State, any_version, opened_version
 
 blueprint = Blueprint("survey", __name__)
 guard(blueprint)
@@ -21,15 +21,13 @@ MOST_INVITATIONS = 100_000
 
 def mine(slug: str) -> Published:
     """One's own survey: the version that the request names, or the one that collects. Else a Problem."""
-    kept, digest = store(), request.values.get("digest")
-    current = kept.current(slug)
-    wanted = digest or (current and current[1])
-    found = (kept.version(slug, wanted) if wanted else kept.newest(slug)) if NAME.fullmatch(slug) else None
-    if found is None or (found.owner != owner() and current is None):
+    published = any_version(store(), slug, request.values.get("digest")) if NAME.fullmatch(slug) else None
+    others = published is not None and published.owner != owner()
+    if published is None or (others and opened_version(store(), slug) is None):
         raise Problem("not_found", "There is no such survey.")
-    if found.owner != owner():
+    if others:
         raise Problem("forbidden", "This survey belongs to another account.")
-    return found
+    return published
 
 
 def link(published: Published) -> str:
@@ -114,10 +112,10 @@ def open_survey(slug: str) -> ResponseReturnValue:
 def invite(slug: str) -> ResponseReturnValue:
     """One-time links as a text file, once: only hashes of them are kept."""
     published = mine(slug)
-    said = request.form.get("count", "")
-    if not said.isascii() or not said.isdigit() or not 1 <= int(said[:9]) <= MOST_INVITATIONS:
+    count = request.form.get("count", "")
+    if not count.isascii() or not count.isdigit() or not 1 <= int(count[:9]) <= MOST_INVITATIONS:
         raise Problem("malformed_request", f"Make from 1 to {MOST_INVITATIONS:,} invitations at once.")
-    codes = [new_code() for _ in range(int(said))]
+    codes = [new_code() for _ in range(int(count))]
     store().add_invitations(published, [secret_hash(code) for code in codes])
     lines = [f"{link(published)}#code={code}&sha256={published.survey.digest}\n" for code in codes]
     return download("".join(lines), f"{slug}-invitations.txt", "text/plain; charset=utf-8")

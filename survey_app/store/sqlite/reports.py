@@ -32,15 +32,15 @@ class Reports(Database):
         """
         outcomes: list[Outcome] = []
         with self._transaction() as connection:
-            surveys: dict[int, _Intake] = {}
+            surveys: dict[int, _SurveyWrite] = {}
             moment = now()
             submissions = take()
             for key in {submission.survey for submission in submissions}:
-                surveys[key] = _Intake.open(connection, key, moment)
+                surveys[key] = _SurveyWrite.open(connection, key, moment)
             if len(surveys) == 1 and surveys[submissions[0].survey].take_all(connection, submissions):
                 outcomes = [Outcome.STORED] * len(submissions)
             else:
-                outcomes = [surveys[one.survey].take(connection, one) for one in submissions]
+                outcomes = [surveys[submission.survey].take(connection, submission) for submission in submissions]
             for key, taken in surveys.items():
                 taken.close(connection, key)
         self.untidy = True
@@ -90,7 +90,7 @@ class Reports(Database):
         return Tally(row[0], _counts(row[1])), Tally(reports, counts)
 
 
-class _Intake:
+class _SurveyWrite:
     """One survey during one transaction: its state, its tally, and the reports that came in."""
 
     def __init__(self, width: int, reports: int, closed: Outcome | None, most: int | None, invited: bool) -> None:
@@ -98,7 +98,7 @@ class _Intake:
         self.rows: list[Submission] = []
 
     @classmethod
-    def open(cls, connection: sqlite3.Connection, key: int, moment: datetime) -> "_Intake":
+    def open(cls, connection: sqlite3.Connection, key: int, moment: datetime) -> "_SurveyWrite":
         row = connection.execute(f"{SELECT} where key = ?", (key,)).fetchone()
         published = published_from(row)
         if published is None:
@@ -115,7 +115,7 @@ class _Intake:
             return False
         connection.execute("savepoint all_at_once")
         before = connection.total_changes
-        rows = [(one.survey, one.id, one.bits) for one in submissions]
+        rows = [(submission.survey, submission.id, submission.bits) for submission in submissions]
         connection.executemany("insert or ignore into reports values (?, ?, ?)", rows)
         if connection.total_changes - before < len(rows):
             connection.execute("rollback to all_at_once")
@@ -125,8 +125,8 @@ class _Intake:
 
     def take(self, connection: sqlite3.Connection, submission: Submission) -> Outcome:
         """Store one, or tell why not."""
-        place = (submission.survey, submission.id)
-        known = connection.execute("select bits from reports where survey = ? and id = ?", place).fetchone()
+        key = (submission.survey, submission.id)
+        known = connection.execute("select bits from reports where survey = ? and id = ?", key).fetchone()
         if known is not None:
             return Outcome.ALREADY_STORED if known[0] == submission.bits else Outcome.ID_TAKEN
         if self.closed:
@@ -137,7 +137,7 @@ class _Intake:
             refusal = self._redeem(connection, submission)
             if refusal:
                 return refusal
-        connection.execute("insert into reports values (?, ?, ?)", (*place, submission.bits))
+        connection.execute("insert into reports values (?, ?, ?)", (*key, submission.bits))
         self.rows.append(submission)
         return Outcome.STORED
 
@@ -163,10 +163,10 @@ class _Intake:
             "select reports, counts, shown, pending from tallies where survey = ?", (key,)
         ).fetchone()
         counts = _counts(row[1])
-        add_bits(counts, rows_of([one.bits for one in self.rows]))
+        add_bits(counts, rows_of([submission.bits for submission in self.rows]))
         reports = row[0] + len(self.rows)
         step = reports - row[2] >= STEP or reports == self.most
-        pending = b"" if step else b"".join(sorted([*_ids(row[3]), *(one.id for one in self.rows)]))
+        pending = b"" if step else b"".join(sorted([*_ids(row[3]), *(submission.id for submission in self.rows)]))
         connection.execute(
             "update tallies set reports = ?, counts = ?, pending = ? where survey = ?",
             (reports, counts.tobytes(), pending, key),

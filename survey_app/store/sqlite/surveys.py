@@ -121,14 +121,14 @@ class Surveys(Database):
     def add_invitations(self, published: Published, hashes: Sequence[bytes]) -> None:
         """Remember the hashes of invitation codes; from then on the survey takes only invited reports."""
         with self._transaction() as connection:
-            place = (published.key,)
-            reports = connection.execute("select reports from tallies where survey = ?", place).fetchone()[0]
+            key = (published.key,)
+            reports = connection.execute("select reports from tallies where survey = ?", key).fetchone()[0]
             if reports and not published.invited:
                 raise StoreError(f"{published.survey.slug} has reports without invitation already")
-            connection.execute("update surveys set invited = 1 where key = ?", place)
-            old = connection.execute("select used from redeemed where survey = ?", place).fetchone()
+            connection.execute("update surveys set invited = 1 where key = ?", key)
+            old = connection.execute("select used from redeemed where survey = ?", key).fetchone()
             used = old[0] if old else b""
-            rows = [(published.key, one, len(used) + i) for i, one in enumerate(sorted(hashes))]
+            rows = [(published.key, code, len(used) + i) for i, code in enumerate(sorted(hashes))]
             connection.executemany("insert into invitations values (?, ?, ?)", rows)
             connection.execute("replace into redeemed values (?, ?)", (published.key, used + bytes(len(rows))))
             note(connection, published.owner, published.survey.slug, f"made {len(rows)} invitations")

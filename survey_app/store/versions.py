@@ -1,0 +1,19 @@
+"""Which version a slug means: for everybody one that was opened, for its owner also one that waits."""
+
+from survey_app.store.protocol import Store
+from survey_app.store.records import Published, State
+
+
+def opened_version(store: Store, slug: str, digest: str | None = None) -> Published | None:
+    """The version with this digest, or the newest; None if there is none, or if it was never opened."""
+    current = store.current(slug)
+    wanted = digest or (current and current[1])
+    published = store.version(slug, wanted) if wanted else None
+    return published if published and published.state is not State.READY else None
+
+
+def any_version(store: Store, slug: str, digest: str | None = None) -> Published | None:
+    """The version with this digest, or the newest that was opened; one that waits only if there is nothing else."""
+    current = store.current(slug)
+    wanted = digest or (current and current[1])
+    return store.version(slug, wanted) if wanted else store.newest(slug)
