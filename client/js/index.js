@@ -1,3 +1,5 @@
+// The respondent's side of Candor in the browser: plain modules, short enough to read before trusting them.
+
 export { Survey } from "./definition.js";
 export { CandorError } from "./errors.js";
 export { Ledger } from "./ledger.js";

@@ -1,32 +1,71 @@
-// Exact sampling: integers only, and no more bytes than used.
+// Exact sampling from random bytes: integers only, byte for byte the same in every implementation.
+//
+// A coin is eight bytes, read as a big-endian number u, and heads iff u < T, so heads have probability T/2^64 exactly.
+// No floating point comes near it, nothing else consumes bytes, and no more are drawn than used. A source that returns
+// another number of bytes than asked for is an error, never a biased coin.
 
+/** @typedef {(count: number) => Uint8Array} RandomBytes */
+
+export const WHOLE = 1n << 64n;
+const WORDS = 2 ** 32;
+
+/**
+ * The system's own; one call asks for a coin, a key or an id, never for much.
+ * @type {RandomBytes}
+ */
 export function systemBytes(count) {
-	const bytes = new Uint8Array(count);
-	for (let at = 0; at < count; at += 65536) crypto.getRandomValues(bytes.subarray(at, at + 65536));
+	return crypto.getRandomValues(new Uint8Array(count));
+}
+
+/**
+ * Exactly so many bytes of a source, or an error.
+ * @param {number} count
+ * @param {RandomBytes} randomBytes
+ */
+export function draw(count, randomBytes) {
+	const bytes = randomBytes(count);
+	if (bytes.length !== count) throw new RangeError(`randomBytes(${count}) returned ${bytes.length} bytes`);
 	return bytes;
 }
 
-export function draw(count, random) {
-	const bytes = random(count);
-	if (bytes.length !== count) throw new RangeError("random bytes");
-	return bytes;
+/**
+ * Heads with probability threshold/2^64.
+ * @param {bigint} threshold
+ * @param {RandomBytes} randomBytes
+ */
+export function coin(threshold, randomBytes) {
+	return bigEndian(draw(8, randomBytes)) < threshold;
 }
 
-const number = (count, random) => [...draw(count, random)].reduce((x, byte) => (x << 8n) | BigInt(byte), 0n);
-
-export const coin = (threshold, random) => number(8, random) < threshold;
-
-export function below(bound, random) {
+/**
+ * A uniform integer from 0 to bound − 1, by rejection: no value is favoured.
+ * @param {number} bound
+ * @param {RandomBytes} randomBytes
+ */
+export function below(bound, randomBytes) {
 	for (;;) {
-		const x = Number(number(4, random));
-		if (x < 2 ** 32 - (2 ** 32 % bound)) return x % bound;
+		const word = Number(bigEndian(draw(4, randomBytes)));
+		if (word < WORDS - (WORDS % bound)) return word % bound;
 	}
 }
 
-export function pick(count, items, random) {
-	for (let i = 0; i < count; i++) {
-		const j = i + below(items.length - i, random);
-		[items[i], items[j]] = [items[j], items[i]];
+/**
+ * The first `count` of a partial Fisher–Yates shuffle of `items`, which it reorders.
+ * @param {number} count
+ * @param {number[]} items
+ * @param {RandomBytes} randomBytes
+ */
+export function pick(count, items, randomBytes) {
+	for (let done = 0; done < count; done++) {
+		const other = done + below(items.length - done, randomBytes);
+		[items[done], items[other]] = [items[other], items[done]];
 	}
 	return items.slice(0, count);
+}
+
+/** @param {Uint8Array} bytes */
+function bigEndian(bytes) {
+	let number = 0n;
+	for (const byte of bytes) number = (number << 8n) | BigInt(byte);
+	return number;
 }

@@ -1,42 +1,119 @@
-// SHA-256 and HMAC, because plain-http pages have no crypto.subtle.
+// SHA-256 and HMAC (FIPS 180-4, RFC 2104), because pages over plain http have no crypto.subtle. Python has hashlib.
+//
+// The constants are what the standard says they are, and computed as it says: the first 32 bits of the fractional parts
+// of the square roots of the first 8 primes and of the cube roots of the first 64.
 
-// fractional bits of roots of primes
-const PRIMES = [];
-for (let n = 2; PRIMES.length < 64; n++) if (PRIMES.every((p) => n % p)) PRIMES.push(n);
-const root = (degree) => (n) => {
-	let x = 0n;
-	for (let bit = 1n << 40n; bit; bit >>= 1n) if ((x + bit) ** degree <= BigInt(n) << (32n * degree)) x += bit;
-	return Number(x & 0xffffffffn);
-};
-const [START, ROUND] = [PRIMES.slice(0, 8).map(root(2n)), PRIMES.map(root(3n))];
-const turns = (x, ...places) => places.reduce((sum, n) => sum ^ (x >>> n) ^ (x << (32 - n)), 0);
+const BLOCK_BYTES = 64;
+const ROUNDS = 64;
 
+const PRIMES = firstPrimes(ROUNDS);
+const START = PRIMES.slice(0, 8).map((prime) => fractionOfRoot(prime, 2n));
+const ROUND_CONSTANTS = PRIMES.map((prime) => fractionOfRoot(prime, 3n));
+
+/** @param {number} count */
+function firstPrimes(count) {
+	/** @type {number[]} */
+	const primes = [];
+	for (let n = 2; primes.length < count; n++) {
+		if (primes.every((prime) => n % prime !== 0)) primes.push(n);
+	}
+	return primes;
+}
+
+/**
+ * The largest x with x^degree ≤ n · 2^(32 · degree) is the root in units of 2^-32; its low 32 bits are the fraction.
+ * @param {number} n
+ * @param {bigint} degree
+ */
+function fractionOfRoot(n, degree) {
+	const target = BigInt(n) << (32n * degree);
+	let root = 0n;
+	for (let bit = 1n << 40n; bit > 0n; bit >>= 1n) {
+		if ((root + bit) ** degree <= target) root += bit;
+	}
+	return Number(root & 0xffffffffn);
+}
+
+/**
+ * A word turned right by so many places, and by so many, … added without carry.
+ * @param {number} word
+ * @param {number[]} places
+ */
+const rotations = (word, ...places) => places.reduce((sum, n) => sum ^ (word >>> n) ^ (word << (32 - n)), 0);
+
+/**
+ * The message is padded with a one bit, zeros up to a whole number of blocks, and its length in bits in eight bytes.
+ * @param {Uint8Array} bytes
+ */
 export function sha256(bytes) {
-	const padded = concat(bytes, [0x80], new Uint8Array(8 + ((119 - (bytes.length % 64)) % 64)));
+	const blocks = Math.ceil((bytes.length + 9) / BLOCK_BYTES);
+	const padded = concat(bytes, [0x80], new Uint8Array(blocks * BLOCK_BYTES - bytes.length - 1));
 	const view = new DataView(padded.buffer);
 	view.setBigUint64(padded.length - 8, BigInt(bytes.length) * 8n);
-	const [state, w] = [Int32Array.from(START), new Int32Array(64)];
-	for (let at = 0; at < padded.length; at += 64) {
-		let [a, b, c, d, e, f, g, h] = state;
-		for (let i = 0; i < 64; i++) {
-			const [x, y] = [w[i - 15], w[i - 2]];
-			const mix = w[i - 16] + (turns(x, 7, 18) ^ (x >>> 3)) + w[i - 7] + (turns(y, 17, 19) ^ (y >>> 10));
-			w[i] = i < 16 ? view.getInt32(at + 4 * i) : mix;
-			const t = h + turns(e, 6, 11, 25) + ((e & f) ^ (~e & g)) + ROUND[i] + w[i];
-			const u = turns(a, 2, 13, 22) + ((a & b) ^ (a & c) ^ (b & c));
-			[h, g, f, e, d, c, b, a] = [g, f, e, (d + t) | 0, c, b, a, (t + u) | 0];
-		}
-		[a, b, c, d, e, f, g, h].forEach((x, i) => (state[i] += x));
-	}
-	state.forEach((x, i) => view.setInt32(4 * i, x));
+	const state = Int32Array.from(START);
+	for (let start = 0; start < padded.length; start += BLOCK_BYTES) compress(state, view, start);
+	state.forEach((word, i) => {
+		view.setInt32(4 * i, word);
+	});
 	return padded.slice(0, 32);
 }
 
-export function hmac(key, message) {
-	const pad = (byte) => Uint8Array.from({ length: 64 }, (_, i) => byte ^ key[i]);
-	return sha256(concat(pad(0x5c), sha256(concat(pad(0x36), message))));
+/**
+ * Mixes one block into the state; sums are taken modulo 2^32.
+ * @param {Int32Array} state
+ * @param {DataView} view
+ * @param {number} start
+ */
+function compress(state, view, start) {
+	const words = new Int32Array(ROUNDS);
+	for (let i = 0; i < 16; i++) words[i] = view.getInt32(start + 4 * i);
+	for (let i = 16; i < ROUNDS; i++) {
+		const early = rotations(words[i - 15], 7, 18) ^ (words[i - 15] >>> 3);
+		const late = rotations(words[i - 2], 17, 19) ^ (words[i - 2] >>> 10);
+		words[i] = words[i - 16] + early + words[i - 7] + late;
+	}
+	let [a, b, c, d, e, f, g, h] = state;
+	for (let i = 0; i < ROUNDS; i++) {
+		const choice = (e & f) ^ (~e & g);
+		const majority = (a & b) ^ (a & c) ^ (b & c);
+		const first = h + rotations(e, 6, 11, 25) + choice + ROUND_CONSTANTS[i] + words[i];
+		const second = rotations(a, 2, 13, 22) + majority;
+		[h, g, f, e, d, c, b, a] = [g, f, e, (d + first) | 0, c, b, a, (first + second) | 0];
+	}
+	[a, b, c, d, e, f, g, h].forEach((word, i) => {
+		state[i] += word;
+	});
 }
 
-export const concat = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
+/**
+ * @param {Uint8Array} key of at most one block, filled up with zeros
+ * @param {Uint8Array} message
+ */
+export function hmac(key, message) {
+	const block = new Uint8Array(BLOCK_BYTES);
+	block.set(key);
+	const inner = sha256(
+		concat(
+			block.map((byte) => byte ^ 0x36),
+			message,
+		),
+	);
+	return sha256(
+		concat(
+			block.map((byte) => byte ^ 0x5c),
+			inner,
+		),
+	);
+}
+
+/** @param {ArrayLike<number>[]} parts */
+export const concat = (...parts) => Uint8Array.from(parts.flatMap((part) => Array.from(part)));
+
+/** @param {string} text */
 export const utf8 = (text) => new TextEncoder().encode(text);
+
+/**
+ * SHA-256 in hexadecimal.
+ * @param {Uint8Array} bytes
+ */
 export const digest = (bytes) => Array.from(sha256(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");

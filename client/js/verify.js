@@ -1,15 +1,45 @@
-// What a survey spends, against its claim and the person's limit.
+// What a survey spends, recomputed from its integers, against what it claims and what the person allows.
+//
+// The budget adds up over fields (basic composition); with `ask: s` a device answers s fields, so the s largest count.
+// Nothing here trusts the server's own figure. ε is a float here, which the slack covers; Python's is exact.
 
 import { check } from "./errors.js";
 
+/** @import { Survey } from "./definition.js" */
+/** @typedef {number | string | null | undefined} Limit the most ε to spend; null allows any */
+
+const SLACK = 1e-9;
+
+/**
+ * The survey's ε; throws above_claim or above_limit.
+ * @param {Survey} survey
+ * @param {{ limit?: Limit }} [options]
+ */
 export function verify(survey, { limit = null } = {}) {
-	const losses = survey.fields.map((field) => field.mechanism.epsilon).sort((a, b) => b - a);
-	const epsilon = losses.slice(0, survey.ask).reduce((a, b) => a + b, 0);
-	check(epsilon <= +survey.epsilon + 1e-9, "above_claim");
+	const losses = survey.fields.map((field) => field.mechanism.epsilon);
+	const epsilon = spend(losses, survey.ask);
+	check(epsilon <= Number(survey.epsilon) + SLACK, "above_claim");
 	checkLimit(epsilon, limit);
 	return epsilon;
 }
 
-export function checkLimit(epsilon, limit) {
-	check(limit === null || epsilon <= +limit + 1e-9, "above_limit", `ε = ${epsilon} > ${limit}`);
+/**
+ * The sum of the losses of all fields, or of the `ask` largest.
+ * @param {number[]} losses
+ * @param {number} [ask]
+ */
+export function spend(losses, ask) {
+	const largest = [...losses].sort((a, b) => b - a).slice(0, ask);
+	return largest.reduce((sum, loss) => sum + loss, 0);
+}
+
+/**
+ * Throws above_limit if ε, on top of what was spent already, is more than the person allows.
+ * @param {number} epsilon
+ * @param {Limit} limit
+ * @param {number} [spent]
+ */
+export function checkLimit(epsilon, limit, spent = 0) {
+	const all = spent + epsilon;
+	check(limit === null || all <= Number(limit) + SLACK, "above_limit", `ε = ${all} > ${limit}`);
 }

@@ -4,11 +4,26 @@
 const PAUSE = 600; // ms without a key before the draft is checked
 const SIGNED_OUT =
 	"You are signed out. Copy what you typed here, sign in again in another window, then reload this page; nothing was saved.";
-const said = document.getElementById("said");
-let [timer, checking, dirty, busy] = [0, null, null, false];
+const said = /** @type {HTMLElement} */ (document.getElementById("said"));
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+/** @type {AbortController | undefined} */
+let checking;
+/**
+ * The form that was typed in and not saved.
+ * @type {HTMLFormElement | null | undefined}
+ */
+let dirty = null;
+let busy = false;
 
 const draft = () => document.getElementById("draft");
+/** @returns {HTMLFormElement | null | undefined} */
+const edited = () => draft()?.querySelector("form[data-edit]");
 
+/**
+ * @param {string} text
+ * @param {string} [kind]
+ */
 function tell(text, kind = "status") {
 	const line = document.createElement("p");
 	line.className = `said ${kind}`;
@@ -16,27 +31,54 @@ function tell(text, kind = "status") {
 	said.replaceChildren(line);
 }
 
-// put the new page where the old one was; keep the place in it
+/**
+ * Put the new page where the old one was; keep the place in it.
+ * @param {string} html
+ * @param {string} [url] its address, if it goes into the history
+ */
 function show(html, url) {
 	const page = new DOMParser().parseFromString(html, "text/html");
 	const next = page.getElementById("draft") ?? page.querySelector(".console > #said ~ *")?.parentElement;
-	if (!next) return false;
+	const old = draft();
+	if (!next || !old) return false;
 	const lines = [...page.querySelectorAll("#said > *")];
-	const [was, { id, name, value } = {}] = [draft().querySelector(".open")?.id, document.activeElement ?? undefined];
-	if (next.id) draft().replaceWith(document.adoptNode(next));
-	else draft().replaceChildren(...[...next.children].slice(2).map((node) => document.adoptNode(node)));
+	const was = old.querySelector(".open")?.id;
+	const active = document.activeElement;
+	if (next.id) old.replaceWith(document.adoptNode(next));
+	else old.replaceChildren(...[...next.children].slice(2).map((node) => document.adoptNode(node)));
 	document.title = page.title;
 	said.replaceChildren(...lines.map((node) => document.adoptNode(node)));
 	dirty = null;
 	if (url && url !== location.href) history.pushState({}, "", url);
 	const open = draft()?.querySelector(".open");
-	const same = id ? document.getElementById(id) : [...(open?.querySelectorAll("button") ?? [])].find((one) => one.name === name && one.value === value);
-	const focus = open && open.id !== was ? open.querySelector("textarea, select") : (draft()?.querySelector("[data-focus]:not(.open *)") ?? same);
+	/** @type {HTMLElement | null | undefined} */
+	const focus =
+		open && open.id !== was
+			? open.querySelector("textarea, select")
+			: (draft()?.querySelector("[data-focus]:not(.open *)") ?? sameAs(active, open));
 	focus?.focus({ preventScroll: true });
 	focus?.scrollIntoView({ block: "nearest" });
 	return true;
 }
 
+/**
+ * What had the focus, on the new page: the element of the same id, or the same button of the open question.
+ * @param {Element | null} active
+ * @param {Element | null | undefined} open
+ */
+function sameAs(active, open) {
+	if (active?.id) return document.getElementById(active.id);
+	if (!(active instanceof HTMLButtonElement)) return undefined;
+	const buttons = [...(open?.querySelectorAll("button") ?? [])];
+	return buttons.find((one) => one.name === active.name && one.value === active.value);
+}
+
+/**
+ * Whether the server did it; the page then shows its reply.
+ * @param {string} url
+ * @param {RequestInit} [options]
+ * @param {boolean} [push]
+ */
 async function exchange(url, options, push = true) {
 	busy = true;
 	try {
@@ -44,16 +86,16 @@ async function exchange(url, options, push = true) {
 		const html = await response.text();
 		if (new URL(response.url).pathname === "/login") tell(SIGNED_OUT, "error");
 		else if (response.ok && show(html, push ? response.url : "")) return true;
-		else if (response.status === 409 && show(html)) dirty = draft().querySelector("[data-edit]"); // typed, not saved
+		else if (response.status === 409 && show(html))
+			dirty = edited(); // typed, not saved
 		else tell(response.status === 400 ? SIGNED_OUT : "The server refused this. Nothing was saved; try again.", "error");
 	} catch {
 		tell("The server does not answer. Nothing was saved; try again.", "error");
 	} finally {
 		busy = false;
 	}
+	return false;
 }
-
-const body = (form, submitter) => new FormData(form, submitter);
 
 // save the form that was typed in, before anything else happens
 async function saveFirst() {
@@ -67,29 +109,42 @@ async function saveFirst() {
 
 document.addEventListener("submit", async (event) => {
 	const form = event.target;
-	if (!draft()?.contains(form) || form.hasAttribute("data-leaves")) return;
+	if (!(form instanceof HTMLFormElement) || !draft()?.contains(form) || form.hasAttribute("data-leaves")) return;
 	event.preventDefault();
 	if (busy) return;
 	const { submitter } = event;
+	const data = new FormData(form, submitter);
 	if (form.method === "get") {
-		const query = new URLSearchParams([...new URLSearchParams(location.search), ...body(form, submitter)]);
-		return (await saveFirst()) && exchange(`${location.pathname}?${new URLSearchParams(Object.fromEntries(query))}`);
+		const query = new URLSearchParams(location.search);
+		for (const [name, value] of data) query.set(name, String(value));
+		if (await saveFirst()) await exchange(`${location.pathname}?${query}`);
+		return;
 	}
-	if (form.hasAttribute("data-edit") || !dirty) return exchange(form.action, { method: "POST", body: body(form, submitter) });
+	if (form.hasAttribute("data-edit") || !dirty) {
+		await exchange(form.action, { method: "POST", body: data });
+		return;
+	}
 	// another form's button: what is open is saved first, and the button of the new page is pressed
-	const { name, value } = submitter;
-	if (!(await saveFirst())) return;
-	const again = [...draft().querySelectorAll(`button[name="${name}"]`)].find((one) => one.value === value && !one.closest("[data-edit]"));
-	if (again) exchange(again.form.action, { method: "POST", body: body(again.form, again) });
+	if (!(submitter instanceof HTMLButtonElement) || !(await saveFirst())) return;
+	const buttons = [...(draft()?.querySelectorAll("button") ?? [])];
+	const again = buttons.find(
+		(one) => one.name === submitter.name && one.value === submitter.value && !one.closest("[data-edit]"),
+	);
+	if (again?.form) await exchange(again.form.action, { method: "POST", body: new FormData(again.form, again) });
 });
 
 document.addEventListener("click", async (event) => {
-	const link = event.target.closest("a");
+	const link = event.target instanceof Element ? event.target.closest("a") : null;
 	if (!link || !draft()?.contains(link) || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
 	const source = document.getElementById("source");
-	if (source && link.dataset.line) return event.preventDefault(), toLine(source, +link.dataset.line);
+	if (source instanceof HTMLTextAreaElement && link.dataset.line) {
+		event.preventDefault();
+		toLine(source, Number(link.dataset.line));
+		return;
+	}
 	const url = new URL(link.href);
-	const here = url.origin === location.origin && url.pathname.startsWith(location.pathname.replace(/(\/drafts\/\d+).*/, "$1"));
+	const here =
+		url.origin === location.origin && url.pathname.startsWith(location.pathname.replace(/(\/drafts\/\d+).*/, "$1"));
 	if (!here || /file\.yaml$|\/delete$|\/preview$/.test(url.pathname)) {
 		if (!dirty) return;
 		event.preventDefault();
@@ -101,18 +156,24 @@ document.addEventListener("click", async (event) => {
 	if (await exchange(url.href)) document.getElementById(url.hash.slice(1))?.scrollIntoView({ block: "nearest" });
 });
 
-// where a complaint is about, in the YAML itself
+/**
+ * Where a complaint is about, in the YAML itself.
+ * @param {HTMLTextAreaElement} source
+ * @param {number} line
+ */
 function toLine(source, line) {
 	const lines = source.value.split("\n");
-	const start = lines.slice(0, line - 1).join("\n").length + (line > 1);
+	const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
 	source.focus();
 	source.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
 	source.scrollTop = (source.scrollHeight / lines.length) * Math.max(0, line - 5);
 }
 
 document.addEventListener("input", ({ target }) => {
-	const form = target.closest?.("[data-edit]");
-	if (!draft()?.contains(target) || !(form || target.id === "respondents")) return;
+	if (!(target instanceof Element) || !draft()?.contains(target)) return;
+	/** @type {HTMLFormElement | null} */
+	const form = target.closest("form[data-edit]");
+	if (!form && target.id !== "respondents") return;
 	dirty = form ?? dirty;
 	clearTimeout(timer);
 	timer = setTimeout(check, PAUSE);
@@ -120,33 +181,44 @@ document.addEventListener("input", ({ target }) => {
 
 // what would be said about the draft as it stands in the form; nothing is saved
 async function check() {
-	const form = draft().querySelector("[data-edit]");
-	const [data, expected] = [new FormData(form ?? undefined), document.getElementById("respondents")];
-	data.set("csrf_token", document.querySelector("[name=csrf_token]").value);
+	const form = edited();
+	const data = new FormData(form ?? undefined);
+	const expected = document.getElementById("respondents");
+	const token = document.querySelector("[name=csrf_token]");
+	if (!(expected instanceof HTMLInputElement && token instanceof HTMLInputElement)) return;
+	data.set("csrf_token", token.value);
 	checking?.abort();
 	checking = new AbortController();
 	try {
-		const url = `${draft().dataset.check}?${new URLSearchParams({ respondents: expected.value })}`;
+		const url = `${draft()?.dataset.check}?${new URLSearchParams({ respondents: expected.value })}`;
 		const response = await fetch(url, { method: "POST", body: data, signal: checking.signal });
 		if (response.status !== 200 || form?.isConnected === false) return;
 		const page = new DOMParser().parseFromString(await response.text(), "text/html");
+		/** @param {string} selector */
 		const take = (selector) => [...page.querySelectorAll(selector)].map((node) => document.adoptNode(node));
 		const open = [...document.querySelectorAll("#beside details[open] > summary")].map((node) => node.textContent);
-		document.getElementById("problems").replaceChildren(...take("#problems > *"));
+		document.getElementById("problems")?.replaceChildren(...take("#problems > *"));
 		for (const node of document.querySelectorAll("#beside > :not(.expect)")) node.remove();
-		expected.form.after(...take("#beside > :not(.expect)")); // somebody may be typing in that form
-		for (const node of document.querySelectorAll("#beside summary")) node.parentElement.open = open.includes(node.textContent);
+		expected.form?.after(...take("#beside > :not(.expect)")); // somebody may be typing in that form
+		for (const node of document.querySelectorAll("#beside summary")) {
+			node.parentElement?.toggleAttribute("open", open.includes(node.textContent));
+		}
 		if (form) mark(form);
-	} catch {} // typing went on, or the server is away: saving will tell
+	} catch {
+		// typing went on, or the server is away: saving will tell
+	}
 }
 
-// each complaint beside its field
+/**
+ * Each complaint beside its field.
+ * @param {HTMLFormElement} form
+ */
 function mark(form) {
 	const faults = [...document.querySelectorAll("#problems [data-field]")];
 	for (const node of form.querySelectorAll(".error[id]")) {
 		const id = node.id.replace(/-error$/, "");
-		const found = faults.filter((one) => one.dataset.field === id);
-		node.textContent = found.map((one) => one.querySelector(".reason").textContent).join("; ");
+		const found = faults.filter((one) => one.getAttribute("data-field") === id);
+		node.textContent = found.map((one) => one.querySelector(".reason")?.textContent).join("; ");
 		const field = document.getElementById(id);
 		if (found.length) field?.setAttribute("aria-invalid", "true");
 		else field?.removeAttribute("aria-invalid");
@@ -154,4 +226,6 @@ function mark(form) {
 }
 
 addEventListener("popstate", () => exchange(location.href, undefined, false));
-addEventListener("beforeunload", (event) => dirty?.isConnected && event.preventDefault());
+addEventListener("beforeunload", (event) => {
+	if (dirty?.isConnected) event.preventDefault();
+});

@@ -1,8 +1,9 @@
 // The form of a draft, with its own scripts: they fetch from here, send nowhere, and remember nothing.
 
-const told = document.getElementById("definition");
+const told = /** @type {HTMLElement} */ (document.getElementById("definition"));
 const definition = JSON.parse(told.textContent);
 
+/** @type {typeof fetch} */
 globalThis.fetch = async (_, options) =>
 	options?.method === "POST"
 		? new Response('{"status":"stored"}', { status: 201 })
@@ -10,4 +11,6 @@ globalThis.fetch = async (_, options) =>
 
 Object.defineProperty(globalThis, "localStorage", { value: {} });
 
-for (const link of document.querySelectorAll('a[href^="/s/"]')) link.setAttribute("href", told.dataset.base + link.getAttribute("href"));
+for (const link of document.querySelectorAll('a[href^="/s/"]')) {
+	link.setAttribute("href", `${told.dataset.base}${link.getAttribute("href")}`);
+}

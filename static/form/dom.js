@@ -1,36 +1,92 @@
 // Elements from text: nothing an author wrote is ever read as HTML.
 
-import { foreign, say } from "./words.js";
+import { foreign, say } from "./strings.js";
 
-// `name` may have a class: "p.hint"
+/** @import { Values } from "/client/js/words.js" */
+/** @typedef {Node | string | number | false | null | undefined} Leaf what is false, empty or missing is left out */
+/** @typedef {Leaf | (Leaf | Leaf[])[]} Child */
+/** @typedef {Record<string, any>} Props attributes, and listeners by the name of their event */
+/**
+ * @template {string} Tag
+ * @typedef {Tag extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Tag] : Element} Tagged
+ */
+/**
+ * The element for a name such as "p" or "p.hint".
+ * @template {string} Name
+ * @typedef {Name extends `${infer Tag}.${string}` ? Tagged<Tag> : Tagged<Name>} Made
+ */
+
+/**
+ * @template {string} Name
+ * @param {Name} name with a class, if it has one: "p.hint"
+ * @param {Props} [props]
+ * @param {Child[]} children
+ * @returns {Made<Name>}
+ */
 export function el(name, props, ...children) {
 	const [tag, kind] = name.split(".");
-	const space = /^(svg|path)$/.test(tag) ? "2000/svg" : "1999/xhtml";
+	const space = tag === "svg" || tag === "path" ? "2000/svg" : "1999/xhtml";
 	const node = document.createElementNS(`http://www.w3.org/${space}`, tag);
-	for (const [key, value] of Object.entries({ class: kind, ...props }))
+	/** @type {Props} */
+	const all = { class: kind, ...props };
+	for (const [key, value] of Object.entries(all)) {
 		if (typeof value === "function") node.addEventListener(key, value);
 		else if (value || value === 0) node.setAttribute(key, value === true ? "" : value);
-	node.append(...children.flat(2).filter(Boolean));
-	return node;
+	}
+	const present = /** @type {(Node | string)[]} */ (children.flat(2).filter(Boolean));
+	node.append(...present);
+	return /** @type {Made<Name>} */ (node);
 }
 
-// our own strings: in a survey whose language we lack they are English, and say so
-export const tongue = foreign && { lang: "en", dir: "ltr" };
+/**
+ * Our own strings: in a survey whose language we lack they are English, and say so.
+ * @type {Props}
+ */
+export const tongue = foreign ? { lang: "en", dir: "ltr" } : {};
+
+/**
+ * @template {string} Name
+ * @param {Name} name
+ * @param {string} key
+ * @param {Values} [values]
+ * @param {Props} [props]
+ */
 export const ours = (name, key, values, props) => el(name, { ...tongue, ...props }, say(key, values));
 
+/**
+ * @param {"button" | `button.${string}`} name
+ * @param {string} key
+ * @param {() => void} [click]
+ */
 export const button = (name, key, click) => ours(name, key, {}, { type: "button", click });
+
+/**
+ * @param {string} key
+ * @param {Child[]} children
+ */
 export const details = (key, ...children) => el("details", {}, ours("summary", key), ...children);
+
+/** @param {string} key */
 export const heading = (key) => ours("h2", key, {}, { tabindex: -1 });
 
-// the first line tells what happened, the others what to do now
+/**
+ * The first line tells what happened, the others what to do now.
+ * @param {string} key
+ * @param {Values} values
+ * @param {Child[]} more
+ */
 export function notice(key, values, ...more) {
 	const [title, ...advice] = say(key, values).split("\n");
 	const lines = advice.map((text) => el("p", {}, text));
 	return el("section.notice", { role: "alert", ...tongue }, el("h2", { tabindex: -1 }, title), lines, ...more);
 }
 
-// reading goes on here
+/**
+ * Reading goes on here.
+ * @param {Element} node
+ */
 export function arrive(node) {
-	node.querySelector("[tabindex]")?.focus({ preventScroll: true });
+	const place = node.querySelector("[tabindex]");
+	if (place instanceof HTMLElement) place.focus({ preventScroll: true });
 	node.scrollIntoView();
 }

@@ -1,21 +1,43 @@
 // The interviewer's page: outcomes ticked on paper become reports. Their coins have fallen; no noise is added to them.
 
-import { Report, fetch, submit, verify } from "/client/js/index.js";
-import { assemble, fromText } from "/client/js/report.js";
+import { unanswered } from "/client/js/answer.js";
+import { CandorError, fetch, Report, submit, verify } from "/client/js/index.js";
+import { assemble, fromText, toText } from "/client/js/report.js";
 import { systemBytes } from "/client/js/sampling.js";
 
-const at = (id) => document.getElementById(id);
+/** @import { Indices } from "/client/js/answer.js" */
+/** @import { Field, Survey } from "/client/js/definition.js" */
+/** @import { RandomBytes } from "/client/js/sampling.js" */
+/** @typedef {string | undefined} Outcome of a field: "1", "0", "unpicked", "skipped", or nothing ticked yet */
+/** @typedef {{ id: string, bits: string, values: Outcome[] }} Kept a report that was not acknowledged */
+
+/** @param {string} id */
+const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+/** @type {{ digest: string, paper: number[], invited: boolean, strings: Record<string, string> }} */
 const { digest, paper, invited, strings } = JSON.parse(at("sheet").textContent);
+const codeInput = /** @type {HTMLInputElement | null} */ (document.getElementById("code"));
+
+/**
+ * @param {string} key
+ * @param {Record<string, string>} [values]
+ */
 const say = (key, values = {}) => strings[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
-const whole = (x) => new Intl.NumberFormat(document.documentElement.lang).format(x);
+/** @param {number} number */
+const whole = (number) => new Intl.NumberFormat(document.documentElement.lang).format(number);
 
 const fragment = new URLSearchParams(location.hash.slice(1));
 const pin = fragment.get("sha256");
 const url = location.origin + location.pathname.replace(/\/enter\/?$/, "") + (pin ? `#sha256=${pin}` : "");
-const [SHEET, COUNT] = [`candor-sheet/1 ${digest}`, `candor-sheets/1 ${digest}`];
+const SHEET = `candor-sheet/1 ${digest}`;
+const COUNT = `candor-sheets/1 ${digest}`;
 
 // this tab remembers what is ticked on a sheet that was not acknowledged, and how many were; nothing else
+/** @type {Record<string, string | undefined>} */
 const memory = {};
+/**
+ * @param {string} name
+ * @returns {string | undefined}
+ */
 const recall = (name) => {
 	try {
 		return sessionStorage[name];
@@ -23,6 +45,10 @@ const recall = (name) => {
 		return memory[name];
 	}
 };
+/**
+ * @param {string} name
+ * @param {string} [text] nothing to forget it
+ */
 const remember = (name, text) => {
 	try {
 		if (text === undefined) delete sessionStorage[name];
@@ -31,89 +57,131 @@ const remember = (name, text) => {
 		memory[name] = text;
 	}
 };
+const counted = () => Number(recall(COUNT) ?? 0);
 
-// a ticked outcome as the bytes of its coin: all zeros fall on 1, all ones on 0, whatever the threshold
+/**
+ * A ticked outcome as the bytes of its coin: all zeros fall on 1, all ones on 0, whatever the threshold.
+ * @type {Record<string, RandomBytes>}
+ */
 const FALLEN = { 1: (count) => new Uint8Array(count), 0: (count) => new Uint8Array(count).fill(255) };
 
-let survey, report, kept, sending, missing;
+/** @type {Survey} */
+let survey;
+/**
+ * What would be sent; nothing of it has left yet.
+ * @type {Report | undefined}
+ */
+let report;
+/** @type {Outcome[]} */
+let values = [];
+/** @type {Kept | undefined} */
+let kept;
+let sending = false;
+/**
+ * What is missing on the sheet, in words.
+ * @type {string | undefined}
+ */
+let missing;
 
 function begin() {
 	at("enter").hidden = false;
-	if (at("code")) at("code").value = fragment.get("code") ?? "";
+	if (codeInput) codeInput.value = fragment.get("code") ?? "";
 	at("enter").addEventListener("input", draw);
-	at("send").addEventListener("click", (event) => event.detail > 1 || send()); // the second of a double click
+	at("send").addEventListener("click", (event) => {
+		if (event.detail <= 1) send(); // and not the second of a double click
+	});
 	at("drop").addEventListener("click", () => next(""));
 	const text = recall(SHEET);
 	if (text) {
-		kept = JSON.parse(text);
-		for (const input of inputs()) input.checked = kept.values[place(input)] === input.value;
+		/** @type {Kept} */
+		const sheet = JSON.parse(text);
+		for (const input of inputs()) input.checked = sheet.values[place(input)] === input.value;
+		kept = sheet;
 	}
 	draw();
 }
 
-const inputs = () => [...document.querySelectorAll("#enter input[type=radio]")];
-const place = (input) => +input.name.slice("field".length);
-const code = () => at("code")?.value.trim();
+/** @returns {HTMLInputElement[]} */
+const inputs = () =>
+	[...document.querySelectorAll("#enter input[type=radio]")].filter((one) => one instanceof HTMLInputElement);
+/** @param {HTMLInputElement} input */
+const place = (input) => Number(input.name.slice("field".length));
+const code = () => codeInput?.value.trim() ?? "";
 
-// makes the report anew at every change; nothing of it has left yet
+// makes the report anew at every change
 function draw() {
-	const values = survey.fields.map(() => "skipped");
-	for (const input of inputs()) if (values[place(input)] === "skipped") values[place(input)] = undefined;
+	values = survey.fields.map(() => "skipped");
+	for (const input of inputs()) values[place(input)] = undefined;
 	for (const input of inputs()) if (input.checked) values[place(input)] = input.value;
 	const asked = [...survey.fields.keys()].filter((i) => values[i] !== "unpicked");
-	missing = undefined;
-	if (values.includes(undefined)) missing = say("enter_incomplete");
-	else if (survey.ask && asked.length !== survey.ask) missing = say("enter_incomplete_pick", { asked: whole(survey.ask) });
-	else if (invited && !code()) missing = say("enter_incomplete_code");
+	missing = lack(asked);
 	report = undefined;
-	if (kept) report = Report(digest, fromText(kept.id), fromText(kept.bits));
-	else if (!missing) report = make(values, asked);
-	show(values);
+	if (kept) report = new Report(digest, fromText(kept.id), fromText(kept.bits));
+	else if (!missing) report = make(asked);
+	show();
 }
 
-// where nothing is ticked the answer is "no answer", randomized by the client's own code
-function make(values, asked) {
-	const indices = Object.fromEntries(
-		survey.fields.flatMap(({ questions }, i) => questions.map((q) => [q.id, paper.includes(i) ? 0n : q.noAnswer])),
-	);
-	const noise = (field) => FALLEN[values[survey.fields.indexOf(field)]] ?? systemBytes;
-	return { ...assemble(survey, indices, asked, noise, systemBytes), values };
+/** @param {number[]} asked */
+function lack(asked) {
+	if (values.includes(undefined)) return say("enter_incomplete");
+	if (survey.ask && asked.length !== survey.ask) return say("enter_incomplete_pick", { asked: whole(survey.ask) });
+	if (invited && !code()) return say("enter_incomplete_code");
+	return undefined;
 }
 
-function show(values) {
+/**
+ * Where nothing is ticked the answer is "no answer", randomized by the client's own code.
+ * @param {number[]} asked
+ */
+function make(asked) {
+	/** @type {Indices} */
+	const indices = {};
+	survey.fields.forEach(({ questions }, i) => {
+		for (const question of questions) indices[question.id] = paper.includes(i) ? 0n : unanswered(question);
+	});
+	/** @param {Field} field */
+	const noise = (field) => FALLEN[values[survey.fields.indexOf(field)] ?? ""] ?? systemBytes;
+	return assemble(survey, indices, asked, noise, systemBytes);
+}
+
+function show() {
+	/** @type {Record<string, string>} */
 	const words = { 1: say("yes"), 0: say("no"), skipped: say("enter_skipped"), unpicked: say("enter_unpicked") };
-	const entry = ({ questions }, i) => {
-		const [term, text] = [document.createElement("dt"), document.createElement("dd")];
-		term.textContent = questions.map((q) => q.text).join(" + ");
-		text.textContent = words[values[i]];
+	const lines = survey.fields.flatMap(({ questions }, i) => {
+		const term = document.createElement("dt");
+		const text = document.createElement("dd");
+		term.textContent = questions.map((question) => question.text).join(" + ");
+		text.textContent = words[values[i] ?? ""] ?? "";
 		return [term, text];
-	};
+	});
 	at("todo").textContent = missing ?? "";
-	at("preview").replaceChildren(...(report ? survey.fields.flatMap(entry) : []));
+	at("preview").replaceChildren(...(report ? lines : []));
 	at("bytes").hidden = !report;
-	at("bytes").querySelector("code").textContent = report?.toJson() ?? "";
-	at("count").textContent = say("enter_count", { count: whole(recall(COUNT) ?? 0) });
-	for (const input of inputs()) input.disabled = !!kept;
+	/** @type {HTMLElement} */ (at("bytes").querySelector("code")).textContent = report?.toJson() ?? "";
+	at("count").textContent = say("enter_count", { count: whole(counted()) });
+	for (const input of inputs()) input.disabled = Boolean(kept);
 	at("send").textContent = say(kept ? "enter_again" : "enter_send");
-	at("kept").hidden = at("dropping").hidden = !kept || sending;
+	const idle = !kept || sending;
+	at("kept").hidden = idle;
+	at("dropping").hidden = idle;
 }
 
 async function send() {
 	if (sending) return;
-	if (missing) {
-		at("status").textContent = missing;
-		return (inputs().find((input) => !isTicked(input)) ?? at("code") ?? inputs()[0]).focus();
+	if (missing || !report) {
+		at("status").textContent = missing ?? "";
+		(inputs().find((input) => !isTicked(input)) ?? codeInput ?? inputs()[0]).focus();
+		return;
 	}
 	sending = true;
-	const { id, bits } = JSON.parse(report.toJson());
-	kept ??= { id, bits, values: report.values };
+	kept ??= { id: toText(report.id), bits: toText(report.bits), values };
 	remember(SHEET, JSON.stringify(kept)); // before the first byte leaves
 	at("status").textContent = say("enter_sending");
 	draw();
 	try {
-		if (invited && !/^[\x21-\x7e]+$/.test(code())) throw Object.assign(new Error(), { code: "not_invited" });
-		await submit(url, report, { invitation: code(), attempts: 1 });
-		remember(COUNT, `${+(recall(COUNT) ?? 0) + 1}`);
+		if (invited && !/^[\x21-\x7e]+$/.test(code())) throw new CandorError("not_invited");
+		await submit(url, report, { invitation: codeInput ? code() : undefined, attempts: 1 });
+		remember(COUNT, String(counted() + 1));
 		sending = false;
 		next(say("enter_stored"));
 	} catch (error) {
@@ -123,28 +191,34 @@ async function send() {
 	}
 }
 
+/** @param {HTMLInputElement} input */
 const isTicked = ({ name }) => inputs().some((input) => input.name === name && input.checked);
 
-// an empty sheet
+/**
+ * An empty sheet.
+ * @param {string} words
+ */
 function next(words) {
 	kept = undefined;
 	remember(SHEET);
 	for (const input of inputs()) input.checked = false;
-	if (at("code")) at("code").value = "";
+	if (codeInput) codeInput.value = "";
 	at("status").textContent = words;
 	draw();
 	inputs()[0].focus();
 }
 
-function explain({ code, message }) {
+/** @param {unknown} error */
+function explain(error) {
+	const { code, message } = /** @type {Partial<CandorError>} */ (error);
 	if (code === "wrong_survey" || code === "wrong_definition") return say("error_changed");
-	return `error_${code}` in strings ? say(`error_${code}`) : say("error_other", { code: code ?? message });
+	return `error_${code}` in strings ? say(`error_${code}`) : say("error_other", { code: code ?? message ?? "" });
 }
 
 try {
 	survey = await fetch(url);
 	verify(survey);
-	if (survey.digest !== digest) throw Object.assign(new Error(), { code: "wrong_survey" });
+	if (survey.digest !== digest) throw new CandorError("wrong_survey");
 	begin();
 } catch (error) {
 	at("trouble").textContent = explain(error);

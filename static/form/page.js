@@ -1,34 +1,64 @@
 // The form: fetch and verify, ask, randomize once, show what will be sent, send, keep a receipt.
 
-import { Ledger, Report, fetch, submit, verify } from "/client/js/index.js";
+import { CandorError, fetch, Ledger, Report, submit, verify } from "/client/js/index.js";
 import { fromText } from "/client/js/report.js";
 import { arrive, button, details, el, notice, ours } from "./dom.js";
 import { questionnaire } from "./questions.js";
 import { receipt, review } from "./review.js";
-import { chance, epsilon, strings } from "./words.js";
+import { chance, epsilon, strings } from "./strings.js";
+
+/** @import { Answers } from "/client/js/answer.js" */
+/** @import { Survey } from "/client/js/definition.js" */
+/** @import { Entry } from "/client/js/ledger.js" */
+/** @import { Child } from "./dom.js" */
 
 // in the browser's storage, beside the ledger
 const LIMIT = "candor-limit/1";
 // with its pin and invitation
 const url = location.href;
-const [root, status] = ["form", "status"].map((id) => document.getElementById(id));
-const { state, invited } = root.dataset;
-// `seen` is the entry of the ledger that the page shows
-let [ledger, survey, answers, seen, blocked] = [new Ledger()];
+const root = /** @type {HTMLElement} */ (document.getElementById("form"));
+const status = /** @type {HTMLElement} */ (document.getElementById("status"));
+const isOpen = root.dataset.state === "open";
+const invited = Boolean(root.dataset.invited);
+
+let ledger = new Ledger();
+/** @type {Survey} */
+let survey;
+/**
+ * What the person said, until the report is stored; nothing else remembers it.
+ * @type {Answers | null}
+ */
+let answers = null;
+/**
+ * The entry of the ledger that the page shows.
+ * @type {Entry | undefined}
+ */
+let seen;
+let blocked = false;
+
+/** @returns {number | string} */
 const limit = () => ledger.storage[LIMIT] ?? 10;
+
+/** @param {unknown} error */
+const codeOf = (error) => (error instanceof CandorError ? error.code : undefined);
 
 addEventListener("hashchange", () => location.reload());
 // the browser may bring the page back as it was left, with answers in it, perhaps for somebody else
-addEventListener("pageshow", ({ persisted }) => persisted && survey && renew());
+addEventListener("pageshow", ({ persisted }) => {
+	if (persisted && survey) renew();
+});
 // another tab has made, sent or forgotten the report
-addEventListener("storage", () => survey && recorded() !== JSON.stringify(seen) && renew());
+addEventListener("storage", () => {
+	if (survey && recorded() !== JSON.stringify(seen)) renew();
+});
 
 try {
 	survey = await fetch(url);
 	verify(survey);
 	show();
 	if (root.querySelector("form")) status.replaceChildren(ours("span.heard", "loaded"));
-} catch ({ code }) {
+} catch (error) {
+	const code = codeOf(error);
 	const lost = code === "unreachable" && button("button", "retry", () => location.reload());
 	place(problem(lost ? "no_definition" : code, "bad_definition", lost));
 }
@@ -42,15 +72,21 @@ function show() {
 		if (!entry && seen) return place(notice("forgotten", {}, button("button", "anew", anew)), device());
 		seen = entry;
 		if (entry) return entry.stored ? thank(entry, "stored") : preview(entry);
-		if (state !== "open") return root.replaceChildren();
+		if (!isOpen) return root.replaceChildren();
 		if (invited && !/[#&]code=/.test(url)) return place(problem("no_code"));
 		verify(survey, { limit: limit() });
 		const asked = ledger.asked(survey);
-		place(summary(), questionnaire(survey, asked, (given) => make(given, asked)), device());
-	} catch ({ code }) {
+		place(
+			summary(),
+			questionnaire(survey, asked, (given) => make(given, asked)),
+			device(),
+		);
+	} catch (error) {
+		const code = codeOf(error);
 		if (code === "ledger_unavailable") {
 			// there is storage, but it takes nothing
-			ledger = Object.assign(new Ledger({ [LIMIT]: limit() }), { persistent: false });
+			ledger = new Ledger({ [LIMIT]: limit() });
+			ledger.persistent = false;
 			return show();
 		}
 		blocked = true;
@@ -82,10 +118,16 @@ function recorded() {
 	}
 }
 
+/** @param {Element[]} nodes */
 function place(...nodes) {
 	root.replaceChildren(ledger.persistent ? "" : ours("p.note", "memory"), ...nodes);
 }
 
+/**
+ * @param {string} [code]
+ * @param {string} [otherwise] what to say where we have no words for the code
+ * @param {Child[]} more
+ */
 function problem(code = "error", otherwise = "not_made", ...more) {
 	return notice(Object.hasOwn(strings, code) ? code : otherwise, { code, limit: limit() }, ...more);
 }
@@ -99,22 +141,27 @@ function summary() {
 		{},
 		ours("p", "total", { chance: chance(all), epsilon: epsilon(all) }),
 		before > 0 && ours("p", "earlier", { epsilon: epsilon(before) }),
-		ask && ours("p", "ask", { ask, total: fields.length }),
+		ask !== undefined && ours("p", "ask", { ask, total: fields.length }),
 	);
 }
 
-// once and for all: the ledger writes it down before anything is shown
+/**
+ * Once and for all: the ledger writes it down before anything is shown.
+ * @param {Answers} given
+ * @param {number[]} asked
+ */
 function make(given, asked) {
 	try {
 		// it may have been forgotten in another tab, and would draw other questions now
 		if (`${ledger.asked(survey)}` !== `${asked}`) return problem("other_questions");
 		answers = ledger.make(survey, given, { limit: limit() }).made ? given : null;
-	} catch ({ code }) {
-		return problem(code);
+	} catch (error) {
+		return problem(codeOf(error));
 	}
 	again();
 }
 
+/** @param {Entry} shown */
 function preview(shown) {
 	const { node, send, problems } = review(survey, shown, answers, invited);
 	send.addEventListener("click", async () => {
@@ -125,20 +172,21 @@ function preview(shown) {
 		send.disabled = true;
 		status.replaceChildren(ours("span", "sending"));
 		try {
-			const report = Report(survey.digest, fromText(shown.id), fromText(shown.bits));
+			const report = new Report(survey.digest, fromText(shown.id), fromText(shown.bits));
 			const outcome = await submit(url, report, { attempts: 1 });
 			answers = null;
 			try {
-				// only a mark for display
 				ledger.markStored(survey.digest);
 				seen = ledger.read().reports[survey.digest];
-			} catch {}
+			} catch {
+				// only a mark for display
+			}
 			thank(shown, outcome);
 			arrive(root);
-		} catch ({ code }) {
+		} catch (error) {
 			send.disabled = false;
 			send.textContent = strings.retry;
-			problems.replaceChildren(problem(code, "refused"));
+			problems.replaceChildren(problem(codeOf(error), "refused"));
 			arrive(problems);
 		}
 		status.replaceChildren();
@@ -146,31 +194,46 @@ function preview(shown) {
 	place(node, device());
 }
 
+/**
+ * @param {Entry} sent
+ * @param {string} outcome what the server said
+ */
 function thank(sent, outcome) {
 	place(receipt(survey, sent, outcome), el("section.note", {}, ours("p", "shared"), forgetting()), device());
 }
 
 function forgetting() {
-	return details("forget", ours("p", "forget_more"), button("button", "forget_yes", () => again(ledger.forget())));
+	const forget = () => {
+		ledger.forget();
+		again();
+	};
+	return details("forget", ours("p", "forget_more"), button("button", "forget_yes", forget));
 }
 
 // what this device has spent, the person's own limit, and how to forget
 function device() {
-	let [total, spent] = [0, []];
+	let total = 0;
+	/** @type {string[]} */
+	let spent = [];
 	try {
-		// a damaged ledger has nothing to tell, but can be forgotten
 		total = ledger.spent();
 		spent = Object.values(ledger.read().reports).map((entry) => `${entry.slug}: ε = ${epsilon(entry.epsilon)}`);
-	} catch {}
+	} catch {
+		// a damaged ledger has nothing to tell, but can be forgotten
+	}
 	const change = () => {
 		if (input.value && input.validity.valid) ledger.storage[LIMIT] = input.value;
-		input.value = limit();
+		input.value = String(limit());
 	};
 	const input = el("input", { type: "number", min: 0, step: "any", value: limit(), change });
 	const node = details(
 		"device",
 		ours("p", "spent", { epsilon: epsilon(total) }),
-		el("ul", {}, spent.map((line) => el("li", {}, line))),
+		el(
+			"ul",
+			{},
+			spent.map((line) => el("li", {}, line)),
+		),
 		el("p", {}, el("label", {}, ours("span", "limit"), " ", input)),
 		blocked && el("p", {}, button("button", "retry", again)),
 		ours("p.hint", "secret"),

@@ -1,20 +1,60 @@
 // The questions, all on one page or one at a time, as the reader likes. Branches are taken here, on the device.
 
 import { indexOf, labelsOf, shown } from "/client/js/answer.js";
-import { arrive, button, details, el, notice, ours } from "./dom.js";
-import { epsilon, gridValue, oddsOf, say } from "./words.js";
+import { Flip, Geometric } from "/client/js/mechanism.js";
+import { among, count, gridValue, oddsSentence, share, symbolLabel, withUnit } from "/client/js/words.js";
+import { arrive, button, details, el, notice, ours, tongue } from "./dom.js";
+import { epsilon, say, speech } from "./strings.js";
+
+/** @import { Answers } from "/client/js/answer.js" */
+/** @import { Field, Question, Survey } from "/client/js/definition.js" */
+/** @import { Values } from "/client/js/words.js" */
+/** @import { Leaf } from "./dom.js" */
+/** @typedef {string | string[] | null | undefined} Said undefined while there is no answer that fits */
+/** @typedef {[key: string, values?: Values]} Line one of our strings */
+
+/**
+ * The inputs of a question, and how to read them.
+ * @typedef {object} Control
+ * @property {Leaf[]} nodes
+ * @property {HTMLInputElement[]} inputs
+ * @property {() => Said} read
+ * @property {() => Line} wrong what to say when nothing that fits was read
+ * @property {Line | null} hint
+ */
+/**
+ * A question on the page; `check` marks it if there is no answer that fits, and tells whether it did.
+ * @typedef {object} Item
+ * @property {Question} question
+ * @property {HTMLFieldSetElement} node
+ * @property {HTMLInputElement[]} inputs
+ * @property {() => Said} read
+ * @property {() => boolean} check
+ * @property {HTMLElement} count
+ * @property {HTMLElement} error
+ */
 
 const MOST_ON_ONE_PAGE = 6;
 
-// `finish` takes the answers, and gives a notice if it cannot
+/**
+ * @param {Survey} survey
+ * @param {number[]} asked
+ * @param {(answers: Answers) => Element | undefined} finish takes the answers, and gives a notice if it cannot
+ */
 export function questionnaire(survey, asked, finish) {
-	const wanted = asked.flatMap((place) => survey.fields[place].questions);
-	const items = survey.questions.filter((q) => wanted.includes(q)).map((q) => ask(survey, q));
-	let [single, at] = [items.length > MOST_ON_ONE_PAGE, 0];
+	const wanted = asked.flatMap((position) => survey.fields[position].questions);
+	const items = survey.questions
+		.filter((question) => wanted.includes(question))
+		.map((question) => ask(survey, question));
+	let single = items.length > MOST_ON_ONE_PAGE;
+	let at = 0;
 	const problems = el("div");
 	const next = ours("button.primary", "next");
 	const back = button("button", "back", () => go(at - 1));
-	const layout = button("button.link", "single", () => go(0, (single = !single)));
+	const layout = button("button.link", "single", () => {
+		single = !single;
+		go(0);
+	});
 	const note = ours("p.note", "once");
 	const form = el(
 		"form",
@@ -22,18 +62,20 @@ export function questionnaire(survey, asked, finish) {
 		problems,
 		items.map(({ node }) => node),
 		note,
-		el("p.actions", {}, next, back, items[1] && layout),
+		el("p.actions", {}, next, back, items.length > 1 && layout),
 	);
 	update();
 	return form;
 
 	// the questions that the answers so far lead to
 	function open() {
+		/** @type {Record<string, string[]>} */
 		const picked = {};
-		return items.filter(({ q, read }) => {
-			const visible = shown(q, picked);
+		return items.filter(({ question, read }) => {
+			const visible = shown(question, picked);
 			const answer = visible ? read() : null;
-			picked[q.id] = answer == null ? [] : labelsOf(q, indexOf(q, answer));
+			const given = answer !== null && answer !== undefined;
+			picked[question.id] = given ? labelsOf(question, indexOf(question, answer)) : [];
 			return visible;
 		});
 	}
@@ -48,155 +90,255 @@ export function questionnaire(survey, asked, finish) {
 		}
 		const last = !single || at >= list.length - 1;
 		note.hidden = !last;
-		back.hidden = !single || !at;
+		back.hidden = !single || at === 0;
 		next.textContent = say(last ? "randomize" : "next");
 		layout.textContent = say(single ? "together" : "single");
-		return [list, last];
+		return { list, last };
 	}
 
+	/** @param {number} place */
 	function go(place) {
 		at = place;
 		problems.replaceChildren();
-		const [list] = update();
+		const { list } = update();
 		list[single ? at : 0].node.focus();
 		form.scrollIntoView();
 	}
 
+	/** @param {Event} event */
 	function advance(event) {
 		event.preventDefault();
-		const [list, last] = update();
+		const { list, last } = update();
 		const wrong = (last ? list : [list[at]]).filter((item) => item.check());
-		if (wrong[0]) return tell(notice("errors", {}, el("ul", {}, wrong.map((item) => line(item, list.indexOf(item))))));
-		if (!last) return go(at + 1);
-		// a question may be called "constructor"
-		const answers = Object.create(null);
-		for (const { q, read } of list) answers[q.id] = read();
-		const problem = finish(answers);
-		if (problem) tell(problem);
+		if (wrong.length > 0) {
+			const lines = wrong.map((item) => line(item, list.indexOf(item)));
+			tell(notice("errors", {}, el("ul", {}, lines)));
+		} else if (last) {
+			// a question may be called "constructor"
+			const answers = Object.create(null);
+			for (const { question, read } of list) answers[question.id] = read();
+			const problem = finish(answers);
+			if (problem) tell(problem);
+		} else {
+			go(at + 1);
+		}
 	}
 
+	/** @param {Element} problem */
 	function tell(problem) {
 		problems.replaceChildren(problem);
 		arrive(problems);
 	}
 
-	function line({ q, error, inputs }, place) {
+	/**
+	 * @param {Item} item
+	 * @param {number} place
+	 */
+	function line({ question, error, inputs }, place) {
 		const jump = () => {
 			if (single) go(place);
 			inputs[0].focus();
 		};
-		return el("li", {}, el("button.link", { type: "button", click: jump }, q.text), " ", error.textContent);
+		return el("li", {}, el("button.link", { type: "button", click: jump }, question.text), " ", error.textContent);
 	}
 }
 
-// `read` gives the answer: undefined while there is none that fits. No id of a question has a dot.
-function ask(survey, q) {
-	const id = `q-${q.id}`;
-	const { nodes, inputs, read, wrong, hint } = q.type === "number" ? number(q, id) : options(q);
+/**
+ * One question; no id of a question has a dot.
+ * @param {Survey} survey
+ * @param {Question} question
+ * @returns {Item}
+ */
+function ask(survey, question) {
+	const id = `q-${question.id}`;
+	const { nodes, inputs, read, wrong, hint } = question.type === "number" ? number(question, id) : options(question);
 	const error = el("p.error", { id: `${id}.error` });
 	const count = ours("span.count", "progress", {});
 	const node = el(
 		"fieldset",
 		{ tabindex: -1, "aria-describedby": `${hint ? `${id}.hint ` : ""}${id}.error` },
-		el("legend", { id }, count, " ", el("span", {}, q.text)),
-		hint && ours("p.hint", ...hint, { id: `${id}.hint` }),
+		el("legend", { id }, count, " ", el("span", {}, question.text)),
+		hint && ours("p.hint", hint[0], hint[1], { id: `${id}.hint` }),
 		error,
 		nodes,
-		protection(survey, q),
+		protection(survey, question),
 	);
 	const check = () => {
 		const bad = read() === undefined;
 		error.replaceChildren(bad ? ours("span", ...wrong()) : "");
-		for (const input of inputs) input.setAttribute("aria-invalid", bad);
+		for (const input of inputs) input.setAttribute("aria-invalid", String(bad));
 		return bad;
 	};
-	return { q, node, inputs, read, check, count, error };
+	return { question, node, inputs, read, check, count, error };
 }
 
+/**
+ * @param {"checkbox" | "radio"} type
+ * @param {string} name
+ * @param {Element} text
+ */
 function option(type, name, text) {
 	const input = el("input", { type, name });
 	return { input, node: el("label.option", {}, input, text) };
 }
 
+/**
+ * @param {Question} question
+ * @returns {Control}
+ */
 function options({ id, type, labels, optional }) {
 	const several = type === "multiple";
+	/**
+	 * @param {string | string[] | null} answer
+	 * @param {Element} text
+	 */
 	const make = (answer, text) => ({ answer, ...option(several ? "checkbox" : "radio", id, text) });
 	const made = labels.map((label) => make(label, type === "yes_no" ? ours("span", label) : el("span", {}, label)));
 	if (type === "yes_no") made.reverse();
 	if (several) made.push(make([], ours("span", "none")));
 	if (optional) made.push(make(null, ours("span", "no_answer")));
+	/** @param {{ answer: string | string[] | null }} one */
 	const alone = ({ answer }) => several && typeof answer !== "string";
-	for (const one of made)
+	for (const one of made) {
 		one.input.addEventListener("change", () => {
 			for (const other of made) if (other !== one && (alone(one) || alone(other))) other.input.checked = false;
 		});
+	}
 	const read = () => {
 		const picked = made.filter(({ input }) => input.checked);
-		return several && picked[0] && !alone(picked[0]) ? picked.map(({ answer }) => answer) : picked[0]?.answer;
+		if (!several || picked.length === 0 || alone(picked[0])) return picked[0]?.answer;
+		return picked.flatMap(({ answer }) => answer ?? []);
 	};
-	const inputs = made.map(({ input }) => input);
-	return { nodes: made.map(({ node }) => node), inputs, read, wrong: () => ["missing"], hint: several && ["several", {}] };
+	return {
+		nodes: made.map(({ node }) => node),
+		inputs: made.map(({ input }) => input),
+		read,
+		wrong: () => ["missing"],
+		hint: several ? ["several"] : null,
+	};
 }
 
-const fits = (q, text) => {
+/**
+ * @param {Question} question
+ * @param {string} text
+ */
+function fits(question, text) {
 	try {
-		return indexOf(q, text) >= 0;
-	} catch {}
-};
-
-// A comma is a decimal point; but "1,000" could be a thousand as well as one, and is not guessed.
-function decimalText(q, said) {
-	const text = said.trim().replace(",", ".").replace("−", "-");
-	const thousands = /^\D?[1-9]\d{0,2}\.\d{3}$/.test(text) && fits(q, text.replace(".", ""));
-	const odd = q.grid.digits < 3 && /\.\d{3}$/.test(text);
-	return !thousands && !odd && fits(q, text) ? text : undefined;
+		indexOf(question, text);
+		return true;
+	} catch {
+		return false;
+	}
 }
 
-function number(q, id) {
-	const { grid, steps, unit, optional } = q;
-	const values = { low: gridValue(q, 0), high: gridValue(q, steps), step: gridValue(q, 1, 0n) };
-	const inputmode = grid.low < 0 ? "text" : "decimal";
+/**
+ * A comma is a decimal point; but "1,000" could be a thousand as well as one, and is not guessed.
+ * @param {Question} question
+ * @param {string} typed
+ */
+function decimalText(question, typed) {
+	const text = typed.trim().replace(",", ".").replace("−", "-");
+	const thousands = /^\D?[1-9]\d{0,2}\.\d{3}$/.test(text) && fits(question, text.replace(".", ""));
+	const odd = question.grid.digits < 3 && /\.\d{3}$/.test(text);
+	return !thousands && !odd && fits(question, text) ? text : undefined;
+}
+
+/**
+ * @param {Question} question
+ * @param {string} id
+ * @returns {Control}
+ */
+function number(question, id) {
+	const { grid, steps, unit, optional } = question;
+	const origin = { ...question, grid: { ...grid, low: 0n } }; // where one step is as far as it is long
+	const values = {
+		low: withUnit(question, gridValue(question, 0n), speech),
+		high: withUnit(question, gridValue(question, steps), speech),
+		step: withUnit(question, gridValue(origin, 1n), speech),
+	};
+	const inputmode = grid.low < 0n ? "text" : "decimal";
 	const told = { "aria-labelledby": id, "aria-describedby": `${id}.hint ${id}.error` };
 	const input = el("input", { type: "text", inputmode, size: 12, spellcheck: "false", ...told });
 	const skip = option("checkbox", id, ours("span", "no_answer"));
-	input.addEventListener("input", () => (skip.input.checked = false));
-	skip.input.addEventListener("change", () => (input.value = ""));
-	const read = () => (skip.input.checked ? null : decimalText(q, input.value));
-	const nodes = [el("p", {}, input, " ", unit), optional && skip.node];
-	const wrong = () => (input.value ? ["bad_number", values] : ["missing"]);
-	return { nodes, inputs: [input], read, wrong, hint: ["number", values] };
+	input.addEventListener("input", () => {
+		skip.input.checked = false;
+	});
+	skip.input
+		.addEventListener("change", () => {
+			input.value = "";
+		});
+	return {
+		nodes: [el("p", {}, input, " ", unit), optional && skip.node],
+		inputs: [input],
+		read: () => (skip.input.checked ? null : decimalText(question, input.value)),
+		wrong: () => (input.value ? ["bad_number", values] : ["missing"]),
+		hint: ["number", values],
+	};
 }
 
-// the odds of this survey's own integers
-function protection(survey, q) {
-	const field = survey.fields.find(({ questions }) => questions.includes(q));
-	const { key, values, dots = [] } = oddsOf(field);
-	const others = field.questions.filter((other) => other !== q).map(({ text }) => text);
+/**
+ * The odds of this survey's own integers.
+ * @param {Survey} survey
+ * @param {Question} question
+ */
+function protection(survey, question) {
+	const field = /** @type {Field} */ (survey.fields.find(({ questions }) => questions.includes(question)));
+	const { levels } = question;
+	const others = field.questions.filter((other) => other !== question).map(({ text }) => text);
 	const own = field.mechanism.epsilon;
-	const all = tree(survey, q).reduce((sum, { mechanism }) => sum + mechanism.epsilon, 0);
-	const share = (at) => say("progress", { at, total: values.people });
-	const captions = [`${values.yes}: ${share(values.p)}`, `${values.no}: ${share(values.q)}`];
-	const figure = (count, i) => el("figure", {}, hundred(count), el("figcaption", {}, captions[i]));
+	const all = tree(survey, question).reduce((sum, { mechanism }) => sum + mechanism.epsilon, 0);
 	return details(
 		"protection",
-		q.levels && ours("p", "rounded", q),
-		others[0] && ours("p", "joint", { questions: others.join(" + ") }),
-		ours("p", key, values),
-		dots.map(figure),
+		levels > 0 && ours("p", "rounded", { levels }),
+		others.length > 0 && ours("p", "joint", { questions: others.join(" + ") }),
+		el("p", tongue, oddsSentence(field, speech)),
+		figures(field),
 		ours("p", "costs", { epsilon: epsilon(own) }),
 		all > own && ours("p", "depends", { epsilon: epsilon(all) }),
 	);
 }
 
-// The fields that tell something about a question: its own, and those of all questions that are shown or hidden with
-// it. A condition looks back, so one pass finds the first question of each tree.
-function tree({ questions, fields }, { id }) {
-	const first = {};
-	for (const q of questions) first[q.id] = q.show_if ? first[q.show_if.question] : q.id;
-	return fields.filter((field) => field.questions.some((q) => first[q.id] === first[id]));
+/**
+ * Those with the answer and those without it, a hundred people each; noise on a number has no such picture.
+ * @param {Field} field
+ */
+function figures(field) {
+	const { mechanism } = field;
+	if (mechanism instanceof Geometric) return [];
+	const flip = mechanism instanceof Flip;
+	const { people, p, q } = share(mechanism.p, mechanism.q);
+	/**
+	 * @param {string} name
+	 * @param {bigint} devices
+	 * @param {{ above: bigint, below: bigint }} chance
+	 */
+	const figure = (name, devices, chance) => {
+		const told = say("progress", { at: count(devices, speech), total: count(people, speech) });
+		return el("figure", {}, hundred(Number(among(100n, chance))), el("figcaption", {}, `${name}: ${told}`));
+	};
+	return [
+		figure(flip ? symbolLabel(field, 1n, speech) : say("with"), p, mechanism.p),
+		figure(flip ? symbolLabel(field, 0n, speech) : say("without"), q, mechanism.q),
+	];
 }
 
-// a hundred people as dots: the round ends of lines without length
+/**
+ * The fields that tell something about a question: its own, and those of all questions that are shown or hidden with
+ * it. A condition looks back, so one pass finds the first question of each tree.
+ * @param {Survey} survey
+ * @param {Question} question
+ */
+function tree({ questions, fields }, { id }) {
+	/** @type {Record<string, string>} */
+	const first = {};
+	for (const { id, showIf } of questions) first[id] = showIf ? first[showIf.question] : id;
+	return fields.filter((field) => field.questions.some((question) => first[question.id] === first[id]));
+}
+
+/**
+ * A hundred people as dots: the round ends of lines without length.
+ * @param {number} count
+ */
 function hundred(count) {
 	const places = Array.from({ length: 100 }, (_, i) => `M${(i % 10) + 0.5} ${Math.floor(i / 10) + 0.5}h0`);
 	const off = el("path", { d: places.join("") });

@@ -4,18 +4,17 @@ import hashlib
 import hmac
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from client import Survey, randomize, verify
-from client.errors import AnswerError, CandorError
+from client import Survey, randomize, verify, words
+from client.errors import AnswerError, ReportError
 from client.ledger import Book
-from client.report import to_text
-from tests import reference
+from client.report import to_text, unpack
+from tests import make_vectors, reference
 from tests.client.test_answer import EVERYTHING, GOOD
 from tests.definitions import (
     WORKED_DIGEST,
@@ -33,7 +32,7 @@ from tests.definitions import choice as choice_question
 from tests.impostor import Server
 from tests.javascript import JavaScript, Node, Refusal
 
-FOLDER = Path(__file__).parents[2] / "client" / "js"
+REPORTS: list[dict[str, Any]] = json.loads((make_vectors.FOLDER / "reports.json").read_text())
 SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
 
 
@@ -43,26 +42,7 @@ def code_of(javascript: JavaScript, verb: str, **request: Any) -> str | None:
     return refusal.value.code
 
 
-# the whole of it
-
-
-def test_it_is_small_enough_to_read() -> None:
-    assert sum(len(path.read_bytes()) for path in FOLDER.glob("*.js")) <= 25_000
-
-
-def test_it_has_python_s_modules_and_no_others() -> None:
-    python = {path.stem for path in FOLDER.parent.glob("*.py")} - {"__init__", "__main__", "words"}
-    assert {path.stem for path in FOLDER.glob("*.js")} == python | {"index", "sha256"}
-
-
-def test_it_imports_nothing_and_has_no_weak_randomness() -> None:
-    for path in FOLDER.glob("*.js"):
-        source = path.read_text()
-        assert "Math.random" not in source
-        assert not re.search(r"\beval\b|new Function|innerHTML|XMLHttpRequest|sendBeacon|document\b", source)
-        for target in re.findall(r'from "([^"]+)"', source):
-            assert (FOLDER / target).exists(), f"{path.name} imports {target}"
-        assert "fetch(" not in source or path.name == "respond.js"
+# its own arithmetic
 
 
 @pytest.mark.parametrize("length", [0, 1, 55, 56, 63, 64, 65, 119, 120, 1000])
@@ -213,6 +193,78 @@ def test_numbers_go_through_decimal_text(node: Node, hours: Any) -> None:
 
 def test_short_randomness_is_an_error(node: Node) -> None:
     assert code_of(node, "randomize", source=encode(simple()).hex(), answers={"cheated": True}, tape="00" * 23) is None
+
+
+# definitions
+
+
+def test_a_key_that_may_be_missing_is_known_by_its_own_name_only(node: Node) -> None:
+    """The schema marks such keys with a question mark, which is no part of them."""
+    source = encode(simple() | {"description?": "Hello"})
+    assert code_of(node, "parse", source=source.hex()) == "unknown_key"
+
+
+# what bits say
+
+
+def spelled(part: int | None, width: int) -> list[int] | None:
+    return None if part is None else [int(bit) for bit in f"{part:0{width}b}"]
+
+
+@pytest.mark.parametrize("vector", REPORTS, ids=lambda vector: vector["name"])
+def test_both_unpack_the_same_reports_and_refuse_the_same(node: Node, vector: dict[str, Any]) -> None:
+    survey = Survey.from_json(vector["source"].encode())
+    source = survey.source.hex()
+    sent = {bytes.fromhex(case["bits"]) for case in vector["cases"][:4]}
+    turned = {
+        bytes([*bits[:i], bits[i] ^ 1 << place, *bits[i + 1 :]])
+        for bits in sent
+        for i in (0, -1 % len(bits))
+        for place in (0, 7)
+    }
+    for bits in sent | turned | {b"", bytes(survey.length), bytes(survey.length + 1), b"\xff" * survey.length}:
+        try:
+            parts = unpack(survey, bits)
+        except ReportError as error:
+            assert code_of(node, "unpack", source=source, bits=bits.hex()) == error.code == "impossible_bits"
+            continue
+        expected = [spelled(part, field.mechanism.width) for field, part in zip(survey.fields, parts, strict=True)]
+        assert node.ask("unpack", source=source, bits=bits.hex()) == expected
+
+
+# the strings of the terminal, for the client that has none of its own
+ENGLISH = {
+    "yes": "yes",
+    "no": "no",
+    "no_answer": words.NO_ANSWER,
+    "none": "none of them",
+    "more": "{count} more",
+    "range": "{low} to {high}",
+    "odds_flip": "of {people} people with {yes}, about {p} devices send {yes}; of {people} with {no}, about {q} do",
+    "odds_named": "of {people} people who gave an answer, about {p} devices name it; of {people} who gave another, about {q} do",
+    "odds_sampled": "reports on {draw} of {size} options, drawn at random; of {people} people who chose such an option, "
+    "about {p} devices say so; of {people} who did not, about {q} do",
+    "odds_noise": "random noise is added; about every second device sends a number at least {away} off",
+    "odds_little": "random noise is added, but on more than half of all devices it leaves the number as it is",
+}  # fmt: skip
+
+
+def listed(text: str) -> list[str]:
+    """The words, but not how they are listed: {a, b} in a terminal, "a and b" in a browser."""
+    plain = re.sub(r"(\d),(?=\d)", r"\1", text).replace("{}", "none of them")
+    return [word for word in re.findall(r"[^\s{},;()]+", plain) if word not in ("and", "or")]
+
+
+@pytest.mark.parametrize("vector", REPORTS, ids=lambda vector: vector["name"])
+def test_both_say_the_same_about_odds_and_bits(node: Node, vector: dict[str, Any]) -> None:
+    survey = Survey.from_json(vector["source"].encode())
+    for case in vector["cases"][:10]:
+        told = node.ask("words", source=survey.source.hex(), bits=case["bits"], strings=ENGLISH)
+        for field_, part, there in zip(survey.fields, unpack(survey, bytes.fromhex(case["bits"])), told, strict=True):
+            assert listed(there["odds"]) == listed(words.odds_sentence(field_))
+            assert (there["sent"] is None) == (part is None)
+            if part is not None:
+                assert listed(there["sent"]) == listed(words.describe(field_, part))
 
 
 # verification and ledger
@@ -384,15 +436,3 @@ def test_bad_input_sends_nothing(node: Node, server: Server, link: str) -> None:
     assert code_of(node, "respond", url=link, answers=SAID, name="x") == "not_canonical"
     assert not server.bodies
     assert node.ask("spent", name="x") == 0
-
-
-def test_every_code_of_python_s_errors_is_one_of_javascript_s() -> None:
-    """The codes are one vocabulary; only the terminal's other_server and plain transport are Python's alone."""
-    sources = "".join(path.read_text() for path in FOLDER.glob("*.js"))
-    pending, codes = [CandorError], set()
-    while pending:
-        cls = pending.pop()
-        pending += cls.__subclasses__()
-        codes.add(cls.code)
-    named = {code for code in codes if f'"{code}"' in sources}
-    assert codes - named <= {"error", "other_server", "transport"}

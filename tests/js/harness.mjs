@@ -1,10 +1,12 @@
 // Lets a test talk to the JavaScript client: one request in, one answer out. In node it reads lines of JSON, in a
 // browser a page calls `handle`. Both import the very files that the form loads.
 
-import { Ledger, Survey, fetch, randomize, respond, submit, verify } from "../../client/js/index.js";
+import { fetch, Ledger, randomize, respond, Survey, submit, verify } from "../../client/js/index.js";
 import { keyedStream } from "../../client/js/ledger.js";
+import { unpack } from "../../client/js/report.js";
 import { below, coin } from "../../client/js/sampling.js";
 import { digest, hmac, utf8 } from "../../client/js/sha256.js";
+import { describe, oddsSentence } from "../../client/js/words.js";
 
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -12,7 +14,10 @@ const ledgers = {};
 
 function tape(data) {
 	let used = 0;
-	const random = (count) => data.slice(used, (used += count));
+	const random = (count) => {
+		used += count;
+		return data.slice(used - count, used);
+	};
 	return { random, used: () => used };
 }
 
@@ -33,6 +38,17 @@ const verbs = {
 		const { id, bits } = randomize(Survey.fromJson(bytes(source)), answers, { randomBytes: random });
 		return { id: hex(id), bits: hex(bits), used: used() };
 	},
+	unpack: ({ source, bits }) => unpack(Survey.fromJson(bytes(source)), bytes(bits)),
+	words: ({ source, bits, strings }) => {
+		const survey = Survey.fromJson(bytes(source));
+		const say = (key, values = {}) => strings[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+		const speech = { language: "en", say };
+		const parts = unpack(survey, bytes(bits));
+		return survey.fields.map((field, i) => ({
+			odds: oddsSentence(field, speech),
+			sent: parts[i] && describe(field, parts[i], speech),
+		}));
+	},
 	vector: ({ threshold, coins, bounds, each, prefix }) => {
 		let [buffer, block] = [[], 0];
 		const random = (count) => {
@@ -48,7 +64,8 @@ const verbs = {
 		return digest(utf8(out.join()));
 	},
 	sample: ({ source, answers, count }) => {
-		const [survey, counts] = [Survey.fromJson(bytes(source)), {}];
+		const survey = Survey.fromJson(bytes(source));
+		const counts = {};
 		for (let i = 0; i < count; i++) {
 			const bits = hex(randomize(survey, answers).bits);
 			counts[bits] = (counts[bits] ?? 0) + 1;
@@ -74,8 +91,8 @@ const verbs = {
 	spent: ({ name, slug }) => ledgers[name].spent(slug),
 	fetch: async ({ url }) => (await fetch(url)).digest,
 	respond: async ({ url, answers, name, options = {} }) => {
-		const ledger = name === undefined ? null : (ledgers[name] ??= new Ledger({}));
-		return respond(url, answers, { ...options, ledger, pause: () => null });
+		if (name !== undefined) ledgers[name] ??= new Ledger({});
+		return respond(url, answers, { ...options, ledger: ledgers[name] ?? null, pause: () => null });
 	},
 	submit: async ({ url, source, answers, options = {} }) =>
 		submit(url, randomize(Survey.fromJson(bytes(source)), answers), { ...options, pause: () => null }),

@@ -619,11 +619,13 @@ def speech(site: Site, browser: Browser) -> Any:
     published = site.add(everything())
     script = """async ([source, all]) => {
         const { Survey } = await import("/client/js/index.js");
-        const { describe, oddsOf, say, unpack } = await import("/static/form/words.js");
+        const { unpack } = await import("/client/js/report.js");
+        const { describe, oddsSentence } = await import("/client/js/words.js");
+        const { speech } = await import("/static/form/strings.js");
         const survey = Survey.fromJson(new TextEncoder().encode(source));
         const bytes = (hex) => Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
-        const told = (field, part) => part && describe(field, part);
-        const odds = survey.fields.map((field) => { const { key, values } = oddsOf(field); return say(key, values); });
+        const told = (field, part) => part && describe(field, part, speech);
+        const odds = survey.fields.map((field) => oddsSentence(field, speech));
         return [odds, all.map((hex) => unpack(survey, bytes(hex)).map((part, i) => told(survey.fields[i], part)))];
     }"""
     with visit(browser) as device:
@@ -746,7 +748,8 @@ def test_the_scripts_make_no_html_of_text_and_draw_nothing_themselves() -> None:
 
 
 def test_every_string_the_scripts_use_is_there_and_every_string_is_used() -> None:
-    source = "".join((FORM / f"{name}.js").read_text() for name in ("dom", "page", "questions", "review", "words"))
+    scripts = [FORM / f"{name}.js" for name in ("dom", "page", "questions", "review", "strings")]
+    source = "".join(file.read_text() for file in (*scripts, ROOT / "client" / "js" / "words.js"))
     calls = r"""(?:say|details|heading|notice|problem)\("(\w+)"|(?:ours|button)\("[\w.]+", "(\w+)\""""
     used = {first or second for first, second in re.findall(calls, source)}
     strings = {
@@ -754,7 +757,7 @@ def test_every_string_the_scripts_use_is_there_and_every_string_is_used() -> Non
     }
     assert used <= strings
     codes = set(Words("en").section("trouble"))
-    named = {key for key in strings if f'"{key}"' in source or f"strings.{key}" in source or key.startswith("odds_")}
+    named = {key for key in strings if f'"{key}"' in source or f"strings.{key}" in source}
     assert strings - named - codes == set()
 
 

@@ -1,0 +1,51 @@
+// Our own strings, in the language of the page: the server lays them into it, and nothing else on this page is ours to say.
+
+/** @import { Speech, Values } from "/client/js/words.js" */
+
+/** @type {{ foreign: boolean, language: string, strings: Record<string, string> }} */
+const told = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
+
+/** `foreign`: we lack the language of the survey, and speak English beside it. */
+export const { foreign, language, strings } = told;
+
+/**
+ * An author's words keep their direction within ours.
+ * @param {string | number} value
+ */
+const isolate = (value) => (foreign && typeof value === "string" ? `\u2068${value}\u2069` : value);
+
+/**
+ * One of our strings, filled in.
+ * @param {string} key
+ * @param {Values} [values]
+ */
+export function say(key, values = {}) {
+	return strings[key].replace(/\{(\w+)\}/g, (_, name) => String(isolate(values[name])));
+}
+
+/**
+ * The same, for the client's own words.
+ * @type {Speech}
+ */
+export const speech = { language, say };
+
+/**
+ * ε as it is displayed: never less than the truth.
+ * @param {number | string} loss
+ */
+export function epsilon(loss) {
+	const hundredths = Math.ceil((Number(loss) - 1e-9) * 100);
+	return (hundredths / 100 || 0).toLocaleString(language); // never −0
+}
+
+/**
+ * Where a suspicion of 1 in 20 can end.
+ * @param {number} loss
+ */
+export function chance(loss) {
+	const after = 1 / (1 + 19 * Math.exp(-loss));
+	let people = 100;
+	while (Math.ceil(people * after) >= people && people < 1e9) people *= 10;
+	const [part, whole] = after > 0.5 ? [Math.ceil(people * after), people] : [1, Math.floor(1 / after)];
+	return say("chance", { part: part.toLocaleString(language), whole: whole.toLocaleString(language) });
+}

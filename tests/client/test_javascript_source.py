@@ -1,0 +1,101 @@
+"""The browser's client as source: small, whole, with types, alone, and the twin of Python's."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from client.errors import CandorError
+from tests import make_vectors
+from tests.javascript import HARNESS, ROOT, Node, without_comments
+
+FOLDER = ROOT / "client" / "js"
+REPORTS: list[dict[str, Any]] = json.loads((make_vectors.FOLDER / "reports.json").read_text())
+
+
+def test_it_is_small_enough_to_read() -> None:
+    """The folder, gzipped; types and explanations are comments, and nobody shall save on those."""
+    code = "".join(without_comments(path.read_text()) for path in sorted(FOLDER.glob("*.js")))
+    assert len(gzip.compress(code.encode(), mtime=0)) <= 13_000
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("a; // one\nb;\n", "a;\nb;\n"),
+        ("/** two\n * lines */\na;\n", "a;\n"),
+        ("a /* in between */ / b; // c\n", "a  / b;\n"),
+        ("const u = 'http://x'; // y\n", "const u = 'http://x';\n"),
+        (r"""const u = "a\"//b"; //c""" + "\n", r"""const u = "a\"//b";""" + "\n"),
+        ("const t = `//${`/*${a /* b */}*/` + {} /* c */}//`; // d\n", "const t = `//${`/*${a }*/` + {} }//`;\n"),
+        ("const r = x => /[/*]\\/\\//.test(x); // y\n", "const r = x => /[/*]\\/\\//.test(x);\n"),
+        ("return /\\//u; // y\n", "return /\\//u;\n"),
+        ("const half = (a + b) / 2 / c; // 1 / 2\n", "const half = (a + b) / 2 / c;\n"),
+        ("x[0] / 2; y.a / 3; // 4\n", "x[0] / 2; y.a / 3;\n"),
+    ],
+)
+def test_comments_are_told_from_what_looks_like_them(source: str, code: str) -> None:
+    assert without_comments(source) == code
+
+
+def test_what_is_weighed_is_the_whole_code(tmp_path: Path) -> None:
+    """Without its comments it still does the same, so that no code was taken for one."""
+    for path in (*FOLDER.glob("*.js"), ROOT / HARNESS, ROOT / "package.json"):
+        copy = tmp_path / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        text = path.read_text()
+        copy.write_text(without_comments(text) if path.suffix == ".js" else text)
+    bare = Node(tmp_path)
+    for vector in REPORTS:
+        for case in vector["cases"][:3]:
+            request = {"source": vector["source"].encode().hex(), "answers": case["answers"], "tape": case["tape"]}
+            assert bare.ask("randomize", **request)["bits"] == case["bits"]
+    bare.close()
+
+
+def test_its_tools_are_for_development_only_and_come_from_no_particular_place() -> None:
+    package = json.loads((ROOT / "package.json").read_text())
+    assert package["private"] is True
+    assert not {"dependencies", "peerDependencies", "optionalDependencies", "bundleDependencies"} & set(package)
+    lock = json.loads((ROOT / "package-lock.json").read_text())
+    assert not [name for name, entry in lock["packages"].items() if "resolved" in entry]
+    assert all("integrity" in entry for name, entry in lock["packages"].items() if name)
+
+
+def test_types_are_strict_and_no_file_is_left_out() -> None:
+    settings = json.loads((ROOT / "tsconfig.json").read_text())
+    assert settings["compilerOptions"]["strict"] is True
+    assert settings["include"] == ["client/js", "static"]
+    sources = "".join(path.read_text() for folder in settings["include"] for path in (ROOT / folder).rglob("*.js"))
+    assert "@ts-nocheck" not in sources
+    assert "@ts-ignore" not in sources
+
+
+def test_it_has_python_s_modules_and_no_others() -> None:
+    python = {path.stem for path in FOLDER.parent.glob("*.py")} - {"__init__", "__main__"}
+    assert {path.stem for path in FOLDER.glob("*.js")} == python | {"index", "sha256"}
+
+
+def test_it_imports_nothing_and_has_no_weak_randomness() -> None:
+    for path in FOLDER.glob("*.js"):
+        source = path.read_text()
+        assert "Math.random" not in source
+        assert not re.search(r"\beval\b|new Function|innerHTML|XMLHttpRequest|sendBeacon|document\b", source)
+        for target in re.findall(r'from "([^"]+)"', source):
+            assert (FOLDER / target).exists(), f"{path.name} imports {target}"
+        assert "fetch(" not in source or path.name == "respond.js"
+
+
+def test_every_code_of_python_s_errors_is_one_of_javascript_s() -> None:
+    """The codes are one vocabulary; only the terminal's other_server and plain transport are Python's alone."""
+    sources = "".join(path.read_text() for path in FOLDER.glob("*.js"))
+    pending, codes = [CandorError], set()
+    while pending:
+        cls = pending.pop()
+        pending += cls.__subclasses__()
+        codes.add(cls.code)
+    named = {code for code in codes if f'"{code}"' in sources}
+    assert codes - named <= {"error", "other_server", "transport"}
