@@ -101,6 +101,11 @@ def test_nothing_imports_itself_in_a_circle() -> None:
     assert cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set()}) == ["a", "b", "c", "d"]
 
 
+def test_the_layers_are_told_as_they_are_tested() -> None:
+    told = (ROOT / "docs" / "architecture.md").read_text()
+    assert "".join(f"    {', '.join(rooms)}\n" for rooms in LAYERS) in told
+
+
 def test_few_modules_lie_loose() -> None:
     assert len([*ROOT.glob("survey_app/*.py")]) <= LARGEST_LOOSE
 
@@ -140,6 +145,9 @@ def test_the_wheel_holds_both_packages_and_the_templates(tmp_path: Path) -> None
         "survey_app/static/form/page.js",
         "survey_app/examples/campus.yaml",
         "client/js/index.js",
+        "client/py.typed",
+        "survey_app/py.typed",
+        wheel.name.split("-py3")[0] + ".dist-info/licenses/LICENSE",
     } <= names
     assert not {name.split("/")[0] for name in names} - {
         "client",

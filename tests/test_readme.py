@@ -16,7 +16,7 @@ def test_the_python_in_the_readme_runs(capsys: pytest.CaptureFixture[str], monke
 
 
 def test_every_link_in_the_documents_leads_somewhere() -> None:
-    for page in [ROOT / "README.md", *ROOT.glob("docs/*.md")]:
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 

@@ -1,7 +1,7 @@
 """What a mechanism means to a person: a suspicion before and after, and devices out of a hundred.
 
 Everything comes from the published integers. A chance is rounded so that it never looks better protected than it is
-(METHODS §13): ε multiplies the odds of any suspicion by at most e^ε, whatever the suspicion was.
+(docs/methods.md §13): ε multiplies the odds of any suspicion by at most e^ε, whatever the suspicion was.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """What to keep in mind about a figure: what the noise cost, what untrue answers and invented reports could do.
 
-METHODS §1, §9 and §13. Everything follows from the published mechanism and the document of the results.
+docs/methods.md §1, §9 and §13. Everything follows from the published mechanism and the document of the results.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a paper has to say about a survey: a methods paragraph, a reporting checklist, cautions (METHODS §13).
+"""What a paper has to say about a survey: a methods paragraph, a reporting checklist, cautions (docs/methods.md §13).
 
 All of it is made from the definition and the document of the results, so that the words cannot drift from the numbers.
 Nothing here is about a respondent.
@@ -243,7 +243,7 @@ class Item(NamedTuple):
 
 
 def checklist(survey: Survey, document: Document, setting: Setting) -> list[Item]:
-    """What a report of these results should state (METHODS §13)."""
+    """What a report of these results should state (docs/methods.md §13)."""
     reports = document["reports"]
     each = [f"{'+'.join(one.id for one in field.questions)} {loss(field.mechanism.epsilon)}" for field in survey.fields]
     if len(each) > 2 * MOST_NAMED:

@@ -159,7 +159,7 @@ def test_an_epsilon_is_never_told_smaller_than_it_is() -> None:
     assert loss(Decimal("0.50001")) == "0.5001"
 
 
-# METHODS §1: design effect 5.7 at ln 3 and π = .2, 16.8 at π = .05.
+# docs/methods.md §1: design effect 5.7 at ln 3 and π = .2, 16.8 at π = .05.
 @pytest.mark.parametrize(("share", "effect"), [(0.2, 5.7), (0.05, 16.8)])
 def test_the_design_effect_of_a_coin(share: float, effect: float) -> None:
     made = survey(define([yes_no()], [field(COIN, "cheated")]))
@@ -194,7 +194,7 @@ def test_what_has_no_share_has_no_design_effect() -> None:
     assert worth(made.fields[0], made.questions[0], []) is None
 
 
-# METHODS §9, at ε = 1, for a fraction b: RR 1.58 b, GRR k=5 3.33 b, GRR k=100 58.6 b.
+# docs/methods.md §9, at ε = 1, for a fraction b: RR 1.58 b, GRR k=5 3.33 b, GRR k=100 58.6 b.
 def test_the_largest_shift_by_invented_reports() -> None:
     e = math.e
 

@@ -16,7 +16,7 @@ from survey_app.explain.chances import Share
 from survey_app.explain.languages import Words
 from survey_app.explain.paper import Recipe, Sheet, Throws
 
-SUSPICION = 20  # the one that METHODS §13 tells
+SUSPICION = 20  # the one that docs/methods.md §13 tells
 ADVISED_TOTAL = 4
 MARKS = {"en": (",", "."), "de": (".", ","), "es": (".", ","), "fr": ("\u202f", ",")}  # thousands, decimals
 MOST_BITS = 40  # of a field that are shown

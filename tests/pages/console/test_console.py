@@ -519,7 +519,7 @@ def test_the_numbers_beside_the_editor_are_those_of_the_plan(ada: FlaskClient) -
     assert "help + fair joint now" in page
     assert "For you, with 750 respondents" in unescape(ada.get(f"/console/drafts/{key}/settings").text)  # remembered
     alone = draft(ada, EXAM)
-    assert "at most 1 in 7" in re.sub(r"<[^>]+>", "", ada.get(f"/console/drafts/{alone}").text)  # METHODS §13
+    assert "at most 1 in 7" in re.sub(r"<[^>]+>", "", ada.get(f"/console/drafts/{alone}").text)  # docs/methods.md §13
     several = b"slug: s\ntitle: T\nepsilon: 2\nquestions:\n" + b"".join(
         b"  - {id: q%d, type: yes_no, text: Q}\n" % i for i in range(10)
     )

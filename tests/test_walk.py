@@ -1,0 +1,168 @@
+"""The walk of one answer in docs/architecture.md: every step exists, no room is entered twice, every sample is real."""
+
+import importlib
+import inspect
+import itertools
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import client
+from client.answer import encode, symbol_of
+from client.mechanism import round_up
+from client.report import unpack
+from client.sampling import RandomBytes
+from client.verify import verify
+from survey_app import create_app
+from survey_app.authoring import build_file
+from survey_app.authoring.source import read
+from survey_app.authoring.terms import Terms
+from survey_app.collect.intake import Decoder
+from survey_app.estimate.intervals import Options
+from survey_app.estimate.question import evidence, question_estimates
+from survey_app.store import Submission, open_store
+from survey_app.tally import columns
+from tests.door import FrontClient
+from tests.tree import parse
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "architecture.md"
+ANSWERS = {"cheated": True, "help": "notes", "hours": 12}
+PEOPLE, COPIED = 400, 80  # in all, and of them those who copied
+
+
+class Step(NamedTuple):
+    """A step as the page tells it."""
+
+    name: str  # module and function
+    file: str
+    sample: str
+
+
+def steps() -> list[Step]:
+    walk = PAGE.read_text().split("## The walk of one answer")[1].split("\n## ")[0]
+    told = re.findall(r"^(\d+)\. (?:.*\n)+? +`([\w.]+)` in `([\w/.]+)`\n\n((?: {7,}.*\n)+)", walk, re.MULTILINE)
+    assert [int(number) for number, *_ in told] == list(range(1, len(told) + 1))
+    return [Step(name, file, inspect.cleandoc(sample)) for _, name, file, sample in told]
+
+
+def function_of(name: str) -> tuple[Any, Any]:
+    """The module of a dotted name, and what it names there."""
+    parts = name.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        try:
+            module = importlib.import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        found: Any = module
+        for part in parts[length:]:
+            found = getattr(found, part)
+        return module, found
+    raise LookupError(name)
+
+
+@pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
+def test_every_step_of_the_walk_is_a_function_in_its_file(step: Step) -> None:
+    module, function = function_of(step.name)
+    assert callable(function)
+    assert Path(module.__file__) == ROOT / step.file
+    assert inspect.unwrap(function).__module__ == module.__name__
+
+
+def room(name: str) -> str:
+    """The client is one room; what follows survey_app is another."""
+    return name.removeprefix("survey_app.").partition(".")[0]
+
+
+def test_no_step_goes_back_into_a_room_it_has_left() -> None:
+    rooms = [name for name, _ in itertools.groupby(room(step.name) for step in steps())]
+    assert len(rooms) == len(set(rooms)), rooms
+    assert rooms == ["authoring", "client", "server", "collect", "store", "tally", "estimate", "results", "pages"]
+
+
+def stream(seed: str) -> RandomBytes:
+    """Bytes that are the same whenever this page is made; a device takes its operating system's."""
+    blocks = (sha256(f"{seed} {count}".encode()).digest() for count in itertools.count())
+    flow = itertools.chain.from_iterable(blocks)
+    return lambda count: bytes(itertools.islice(flow, count))
+
+
+def others(survey: client.Survey) -> Iterator[client.Report]:
+    for person in range(1, PEOPLE):
+        answers = {"cheated": person < COPIED, "help": None, "hours": 20}
+        yield client.randomize(survey, answers, random_bytes=stream(f"person {person}"))
+
+
+def samples(folder: Path) -> dict[str, str]:
+    """What the code makes of the answer at each step."""
+    file = ROOT / "examples" / "exam.yaml"
+    built = build_file(file)
+    survey = built.survey
+    node = read(file.read_bytes()).mapping(("questions",), ("slug", "title"))["questions"].items()[0]
+    definition = json.loads(survey.source)
+    indices = encode(survey, ANSWERS)
+    field = survey.fields[0]
+    report = client.randomize(survey, ANSWERS, random_bytes=stream("walk"))
+    wire = report.to_json()
+
+    store = open_store(f"sqlite:///{folder / 'candor.db'}")
+    app = create_app({"RATE_LIMIT": "off"}, store)
+    app.test_client_class = FrontClient
+    published = store.add_survey(survey, Terms(public=True), owner=store.add_user("ada", "a long password").key)
+    site = app.test_client()
+    reply = site.post(path := "/api/surveys/exam/reports", data=wire)
+    store.write(lambda: [Submission(published.key, one.id, one.bits) for one in others(survey)])
+    with closing(sqlite3.connect(folder / "candor.db")) as kept:
+        row = kept.execute("select survey, hex(id), hex(bits) from reports where id = ?", (report.id,)).fetchone()
+
+    decoded = Decoder(survey, published.key).decode(wire)
+    tally = store.snapshot(published)
+    place = next(columns(survey))
+    known = next(evidence(survey, tally))
+    yes = question_estimates(known, survey.questions[0], Options())[1]
+    line = site.get("/api/surveys/exam/results").get_json()["questions"][0]["estimates"][1]
+    shown = ("option", "kind", "n", "estimate", "low", "high", "unbiased", "reported")
+    rounded = {key: round(line[key], 4) if isinstance(line[key], float) else line[key] for key in shown}
+    asked = {"questions": [definition["questions"][0]], "fields": [definition["fields"][0]]}
+    return {
+        "survey_app.authoring.source.read": _line_of(file, node.line),
+        "survey_app.authoring.build": json.dumps(asked, separators=(",", ":"))[1:-1].replace(',"fields"', '\n"fields"'),
+        "client.verify.verify": f"ε = {round_up(verify(survey, limit=4))}",
+        "client.answer.encode": json.dumps(indices),
+        "client.answer.symbol_of": str(symbol_of(field, [indices["cheated"]], stream("unused"))),
+        "client.mechanism.Flip.randomize": str(unpack(survey, report.bits)[0]),
+        "client.report.Report.to_json": wire.decode().replace(survey.digest, survey.digest[:8] + "…"),
+        "survey_app.server.front.Front.__rsgi__": f"POST {path}, {len(wire)} bytes",
+        "survey_app.collect.intake.Decoder.decode": f"survey {decoded.survey}, id {decoded.id.hex()}, bits {decoded.bits.hex()}",
+        "survey_app.collect.writer.Writer.submit": f"{reply.status_code} {reply.text}",
+        "survey_app.store.sqlite.reports.Reports.write": " | ".join(str(part).lower() for part in row),
+        "survey_app.store.sqlite.reports.Reports.snapshot": f"{tally.reports} reports, ones in each bit {tally.counts.tolist()}",
+        "survey_app.tally.columns": f"cheated: bit {place.start} up to {place.stop}",
+        "survey_app.estimate.question.evidence": f"{int(known.counts[0])} ones of {known.n}",
+        "survey_app.estimate.question.question_estimates": f"unbiased {yes.unbiased:.4f}, from {yes.interval.low:.4f} to {yes.interval.high:.4f}, {yes.interval.label}",
+        "survey_app.results.document.results": json.dumps(rounded, separators=(",", ":")),
+        "survey_app.pages.results.page.page": _row(site.get("/results/exam").text),
+    }
+
+
+def _line_of(file: Path, line: int | None) -> str:
+    assert line
+    return file.read_text().splitlines()[line - 1].strip()
+
+
+def _row(page: str) -> str:
+    """The line about a yes, as it can be read on the page."""
+    section = parse(page).one("section", id="q-cheated")
+    return next(row.text for row in section.all("tr") if row.text.startswith("yes "))
+
+
+def test_every_sample_of_the_walk_is_what_the_code_makes(tmp_path: Path) -> None:
+    made = samples(tmp_path)
+    assert {step.name: step.sample for step in steps()} == made
