@@ -3,8 +3,8 @@
 import math
 
 from benchmarks.reproductions.figures import Section, figure
+from survey_app.explain.chances import posterior
 from survey_app.plan.central import classic_gaussian_sigma, gaussian_delta
-from survey_app.plan.guidance import posterior
 
 DELTA = 1e-5
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from benchmarks.reproductions.figures import Section
-from survey_app.plan.guidance import posterior
+from survey_app.explain.chances import posterior
 
 
 @dataclass(frozen=True)

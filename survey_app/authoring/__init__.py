@@ -25,6 +25,7 @@ from survey_app.authoring.source import AuthoringError, Node, read
 from survey_app.authoring.terms import KEYS as TERMS
 from survey_app.authoring.terms import Terms, read_terms
 from survey_app.channel import bit_variance
+from survey_app.explain import written
 
 ADVISED_FIELD, ADVISED_TOTAL, CONFIRMED_TOTAL = 2, 4, 8
 
@@ -51,7 +52,11 @@ def build_file(path: Path) -> Built:
 
 def build(source: bytes, *, json_file: bool = False) -> Built:
     """What an author's file becomes; AuthoringError tells what is wrong, and where."""
-    tree = read(source, json_file=json_file)
+    return build_tree(read(source, json_file=json_file))
+
+
+def build_tree(tree: Node) -> Built:
+    """The same for a file that was read already."""
     try:
         return _build(tree)
     except DefinitionError as error:
@@ -96,7 +101,7 @@ def _build(tree: Node) -> Built:
     weak = top.get("accept_weak_privacy")
     if total > CONFIRMED_TOTAL and not (weak and weak.truth()):
         raise top.get("epsilon", tree).error(
-            f"a total ε of {round_up(total, 4)} protects almost nothing; above {CONFIRMED_TOTAL}, "
+            f"a total ε of {written.epsilon(total, fixed=True)} protects almost nothing; above {CONFIRMED_TOTAL}, "
             "write accept_weak_privacy: true if you mean it"
         )
     return Built(survey, read_terms(top), _advice(survey, total))
@@ -186,7 +191,9 @@ def _choice(group: list[Item], epsilon: Fraction) -> Choice:
     try:
         return choose.choose([item.question for item in group], exact, laplace=first.laplace)
     except DefinitionError as error:
-        raise first.node.error(f"no mechanism at ε = {float(epsilon):.6g}: {error.reason}") from None
+        raise first.node.error(
+            f"no mechanism at ε = {written.requested_epsilon(float(epsilon))}: {error.reason}"
+        ) from None
 
 
 def _canonical(definition: dict[str, Any]) -> bytes:
@@ -196,13 +203,21 @@ def _canonical(definition: dict[str, Any]) -> bytes:
         raise AuthoringError("half a character (a lone surrogate) stands somewhere in the texts") from None
 
 
+def is_weak(total: Decimal) -> bool:
+    """Whether a survey spends more than authors are advised to, on one person and in total."""
+    return total > ADVISED_TOTAL
+
+
 def _advice(survey: Survey, total: Decimal) -> tuple[str, ...]:
     advice = [
-        f"{' + '.join(question.id for question in field.questions)}: ε = {round_up(field.mechanism.epsilon, 4)} "
+        f"{' + '.join(question.id for question in field.questions)}: "
+        f"ε = {written.epsilon(field.mechanism.epsilon, fixed=True)} "
         f"is more than {ADVISED_FIELD}; for a sensitive question, ln 3 (design: coin) is usual"
         for field in survey.fields
         if field.mechanism.epsilon > ADVISED_FIELD
     ]
-    if total > ADVISED_TOTAL:
-        advice.append(f"the survey: ε = {round_up(total, 4)} in total is more than {ADVISED_TOTAL}; consider ask")
+    if is_weak(total):
+        advice.append(
+            f"the survey: ε = {written.epsilon(total, fixed=True)} in total is more than {ADVISED_TOTAL}; consider ask"
+        )
     return tuple(advice)

@@ -72,7 +72,7 @@ def _step(rough: float) -> float:
     return next(multiple * power for multiple in (1, 2, 5, 10) if multiple * power >= rough * (1 - 1e-9))
 
 
-def written(decimals: int, percent: bool, unit: str = "") -> Format:
+def number_format(decimals: int, percent: bool, unit: str = "") -> Format:
     """Numbers with so many decimals, a real minus and a unit."""
 
     def form(value: float) -> str:
@@ -87,8 +87,8 @@ def written(decimals: int, percent: bool, unit: str = "") -> Format:
 def tick_format(scale: Scale, percent: bool, unit: str = "") -> Format:
     """As many decimals as tell the ticks apart."""
     if scale.log:
-        return lambda value: written(_decimals_of(value, percent), percent, unit)(value)
-    return written(max(_decimals_of(tick, percent) for tick in scale.ticks), percent, unit)
+        return lambda value: number_format(_decimals_of(value, percent), percent, unit)(value)
+    return number_format(max(_decimals_of(tick, percent) for tick in scale.ticks), percent, unit)
 
 
 def _decimals_of(value: float, percent: bool) -> int:

@@ -1,6 +1,7 @@
 """Distributions: bars with whiskers, standing where the labels fit below them, lying where they do not."""
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from survey_app.charts.axes import linear, tick_format
 from survey_app.charts.frame import LINE, group, line, number, tag, text, width_of, wrap
@@ -8,10 +9,9 @@ from survey_app.charts.rows import (
     MARGIN,
     SMALL,
     WIDTH,
-    WORDS,
     Look,
     Row,
-    Words,
+    Wishes,
     diamond,
     extent,
     finish,
@@ -24,23 +24,12 @@ HEIGHT = 190.0
 MOST_BARS, MOST_LINES = 12, 3
 
 
-def distribution(
-    rows: Sequence[Row],
-    *,
-    title: str,
-    name: str = "chart",
-    percent: bool = True,
-    unit: str = "",
-    span: tuple[float, float] | None = None,
-    note: str = "",
-    words: Words = WORDS,
-    standalone: bool = False,
-) -> str:
+def distribution(rows: Sequence[Row], **wishes: Unpack[Wishes]) -> str:
     """A bar from zero for each row, with its interval as a whisker; for scales and bins, in their order."""
-    look = Look(title, name, percent, unit, span, note, words, standalone)
-    low, high = extent(rows, True, span)
+    look = Look(**wishes)
+    low, high = extent(rows, True, look.span)
     scale = linear(low, high, HEIGHT, 12.0)
-    ticks = tick_format(scale, percent)
+    ticks = tick_format(scale, look.percent)
     left = MARGIN + max(width_of(ticks(tick), SMALL) for tick in scale.ticks) + 6
     band = (WIDTH - MARGIN - left) / len(rows)
     if len(rows) > MOST_BARS or not all(_fits(row.label, band - 4) for row in rows):

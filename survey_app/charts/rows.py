@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Required, TypedDict, Unpack
 from xml.sax.saxutils import escape
 
-from survey_app.charts.axes import Format, Scale, finite, linear, precision, tick_format, written
+from survey_app.charts.axes import Format, Scale, finite, linear, number_format, precision, tick_format
 from survey_app.charts.frame import BOLD, LINE, clean, frame, group, line, number, tag, text, width_of, wrap
 
 WIDTH, MARGIN = 400.0, 8.0
@@ -43,6 +44,19 @@ class Look:
     """What a chart of rows is told besides its rows."""
 
     title: str
+    name: str = "chart"
+    percent: bool = True
+    unit: str = ""
+    span: tuple[float, float] | None = None
+    note: str = ""
+    words: Words = WORDS
+    standalone: bool = False
+
+
+class Wishes(TypedDict, total=False):
+    """The same as keywords, of which all but the title may be left out."""
+
+    title: Required[str]
     name: str
     percent: bool
     unit: str
@@ -52,23 +66,12 @@ class Look:
     standalone: bool
 
 
-def intervals(
-    rows: Sequence[Row],
-    *,
-    title: str,
-    name: str = "chart",
-    percent: bool = True,
-    unit: str = "",
-    span: tuple[float, float] | None = None,
-    note: str = "",
-    words: Words = WORDS,
-    standalone: bool = False,
-) -> str:
+def intervals(rows: Sequence[Row], **wishes: Unpack[Wishes]) -> str:
     """A dot for each estimate on a line for its interval, all on one axis; a diamond for the raw share.
 
     The axis holds every value, and `span` too. `note` stands below: the place for n and the confidence level.
     """
-    return stacked(rows, "intervals", Look(title, name, percent, unit, span, note, words, standalone))
+    return stacked(rows, "intervals", Look(**wishes))
 
 
 def stacked(rows: Sequence[Row], kind: str, look: Look) -> str:
@@ -113,7 +116,7 @@ def finish(rows: Sequence[Row], kind: str, look: Look, form: Format, parts: list
 
 def row_format(rows: Sequence[Row], look: Look) -> Format:
     """One number of decimals for all rows."""
-    return written(precision((row.high - row.low for row in rows), look.percent), look.percent, look.unit)
+    return number_format(precision((row.high - row.low for row in rows), look.percent), look.percent, look.unit)
 
 
 def extent(rows: Sequence[Row], from_zero: bool, span: tuple[float, float] | None) -> tuple[float, float]:

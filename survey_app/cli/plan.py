@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -29,27 +30,27 @@ def _loss(_: click.Context, __: click.Parameter, value: str | None) -> Decimal |
     if value is None:
         return None
     try:
-        said = value.strip().lower()
-        found = Decimal(said[2:].strip()).ln() if said.startswith("ln") else Decimal(said)
+        text = value.strip().lower()
+        epsilon = Decimal(text[2:].strip()).ln() if text.startswith("ln") else Decimal(text)
     except InvalidOperation:
-        found = Decimal("NaN")
-    if not found.is_finite() or found <= 0:
+        epsilon = Decimal("NaN")
+    if not epsilon.is_finite() or epsilon <= 0:
         raise click.BadParameter(f"{value!r} is not a positive number such as 1.5, or ln3.")
-    return found
+    return epsilon
 
 
 def _part(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
     """A part of a whole: 0.05 or 5%."""
     if value is None:
         return None
-    said = value.strip()
+    text = value.strip()
     try:
-        found = float(said[:-1]) / 100 if said.endswith("%") else float(said)
+        part = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
-        found = math.nan
-    if not 0 <= found <= 1:
+        part = math.nan
+    if not 0 <= part <= 1:
         raise click.BadParameter(f"{value!r} is not a part of 1, such as 0.05 or 5%.")
-    return found
+    return part
 
 
 def _number(_: click.Context, __: click.Parameter, value: str | None) -> Decimal | None:
@@ -57,12 +58,43 @@ def _number(_: click.Context, __: click.Parameter, value: str | None) -> Decimal
     if value is None:
         return None
     try:
-        found = Decimal(value.strip())
+        number = Decimal(value.strip())
     except InvalidOperation:
-        found = Decimal("NaN")
-    if not found.is_finite() or not -15 <= found.adjusted() <= 15:
+        number = Decimal("NaN")
+    if not number.is_finite() or not -15 <= number.adjusted() <= 15:
         raise click.BadParameter(f"{value!r} is not a decimal number such as 0.5.")
-    return Decimal(f"{found:f}")
+    return Decimal(f"{number:f}")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The options as they were given, each under the name of its parameter."""
+
+    respondents: int | None
+    margin: float | None
+    confidence: float
+    population: int | None
+    sample: bool
+    share: float | None
+    mean: Decimal | None
+    sd: Decimal | None
+    power: float
+    cross: tuple[str, ...]
+    epsilon: Decimal | None
+    kind: str | None
+    options: int | None
+    optional: bool
+    low: Decimal | None
+    high: Decimal | None
+    step: Decimal | None
+    bins: int | None
+    mechanism: str | None
+    questions: int | None
+    ask: int | None
+    against: Decimal | None
+    delta: float | None
+    guidance: bool
+    as_json: bool
 
 
 COUNT = click.IntRange(2, 10**12)
@@ -111,22 +143,23 @@ COUNT = click.IntRange(2, 10**12)
 @click.option("--guidance", is_flag=True, help="What levels of ε cost and mean, and nothing else.")
 @click.option("--json", "as_json", is_flag=True)
 @click.pass_context
-def plan_command(ctx: click.Context, /, file: Path | None, **said: Any) -> None:
+def plan_command(ctx: click.Context, /, file: Path | None, **options: Any) -> None:
     """How many respondents a margin takes, before a survey is launched.
 
     For a survey FILE: every question's ε, margin and respondents, what ask or a joint field would change, and advice.
     For one question: --epsilon with --margin or --respondents. --guidance prints a table of ε and its price.
     """
-    given = {name for name in said if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
+    given = {name for name in options if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
     _check_together(file, given)
+    wanted = Wanted(**options)
     try:
-        if said["guidance"]:
+        if wanted.guidance:
             levels = table()
-            click.echo(_json(levels) if said["as_json"] else guidance_page(levels))
+            click.echo(_json(levels) if wanted.as_json else guidance_page(levels))
         elif file:
-            _plan_file(file, said)
-        else:
-            _plan_question(said, given)
+            _plan_file(file, wanted)
+        elif wanted.epsilon is not None:
+            _plan_question(wanted, wanted.epsilon, given)
     except PlanError as error:
         raise click.UsageError(f"{error}.") from None
 
@@ -169,31 +202,35 @@ def _named(name: str) -> str:
     return {"kind": "--type", "low": "--min", "high": "--max"}.get(name, f"--{name}")
 
 
-def _settings(said: dict[str, Any], respondents: int | None, margin: float | None) -> Settings:
+def _settings(wanted: Wanted, respondents: int | None, margin: float | None) -> Settings:
     return Settings(
         respondents=respondents,
         margin=margin,
-        confidence=said["confidence"],
-        power=said["power"],
-        target=Target(said["population"], said["sample"]),
-        guess=Guess(said["share"], *(None if said[name] is None else float(said[name]) for name in ("mean", "sd"))),
-        delta=said["delta"] or DELTA,
+        confidence=wanted.confidence,
+        power=wanted.power,
+        target=Target(wanted.population, wanted.sample),
+        guess=Guess(wanted.share, _float(wanted.mean), _float(wanted.sd)),
+        delta=wanted.delta or DELTA,
     )
 
 
-def _plan_file(file: Path, said: dict[str, Any]) -> None:
-    least = min(DEFAULT.respondents or 0, said["population"] or math.inf)
-    settings = _settings(said, said["respondents"] or int(least), said["margin"] or DEFAULT.margin)
-    crosses = [[name.strip() for name in pair.split(",")] for pair in said["cross"]]
+def _float(value: Decimal | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _plan_file(file: Path, wanted: Wanted) -> None:
+    least = min(DEFAULT.respondents or 0, wanted.population or math.inf)
+    settings = _settings(wanted, wanted.respondents or int(least), wanted.margin or DEFAULT.margin)
+    crosses = [[name.strip() for name in pair.split(",")] for pair in wanted.cross]
     try:
         plan = plan_survey(file.read_bytes(), settings, json_file=file.suffix == ".json", cross=crosses)
     except AuthoringError as error:
         raise click.ClickException(f"{file}: {error}") from None
-    click.echo(_json(plan) if said["as_json"] else survey_page(plan))
+    click.echo(_json(plan) if wanted.as_json else survey_page(plan))
 
 
-def _plan_question(said: dict[str, Any], given: set[str]) -> None:
-    kind = said["kind"] or "yes_no"
+def _plan_question(wanted: Wanted, epsilon: Decimal, given: set[str]) -> None:
+    kind = wanted.kind or "yes_no"
     if kind in OPTIONED and "options" not in given:
         raise click.UsageError(f"--type {kind} needs --options, the number of its options.")
     if kind not in OPTIONED and "options" in given:
@@ -205,24 +242,26 @@ def _plan_question(said: dict[str, Any], given: set[str]) -> None:
         raise click.UsageError("--bins and --mechanism laplace are two ways to ask for a number: give only one.")
     if kind == "number" and "share" in given and "bins" not in given:
         raise click.UsageError("--share is for shares; for the mean of a number give --mean and --sd.")
-    low, high, step = (
-        Decimal(default) if said[name] is None else said[name]
-        for name, default in (("low", 0), ("high", 100), ("step", 1))
-    )
     question = make_question(
-        kind, options=said["options"], bins=said["bins"], low=low, high=high, step=step, optional=said["optional"]
+        kind,
+        options=wanted.options,
+        bins=wanted.bins,
+        low=Decimal(0) if wanted.low is None else wanted.low,
+        high=Decimal(100) if wanted.high is None else wanted.high,
+        step=Decimal(1) if wanted.step is None else wanted.step,
+        optional=wanted.optional,
     )
     plan = plan_question(
         question,
-        said["epsilon"],
-        _settings(said, said["respondents"], said["margin"]),
-        laplace=said["mechanism"] is not None,
-        questions=said["questions"] or 1,
-        ask=said["ask"],
-        against=None if said["against"] is None else float(said["against"]),
+        epsilon,
+        _settings(wanted, wanted.respondents, wanted.margin),
+        laplace=wanted.mechanism is not None,
+        questions=wanted.questions or 1,
+        ask=wanted.ask,
+        against=_float(wanted.against),
     )
-    click.echo(_json(plan) if said["as_json"] else single_page(plan))
+    click.echo(_json(plan) if wanted.as_json else single_page(plan))
 
 
-def _json(found: Any) -> str:
-    return json.dumps(msgspec.to_builtins(found), indent=1, ensure_ascii=False)
+def _json(plan: Any) -> str:
+    return json.dumps(msgspec.to_builtins(plan), indent=1, ensure_ascii=False)

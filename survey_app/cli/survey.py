@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 import numpy as np
 
-from client.mechanism import round_up
 from client.verify import verify
 from survey_app.accounts import new_code, secret_hash
 from survey_app.cli.common import DIGEST, FILE, build_survey, find_survey, find_user, open_db
+from survey_app.explain import written
 from survey_app.store import Published, State, Store, now
 
 
@@ -56,7 +56,7 @@ def _describe(published: Published) -> None:
     survey = published.survey
     click.echo(f"{survey.slug}  {published.at(now())}  {survey.title}")
     click.echo(f"digest   {survey.digest}")
-    click.echo(f"ε        {round_up(verify(survey), 4)}")
+    click.echo(f"ε        {written.epsilon(verify(survey), fixed=True)}")
     click.echo(f"link     /s/{survey.slug}#sha256={survey.digest}")
     for name in ("opens", "closes", "max_reports"):
         if value := getattr(published.terms, name):

@@ -1,1 +1,4 @@
-"""What a survey means to the people in it: `chances` of a suspicion, the same on `paper`, in several `languages`."""
+"""What a survey means to the people in it: `chances` of a suspicion, the same on `paper`, in several `languages`.
+
+And how a number is `written`, for whoever reads it: each kind once.
+"""

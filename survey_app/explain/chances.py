@@ -14,7 +14,8 @@ from client.definition import Question, Survey
 from client.mechanism import EXACT
 from client.verify import spend
 
-SUSPICIONS = (100, 20, 2)  # someone thought: one in so many
+SUSPICION = 20  # someone thought: one in so many; the one that METHODS §13 tells
+SUSPICIONS = (100, SUSPICION, 2)
 GROUPS = (1, 2, 3, 5, 10)  # people whose answers hang together
 MOST_PEOPLE = 10**9  # above that, a chance is called certainty
 NEARLY = Decimal("1e-12")  # so that fifty digits of three quarters are not rounded up
@@ -27,13 +28,33 @@ class Chance(NamedTuple):
     of: int
 
 
+def _against(before: Decimal, epsilon: Decimal) -> Decimal:
+    """The odds against a suspicion once a report is seen, e^ε times smaller at the most."""
+    return before / epsilon.exp()
+
+
+def posterior(prior: float, epsilon: float) -> float:
+    """What a suspicion of `prior` can become at the most, as a number to reckon with: not rounded up."""
+    if not 0 <= prior <= 1:
+        raise ValueError(f"a suspicion is a probability from 0 to 1, not {prior:g}")
+    if prior in (0, 1):
+        return float(prior)
+    with localcontext(EXACT):
+        return float(1 / (1 + _against((1 - Decimal(prior)) / Decimal(prior), Decimal(epsilon))))
+
+
+def guess(epsilon: float) -> float:
+    """How often the best guess between two equally likely answers is right: e^ε/(1 + e^ε) at the most."""
+    return posterior(0.5, epsilon)
+
+
 def raised(suspicion: int, epsilon: Decimal) -> Chance:
     """What a suspicion of one in `suspicion` can become at the most: odds times e^ε, rounded up.
 
     Up to one half it is told as one in so many, above out of a hundred people, or of as many as leave a doubt.
     """
     with localcontext(EXACT):
-        against = (suspicion - 1) / epsilon.exp()  # the odds against it, afterwards
+        against = _against(Decimal(suspicion - 1), epsilon)
         plain = int((1 + against + NEARLY).to_integral_value("ROUND_FLOOR"))
         if plain >= 2:
             return Chance(1, plain)
@@ -84,12 +105,12 @@ def together(survey: Survey) -> list[Together]:
         root = of[question.show_if.question] if question.show_if else trees.setdefault(question.id, [])
         root.append(question)
         of[question.id] = root
-    found = []
+    dependent = []
     for tree in trees.values():
         if len(tree) > 1:
-            fields = [field for field in survey.fields if any(one in tree for one in field.questions)]
-            found.append(Together(tuple(tree), spend((field.mechanism.epsilon for field in fields), None)))
-    return found
+            fields = [field for field in survey.fields if any(question in tree for question in field.questions)]
+            dependent.append(Together(tuple(tree), spend((field.mechanism.epsilon for field in fields), None)))
+    return dependent
 
 
 def times(epsilon: Decimal, people: int) -> Decimal:

@@ -9,6 +9,7 @@ from flask_login import current_user
 
 from survey_app.accounts import secret_hash
 from survey_app.estimate.tables import PairError
+from survey_app.explain import written
 from survey_app.problems import Problem
 from survey_app.store import Published, Store, User, opened_version
 
@@ -88,7 +89,9 @@ def readable(published: Published) -> Published:
 def check_scan(published: Published, reports: int) -> None:
     """Reading very many reports takes seconds: only for the owner, and beyond that only by the command."""
     if reports > (MOST_SCANNED if may_manage(reader(), published) else MOST_SCANNED_FOR_ANYONE):
-        raise PairError(f"{reports:,} reports are too many to read for a page; the command candor crosstab does it")
+        raise PairError(
+            f"{written.count(reports)} reports are too many to read for a page; the command candor crosstab does it"
+        )
 
 
 def download(body: str | bytes | Iterator[bytes], name: str, kind: str) -> Response:

@@ -2,65 +2,68 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 
 from client.definition import Question, Survey
 from client.errors import DefinitionError
-from client.mechanism import Geometric
+from client.mechanism import Geometric, round_up
 from survey_app.authoring import ADVISED_FIELD, ADVISED_TOTAL
+from survey_app.explain import written
 from survey_app.plan.cross import Cross
-from survey_app.plan.figures import figures, make_field
-from survey_app.plan.lines import Asked, Line, asked, line, lines
+from survey_app.plan.estimands import estimands, make_field
+from survey_app.plan.forecast import Asked, Forecast, asked, forecast, reached_by
 from survey_app.plan.people import answering
 from survey_app.plan.settings import Settings
-from survey_app.plan.words import line_size, loss, what
 
 TOO_MANY = 1_000_000
 WORTHWHILE = 0.8  # a remedy is told if it leaves at most this part of the margin
 RUINED = 1.1  # a margin is told to suffer if it grows at least so much
 MANY_OPTIONS = 4
 STEPS = 12  # of the search for an ε
+DIGITS = 2  # of an ε that is proposed, and of the one beside it
 
 
 def advise(
-    survey: Survey, settings: Settings, narrower: tuple[int, Sequence[Line]] | None, crosses: Sequence[Cross]
+    survey: Survey,
+    settings: Settings,
+    now: Sequence[Forecast],
+    narrower: tuple[int, Sequence[Forecast]] | None,
+    crosses: Sequence[Cross],
 ) -> list[str]:
     """A sentence or two for every question without hope, for `ask`, and for joint fields that cost more than they give.
 
-    `narrower` is the best number of fields to ask, and the lines of the survey with it.
+    `now` are the forecasts of the survey; `narrower` is the best number of fields to ask, and the forecasts with it.
     """
-    found: list[str] = []
-    best = {(one.id, one.figure): one for one in narrower[1]} if narrower else {}
+    sentences: list[str] = []
+    best = {(other.id, other.figure): other for other in narrower[1]} if narrower else {}
+    first = {planned.id: planned for planned in reversed(now)}
     for question in survey.questions:
-        one = asked(survey, question.id, settings.guess)
-        planned = line(one, one.figures[0], settings)
+        planned = first[question.id]
         if why := _trouble(planned, settings):
-            goal = _goal(planned, settings)
-            helps = _remedies(
-                survey, one, line(one, one.figures[0], goal), goal, narrower[0] if narrower else None, best
-            )
-            found.append(f"{question.id}, {what(planned.figure, planned.planned, planned.unit)}: {why}. {helps}")
+            one, goal = asked(survey, question.id, settings.guess), _goal(planned, settings)
+            wanted = forecast(one, one.estimands[0], goal)
+            helps = _remedies(survey, one, wanted, goal, narrower[0] if narrower else None, best)
+            sentences.append(f"{question.id}, {planned.assumption}: {why}. {helps}")
     if narrower:
-        found.append(_about_ask(survey, settings, narrower))
-    found += [said for cross in crosses if (said := _about_joint(cross))]
-    return found
+        sentences.append(_about_ask(survey, now, narrower))
+    return sentences + [sentence for cross in crosses if (sentence := _about_joint(cross))]
 
 
-def _trouble(planned: Line, settings: Settings) -> str | None:
-    respondents = f"with {settings.respondents:,} respondents the margin is {line_size(planned)}"
-    if planned.margin >= (planned.high - planned.low) / 2:
+def _trouble(planned: Forecast, settings: Settings) -> str | None:
+    respondents = f"with {written.count(settings.respondents or 0)} respondents the margin is {planned.margin_text()}"
+    if planned.says_nothing:
         return f"{respondents}, so the interval can be as wide as all that is possible and says nothing"
-    wanted = line_size(planned, (settings.margin or 0) * (planned.high - planned.low))
+    wanted = planned.margin_text((settings.margin or 0) * planned.width)
     if planned.respondents is None:
         return f"even the whole population would not bring it to {wanted}"
     if planned.respondents > TOO_MANY:
-        return f"{wanted} would take {planned.respondents:,} respondents"
+        return f"{wanted} would take {written.count(planned.respondents)} respondents"
     if planned.is_share and planned.margin >= planned.planned:
         return f"{respondents}, so such a share cannot be told from zero"
     return None
 
 
-def _goal(planned: Line, settings: Settings) -> Settings:
+def _goal(planned: Forecast, settings: Settings) -> Settings:
     """The wanted margin, or for a rare answer one that tells it from zero."""
     if planned.is_share and settings.margin and 0 < planned.planned < settings.margin:
         return replace(settings, margin=planned.planned)
@@ -70,37 +73,38 @@ def _goal(planned: Line, settings: Settings) -> Settings:
 def _remedies(
     survey: Survey,
     one: Asked,
-    planned: Line,
+    planned: Forecast,
     settings: Settings,
     ask: int | None,
-    best: dict[tuple[str, str], Line],
+    best: dict[tuple[str, str], Forecast],
 ) -> str:
     """What would narrow the margin by a fifth at least, or reach the wanted one."""
     helps: list[str] = []
-    wanted = line_size(planned, (settings.margin or 0) * (planned.high - planned.low))
+    wanted = planned.margin_text((settings.margin or 0) * planned.width)
     other = best.get((planned.id, planned.figure))
     if other and other.margin <= WORTHWHILE * planned.margin:
-        helps.append(f"ask: {ask} ({line_size(other)})")
+        helps.append(f"ask: {ask} ({other.margin_text()})")
     fewer = _with_fewer_options(survey, one, settings)
     if fewer and fewer.margin <= WORTHWHILE * planned.margin:
-        helps.append(f"half as many {'bins' if one.question.bins else 'options'} ({line_size(fewer)})")
+        helps.append(f"half as many {'bins' if one.question.bins else 'options'} ({fewer.margin_text()})")
     epsilon = enough_epsilon(survey, one, settings)
     if epsilon is not None:
         much = ", more than is advised for a sensitive question" if epsilon > ADVISED_FIELD else ""
-        helps.append(f"ε = {epsilon} for it instead of {planned.epsilon:.2f}{much} ({wanted})")
+        proposed, spent = (written.epsilon(loss, DIGITS, fixed=True) for loss in (epsilon, planned.epsilon))
+        helps.append(f"ε = {proposed} for it instead of {spent}{much} ({wanted})")
     if planned.respondents is not None and planned.respondents <= TOO_MANY:
-        helps.append(f"{planned.respondents:,} respondents ({wanted})")
+        helps.append(f"{written.count(planned.respondents)} respondents ({wanted})")
     if not helps:
         return "Leave it out, or give it a survey of its own."
     return f"What helps: {'; '.join(helps)}."
 
 
 def enough_epsilon(survey: Survey, one: Asked, settings: Settings) -> Decimal | None:
-    """The least ε of its field, to two digits, that gives a question's first figure the wanted margin; None above 4."""
+    """The least ε of its field, to two digits, that gives its first estimand the wanted margin; None above 4."""
 
     def enough(epsilon: Decimal) -> bool:
-        found = _again(survey, one, one.field.questions, epsilon, settings)
-        return found is not None and found.margin <= (settings.margin or 0) * (found.high - found.low)
+        planned = _again(survey, one, one.field.questions, epsilon, settings)
+        return planned is not None and planned.margin <= (settings.margin or 0) * planned.width
 
     low, high = Decimal(one.field.mechanism.epsilon), Decimal(ADVISED_TOTAL)
     if low >= high or not enough(high):
@@ -108,10 +112,10 @@ def enough_epsilon(survey: Survey, one: Asked, settings: Settings) -> Decimal | 
     for _ in range(STEPS):
         middle = (low + high) / 2
         low, high = (low, middle) if enough(middle) else (middle, high)
-    return high.quantize(Decimal("0.01"), rounding=ROUND_CEILING)
+    return round_up(high, DIGITS)
 
 
-def _with_fewer_options(survey: Survey, one: Asked, settings: Settings) -> Line | None:
+def _with_fewer_options(survey: Survey, one: Asked, settings: Settings) -> Forecast | None:
     """The same question with half of its options, points or bins, at the same ε."""
     question = one.question
     if len(one.field.questions) > 1 or max(len(question.labels), question.bins) < MANY_OPTIONS:
@@ -127,27 +131,27 @@ def _with_fewer_options(survey: Survey, one: Asked, settings: Settings) -> Line 
 
 def _again(
     survey: Survey, one: Asked, questions: tuple[Question, ...], epsilon: Decimal, settings: Settings
-) -> Line | None:
-    """The first figure of the same question, if its field were made of these questions at this ε."""
+) -> Forecast | None:
+    """The first estimand of the same question, if its field were made of these questions at this ε."""
     try:
         made = make_field(questions, epsilon, laplace=isinstance(one.field.mechanism, Geometric))
     except DefinitionError:
         return None
     question = next(known for known in made.questions if known.id == one.question.id)
-    reached = survey.ask / len(survey.fields) if survey.ask else 1.0
-    shown = answering(survey, one.question, settings.guess)
-    found = figures(made, question, settings.guess, answering=shown, asked=reached)
-    return line(Asked(question, made, found), found[0], settings)
+    shown, reached = answering(survey, one.question, settings.guess), reached_by(survey)
+    given = estimands(made, question, settings.guess, answering=shown, asked=reached)
+    return forecast(Asked(question, made, given), given[0], settings)
 
 
-def _about_ask(survey: Survey, settings: Settings, narrower: tuple[int, Sequence[Line]]) -> str:
+def _about_ask(survey: Survey, now: Sequence[Forecast], narrower: tuple[int, Sequence[Forecast]]) -> str:
     ask, others = narrower
-    now = {(one.id, one.figure): one for one in lines(survey, settings)}
-    better = [one for one in others if one.margin < now[one.id, one.figure].margin]
+    margins = {(planned.id, planned.figure): planned.margin for planned in now}
+    better = [other for other in others if other.margin < margins[other.id, other.figure]]
+    largest = written.epsilon(max(other.epsilon for other in others), fixed=True)
     return (
         f"ask: {ask} lets each device answer {ask} of {len(survey.fields)} fields, drawn by its own coins, at the same "
         f"total ε: {len(better)} of {len(others)} margins would be narrower, and the form shorter. One answer then "
-        f"spends up to ε = {loss(max(one.epsilon for one in others))}"
+        f"spends up to ε = {largest}"
     )
 
 
@@ -156,7 +160,7 @@ def _about_joint(cross: Cross) -> str | None:
         return None
     pairs = zip(cross.joint.lines, cross.separate.lines, strict=True)
     ruined = [
-        f"{alone.id} {line_size(together)} instead of {line_size(alone)}"
+        f"{alone.id} {together.margin_text()} instead of {alone.margin_text()}"
         for together, alone in pairs
         if together.margin >= RUINED * alone.margin
     ]

@@ -13,7 +13,7 @@ from client.definition import Survey
 from client.mechanism import Flip, Subset, Unary
 from survey_app.authoring.source import Node
 from survey_app.channel import bit_variance
-from survey_app.plan.lines import Asked, Line, asked, line
+from survey_app.plan.forecast import Asked, Forecast, asked, forecast
 from survey_app.plan.people import Guess, answering, option_share
 from survey_app.plan.settings import Settings
 from survey_app.plan.spread import PlanError, Spread
@@ -25,10 +25,10 @@ MOST_CELLS = 1000  # that anybody would look at
 
 @dataclass(frozen=True)
 class Way:
-    """The margin of a cell (None where none is seen), and that of each question's first figure."""
+    """The margin of a cell (None where none is seen), and that of each question's first estimand."""
 
     cell: float | None
-    lines: list[Line]
+    lines: list[Forecast]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Cross:
 def crosses(tree: Node, survey: Survey, settings: Settings, wanted: Sequence[Sequence[str]]) -> list[Cross]:
     """The joint fields, then what was asked for; if there is neither, the pairs of a short survey."""
     joint = joint_of(tree)
-    found = [_cross(tree, settings, group, joint) for group in joint]
+    crossed = [_cross(tree, settings, group, joint) for group in joint]
     for names in wanted:
         _check(survey, names, joint)
         if set(names) in [set(group) for group in joint]:
@@ -56,12 +56,12 @@ def crosses(tree: Node, survey: Survey, settings: Settings, wanted: Sequence[Seq
             raise PlanError(
                 f"{' and '.join(names)} cannot be one field: a design, Laplace noise or too many cells stand in the way"
             )
-        found.append(made)
-    if not found:
-        simple = [one.id for one in survey.questions if _cellular(asked(survey, one.id, settings.guess))]
+        crossed.append(made)
+    if not crossed:
+        simple = [question.id for question in survey.questions if _cellular(asked(survey, question.id, settings.guess))]
         pairs = list(combinations(simple, 2))
-        found = [_cross(tree, settings, pair, [list(pair)]) for pair in pairs] if len(pairs) <= MOST_PAIRS else []
-    return [one for one in found if one is not None and one.cells <= MOST_CELLS]
+        crossed = [_cross(tree, settings, pair, [list(pair)]) for pair in pairs] if len(pairs) <= MOST_PAIRS else []
+    return [cross for cross in crossed if cross is not None and cross.cells <= MOST_CELLS]
 
 
 def _check(survey: Survey, names: Sequence[str], joint: list[list[str]]) -> None:
@@ -85,13 +85,15 @@ def _cross(tree: Node, settings: Settings, names: Sequence[str], joint: list[lis
     apart = variant(tree, joint=[group for group in joint if set(group) != set(names)])
     if together is None or apart is None:
         return None
-    both = [[asked(draft.survey, name, settings.guess) for name in names] for draft in (together, apart)]
+    both = [[asked(built.survey, name, settings.guess) for name in names] for built in (together, apart)]
     shares = [_typical(apart.survey, one, settings.guess) for one in both[1]]
     cells: list[Spread | None] = [None, None]
     if all(_cellular(one) for one in both[1]):
         cells = [_joint_cell(both[0][0], math.prod(shares)), _separate_cell(apart.survey, both[1], shares)]
     ways = [
-        Way(settings.margin_of(cell) if cell else None, [line(one, one.figures[0], settings) for one in questions])
+        Way(
+            settings.margin_of(cell) if cell else None, [forecast(one, one.estimands[0], settings) for one in questions]
+        )
         for cell, questions in zip(cells, both, strict=True)
     ]
     return Cross(
@@ -112,7 +114,7 @@ def _joint_cell(one: Asked, share: float) -> Spread | None:
     mechanism, people = one.field.mechanism, share * (1 - share)
     if not isinstance(mechanism, Subset | Unary):
         return None
-    return Spread(people, bit_variance(mechanism, share) - people, one.figures[0].spread.asked)
+    return Spread(people, bit_variance(mechanism, share) - people, one.estimands[0].spread.asked)
 
 
 def _separate_cell(survey: Survey, questions: Sequence[Asked], shares: Sequence[float]) -> Spread | None:
@@ -121,12 +123,12 @@ def _separate_cell(survey: Survey, questions: Sequence[Asked], shares: Sequence[
     All the fields must have been asked: with `ask: s` of F, Π (s − i)/(F − i) of the devices.
     """
     second, seen = 1.0, 1.0
-    for place, (one, share) in enumerate(zip(questions, shares, strict=True)):
+    for already, (one, share) in enumerate(zip(questions, shares, strict=True)):
         if not isinstance(one.field.mechanism, Flip | Subset | Unary):
             return None
         second *= bit_variance(one.field.mechanism, share) + share**2
         if survey.ask:
-            seen *= max(survey.ask - place, 0) / (len(survey.fields) - place)
+            seen *= max(survey.ask - already, 0) / (len(survey.fields) - already)
     share = math.prod(shares)
     people = share * (1 - share)
     return Spread(people, second - share**2 - people, seen) if seen else None

@@ -1,7 +1,7 @@
 """What ε means, in numbers for people: how many must be asked, and how much one report can tell about somebody.
 
-ε multiplies the odds of any suspicion by at most e^ε, and nobody who must guess between two equally likely answers is
-right more often than e^ε/(1 + e^ε). For what a person risks, the ε is that of the whole survey.
+What a report can tell is that of `survey_app.explain.chances`. For what a person risks, the ε is that of the whole
+survey.
 """
 
 import math
@@ -10,11 +10,11 @@ from decimal import Decimal
 
 from survey_app.authoring import choose
 from survey_app.channel import bit_variance
+from survey_app.explain.chances import SUSPICION, guess, posterior
 from survey_app.plan.central import no_privacy
 from survey_app.plan.power import exact_positive_respondents, positive_respondents
 from survey_app.plan.spread import PlanError, Spread, respondents_for_margin
 
-SUSPICION = 0.05
 POWER = 0.8
 LEVELS: tuple[tuple[str, Decimal | None], ...] = (
     ("no privacy", None),
@@ -26,20 +26,6 @@ LEVELS: tuple[tuple[str, Decimal | None], ...] = (
     ("3", Decimal(3)),
     ("4", Decimal(4)),
 )
-
-
-def posterior(prior: float, epsilon: float) -> float:
-    """What a suspicion of `prior` can become at the most when a report is seen: its odds times e^ε."""
-    if not 0 <= prior <= 1:
-        raise PlanError(f"a suspicion is a probability from 0 to 1, not {prior:g}")
-    if prior in (0, 1):
-        return float(prior)
-    return 1 / (1 + (1 - prior) / prior * math.exp(-epsilon))
-
-
-def guess(epsilon: float) -> float:
-    """How often the best guess between two equally likely answers is right."""
-    return posterior(0.5, epsilon)
 
 
 @dataclass(frozen=True)
@@ -74,4 +60,4 @@ def _level(name: str, epsilon: Decimal | None) -> Level:
     rare, usual = respondents_for_margin(at(0.05), 0.025), respondents_for_margin(at(0.2), 0.05)
     if rare is None or usual is None:
         raise PlanError("no population is large enough")
-    return Level(name, loss if flip else None, rare, usual, shown, exactly, posterior(SUSPICION, loss), guess(loss))
+    return Level(name, loss if flip else None, rare, usual, shown, exactly, posterior(1 / SUSPICION, loss), guess(loss))

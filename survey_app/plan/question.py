@@ -14,9 +14,10 @@ from client.definition import Question, parse_questions
 from client.errors import DefinitionError
 from client.mechanism import publish
 from survey_app.authoring.choose import PRECISE
+from survey_app.explain import written
+from survey_app.explain.chances import SUSPICION, guess, posterior
 from survey_app.plan import central
-from survey_app.plan.figures import Figure, figures, make_field
-from survey_app.plan.guidance import SUSPICION, guess, posterior
+from survey_app.plan.estimands import Estimand, assumption, estimands, make_field
 from survey_app.plan.people import SKIPPING
 from survey_app.plan.power import (
     MOST_EXACT,
@@ -50,8 +51,8 @@ class Groups:
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """One figure of the question."""
+class Prospect:
+    """One estimand of the question: what is reached, what would be without privacy or trust, and what can be told."""
 
     figure: str
     planned: float
@@ -66,6 +67,16 @@ class Outlook:
     above_zero_power: float | None
     smallest_difference: float | None
     groups: Groups | None
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share; else it is a mean."""
+        return not self.figure.startswith("mean")
+
+    @property
+    def assumption(self) -> str:
+        """What it is, and what is assumed about it."""
+        return assumption(self.figure, self.planned)
 
 
 @dataclass(frozen=True)
@@ -83,7 +94,7 @@ class SinglePlan:
     population: int | None
     sample: bool
     delta: float
-    outlooks: list[Outlook]
+    outlooks: list[Prospect]
     suspicion: float
     guess: float
 
@@ -136,15 +147,16 @@ def plan_question(
     try:
         made = make_field((question,), own, laplace=laplace)
     except DefinitionError as error:
-        raise PlanError(f"no mechanism at ε = {float(own):.6g}: {error.reason}") from None
-    found = figures(
+        raise PlanError(f"no mechanism at ε = {written.requested_epsilon(float(own))}: {error.reason}") from None
+    wanted = estimands(
         made,
         made.questions[0],
         settings.guess,
         answering=1 - SKIPPING if question.optional else 1.0,
         asked=answered / questions,
     )
-    spent = float(made.mechanism.epsilon) * answered
+    with localcontext(PRECISE):
+        spent = float(made.mechanism.epsilon * answered)
     shared = float(epsilon) / questions
     return SinglePlan(
         type=question.type,
@@ -158,8 +170,8 @@ def plan_question(
         population=settings.target.size,
         sample=settings.target.sample,
         delta=settings.delta,
-        outlooks=[_outlook(figure, question, settings, shared, against) for figure in found],
-        suspicion=posterior(SUSPICION, spent),
+        outlooks=[_prospect(estimand, question, settings, shared, against) for estimand in wanted],
+        suspicion=posterior(1 / SUSPICION, spent),
         guess=guess(spent),
     )
 
@@ -171,11 +183,11 @@ def precision(spread: Spread, width: float, settings: Settings) -> Precision:
     return Precision(settings.respondents_for(spread, width), (settings.margin or 0) * width)
 
 
-def rivals(figure: Figure, question: Question, epsilon: float, delta: float = central.DELTA) -> dict[str, Spread]:
-    """The same figure without privacy, and from a trusted curator at the same ε."""
-    people = figure.spread.people
-    if not figure.is_share:
-        first = second = figure.width
+def rivals(estimand: Estimand, question: Question, epsilon: float, delta: float = central.DELTA) -> dict[str, Spread]:
+    """The same without privacy, and from a trusted curator at the same ε."""
+    people = estimand.spread.people
+    if not estimand.is_share:
+        first = second = estimand.width
     elif question.type == "multiple":
         first, second = float(len(question.labels)), math.sqrt(len(question.labels))
     elif question.type == "yes_no" and not question.optional:
@@ -189,56 +201,58 @@ def rivals(figure: Figure, question: Question, epsilon: float, delta: float = ce
     }
 
 
-def _outlook(figure: Figure, question: Question, settings: Settings, epsilon: float, against: float | None) -> Outlook:
-    found = precision(figure.spread, figure.width, settings)
-    n, sure = found.respondents, (settings.power, settings.confidence, settings.target)
-    others = rivals(figure, question, epsilon, settings.delta)
+def _prospect(
+    estimand: Estimand, question: Question, settings: Settings, epsilon: float, against: float | None
+) -> Prospect:
+    reached = precision(estimand.spread, estimand.width, settings)
+    n, sure = reached.respondents, (settings.power, settings.confidence, settings.target)
+    others = rivals(estimand, question, epsilon, settings.delta)
     size = settings.target.size
-    above_zero, exact = _above_zero(figure, settings)
-    return Outlook(
-        figure=figure.name,
-        planned=figure.planned,
-        low=figure.low,
-        high=figure.high,
-        precision=found,
-        census=margin(figure.spread, size, settings.confidence, settings.target) if size else None,
-        design_effect=figure.spread.design_effect if figure.spread.people else None,
-        instead={name: precision(spread, figure.width, settings) for name, spread in others.items()},
+    above_zero, exact = _above_zero(estimand, settings)
+    return Prospect(
+        figure=estimand.name,
+        planned=estimand.planned,
+        low=estimand.low,
+        high=estimand.high,
+        precision=reached,
+        census=margin(estimand.spread, size, settings.confidence, settings.target) if size else None,
+        design_effect=estimand.spread.design_effect if estimand.spread.people else None,
+        instead={name: precision(spread, estimand.width, settings) for name, spread in others.items()},
         above_zero=above_zero,
         above_zero_is_exact=exact,
-        above_zero_power=_above_zero_power(figure, settings, n),
-        smallest_difference=smallest_difference(figure.at, figure.planned, n, *sure, highest=figure.high)
+        above_zero_power=_above_zero_power(estimand, settings, n),
+        smallest_difference=smallest_difference(estimand.at, estimand.planned, n, *sure, highest=estimand.high)
         if n is not None
         else None,
-        groups=_groups(figure, settings, n, against) if against is not None else None,
+        groups=_groups(estimand, settings, n, against) if against is not None else None,
     )
 
 
-def _above_zero(figure: Figure, settings: Settings) -> tuple[int | None, bool]:
+def _above_zero(estimand: Estimand, settings: Settings) -> tuple[int | None, bool]:
     """Respondents that show a share to be above zero; exactly where one bit of a large population is counted."""
-    if not figure.is_share or figure.planned <= 0:
+    if not estimand.is_share or estimand.planned <= 0:
         return None, False
-    if figure.bits is not None and settings.target == POPULATION:
-        answers = exact_positive_respondents(*figure.bits, figure.planned, settings.power, settings.confidence)
-        return math.ceil(answers / figure.spread.asked), answers <= MOST_EXACT
-    found = positive_respondents(figure.at, figure.planned, settings.power, settings.confidence, settings.target)
-    return found, False
+    if estimand.bits is not None and settings.target == POPULATION:
+        answers = exact_positive_respondents(*estimand.bits, estimand.planned, settings.power, settings.confidence)
+        return math.ceil(answers / estimand.spread.asked), answers <= MOST_EXACT
+    needed = positive_respondents(estimand.at, estimand.planned, settings.power, settings.confidence, settings.target)
+    return needed, False
 
 
-def _above_zero_power(figure: Figure, settings: Settings, n: int | None) -> float | None:
+def _above_zero_power(estimand: Estimand, settings: Settings, n: int | None) -> float | None:
     """The chance that the planned respondents show it."""
-    if n is None or not figure.is_share or figure.planned <= 0:
+    if n is None or not estimand.is_share or estimand.planned <= 0:
         return None
-    answers = math.floor(n * figure.spread.asked)
-    if figure.bits is not None and settings.target == POPULATION and 0 < answers <= MOST_EXACT:
-        return exact_positive_power(*figure.bits, figure.planned, answers, settings.confidence)
-    return positive_power(figure.at, figure.planned, n, settings.confidence, settings.target)
+    answers = math.floor(n * estimand.spread.asked)
+    if estimand.bits is not None and settings.target == POPULATION and 0 < answers <= MOST_EXACT:
+        return exact_positive_power(*estimand.bits, estimand.planned, answers, settings.confidence)
+    return positive_power(estimand.at, estimand.planned, n, settings.confidence, settings.target)
 
 
-def _groups(figure: Figure, settings: Settings, n: int | None, against: float) -> Groups:
-    if not figure.low <= against <= figure.high:
-        raise PlanError(f"{against:g} is outside of the possible range, {figure.low:g} to {figure.high:g}")
-    pair, apart = (figure.at(figure.planned), figure.at(against)), against - figure.planned
+def _groups(estimand: Estimand, settings: Settings, n: int | None, against: float) -> Groups:
+    if not estimand.low <= against <= estimand.high:
+        raise PlanError(f"{against:g} is outside of the possible range, {estimand.low:g} to {estimand.high:g}")
+    pair, apart = (estimand.at(estimand.planned), estimand.at(against)), against - estimand.planned
     power = difference_power(*pair, apart, n, settings.confidence, settings.target) if n is not None else None
     needed = difference_respondents(*pair, apart, settings.power, settings.confidence, settings.target)
     return Groups(against, needed, power)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from survey_app.explain import written
 from survey_app.plan.central import DELTA
 from survey_app.plan.people import Guess
 from survey_app.plan.spread import POPULATION, PlanError, Spread, Target, margin, respondents_for_margin, z_score
@@ -23,7 +24,9 @@ class Settings:
         z_score(self.confidence)
         size = self.target.size
         if size is not None and self.respondents is not None and self.respondents > size:
-            raise PlanError(f"{self.respondents:,} respondents are more than the population of {size:,}")
+            raise PlanError(
+                f"{written.count(self.respondents)} respondents are more than the population of {written.count(size)}"
+            )
         if self.margin is not None and not 0 < self.margin < 1:
             raise PlanError(f"a margin is a part of the possible range, such as 0.05 for 5 points, not {self.margin:g}")
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from scipy.special import ndtri
 
+from survey_app.explain import written
+
 LEAST_RESPONDENTS = 2  # nothing is estimated from fewer
 ROUNDING = 1e-9  # so that 10,000.0000001 respondents are 10,000
 
@@ -62,7 +64,9 @@ def z_score(confidence: float) -> float:
 def standard_error(spread: Spread, n: float, target: Target = POPULATION) -> float:
     """Of an estimate from n respondents."""
     if target.size is not None and n > target.size:
-        raise PlanError(f"{n:,.0f} respondents are more than the population of {target.size:,}")
+        raise PlanError(
+            f"{written.count(round(n))} respondents are more than the population of {written.count(target.size)}"
+        )
     answers = n * spread.asked
     whole = n if target.sample else target.size or math.inf
     variance = (1 - answers / whole) * spread.people + spread.coins

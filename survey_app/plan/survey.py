@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from client.definition import Survey
 from client.verify import verify
-from survey_app.authoring import build
+from survey_app.authoring import Built, build_tree
 from survey_app.authoring.source import Node, read
 from survey_app.plan.advice import advise
 from survey_app.plan.cross import Cross, crosses
-from survey_app.plan.lines import Line, lines
+from survey_app.plan.forecast import Forecast, forecasts
 from survey_app.plan.settings import Settings
 from survey_app.plan.variants import variant
 
@@ -25,7 +25,7 @@ class Alternative:
     """The same survey where each device answers `ask` fields (None: all)."""
 
     ask: int | None
-    lines: list[Line]
+    lines: list[Forecast]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SurveyPlan:
     fields: int
     ask: int | None
     settings: Settings
-    lines: list[Line]
+    lines: list[Forecast]
     alternatives: list[Alternative]
     crosses: list[Cross]
     notes: list[str]
@@ -49,12 +49,18 @@ def plan_survey(
     source: bytes, settings: Settings = DEFAULT, *, json_file: bool = False, cross: Sequence[Sequence[str]] = ()
 ) -> SurveyPlan:
     """The plan of an author's file; AuthoringError if it is not one. The settings need respondents and a margin."""
-    tree, draft = read(source, json_file=json_file), build(source, json_file=json_file)
-    survey = draft.survey
+    tree = read(source, json_file=json_file)
+    return plan_built(tree, build_tree(tree), settings, cross=cross)
+
+
+def plan_built(tree: Node, built: Built, settings: Settings, *, cross: Sequence[Sequence[str]] = ()) -> SurveyPlan:
+    """The plan of a file that was read and built already."""
+    survey = built.survey
+    now = forecasts(survey, settings)
     best = _best(tree, survey, settings)
-    found = [best] if best else []
+    alternatives = [best] if best else []
     if survey.ask is not None and (everything := variant(tree, drop_ask=True)):
-        found.append(Alternative(None, lines(everything.survey, settings)))
+        alternatives.append(Alternative(None, forecasts(everything.survey, settings)))
     crossed = crosses(tree, survey, settings, cross)
     return SurveyPlan(
         slug=survey.slug,
@@ -63,13 +69,13 @@ def plan_survey(
         fields=len(survey.fields),
         ask=survey.ask,
         settings=settings,
-        lines=lines(survey, settings),
-        alternatives=found,
+        lines=now,
+        alternatives=alternatives,
         crosses=crossed,
         notes=_notes(survey, best),
         advice=[
-            *advise(survey, settings, (best.ask, best.lines) if best and best.ask else None, crossed),
-            *draft.advice,
+            *advise(survey, settings, now, (best.ask, best.lines) if best and best.ask else None, crossed),
+            *built.advice,
         ],
     )
 
@@ -78,10 +84,10 @@ def _best(tree: Node, survey: Survey, settings: Settings) -> Alternative | None:
     """The survey with the best `ask`, if it is another than what it has."""
     if len(survey.fields) == 1 or any(question.show_if for question in survey.questions):
         return None
-    draft = variant(tree, ask="auto")
-    if draft is None or draft.survey.ask == survey.ask:
+    built = variant(tree, ask="auto")
+    if built is None or built.survey.ask == survey.ask:
         return None
-    return Alternative(draft.survey.ask, lines(draft.survey, settings))
+    return Alternative(built.survey.ask, forecasts(built.survey, settings))
 
 
 def _notes(survey: Survey, best: Alternative | None) -> list[str]:

@@ -3,13 +3,14 @@
 import textwrap
 from collections.abc import Sequence
 
+from survey_app.explain import written
+from survey_app.explain.chances import SUSPICION
 from survey_app.plan.advice import TOO_MANY
 from survey_app.plan.cross import Cross
-from survey_app.plan.guidance import SUSPICION, Level
-from survey_app.plan.question import Outlook, SinglePlan
+from survey_app.plan.guidance import Level
+from survey_app.plan.question import Prospect, SinglePlan
 from survey_app.plan.settings import Settings
 from survey_app.plan.survey import SurveyPlan
-from survey_app.plan.words import at_most, chance, line_size, loss, number, people, percent, size, what
 
 WIDTH = 110
 NAMES = {
@@ -39,29 +40,38 @@ def survey_page(plan: SurveyPlan) -> str:
     answers = f"{plan.ask} of {plan.fields} fields" if plan.ask else f"all {plan.fields} fields"
     if plan.fields == 1:
         answers = "its one field"
-    part = number(100 * (settings.margin or 0))
+    part = written.quantity(100 * (settings.margin or 0))
     others = [f"with ask: {other.ask}" if other.ask else "without ask" for other in plan.alternatives]
-    rows = [["question", "figure", "ε", f"margin at {settings.respondents:,}", f"for ±{part}%", *others]]
+    rows = [
+        ["question", "figure", "ε", f"margin at {written.count(settings.respondents or 0)}", f"for ±{part}%", *others]
+    ]
     for i, line in enumerate(plan.lines):
-        changed = [line_size(other.lines[i]) for other in plan.alternatives]
-        shown = [loss(line.epsilon), line_size(line), people(line.respondents), *changed]
-        rows.append([line.id, what(line.figure, line.planned, line.unit), *shown])
-    said = [
+        changed = [other.lines[i].margin_text() for other in plan.alternatives]
+        reached = [_epsilon(line.epsilon), line.margin_text(), written.respondents(line.respondents)]
+        rows.append([line.id, line.assumption, *reached, *changed])
+    text = [
         f"{plan.slug}: {plan.title}",
-        f"ε = {loss(plan.epsilon)} in total; each device answers {answers}. {_sure(settings)}.",
+        f"ε = {_epsilon(plan.epsilon)} in total; each device answers {answers}. {_sure(settings)}.",
         f"±{part}% are {part} points of a share, and {part}% of the possible range of a mean.",
         "",
         *table(rows, right=range(2, len(rows[0]))),
     ]
     if plan.crosses:
-        said += ["", *_crosses(plan.crosses)]
+        text += ["", *_crosses(plan.crosses)]
     if plan.notes or plan.advice:
-        said += ["", *(_wrapped("note", one) for one in plan.notes), *(_wrapped("advice", one) for one in plan.advice)]
-    return "\n".join(said)
+        text.append("")
+        text += [_wrapped("note", note) for note in plan.notes]
+        text += [_wrapped("advice", advice) for advice in plan.advice]
+    return "\n".join(text)
 
 
-def _wrapped(label: str, said: str) -> str:
-    return textwrap.fill(f"{label}: {said}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+def _epsilon(value: float) -> str:
+    """With all digits, since it stands in columns."""
+    return written.epsilon(value, fixed=True)
+
+
+def _wrapped(label: str, sentence: str) -> str:
+    return textwrap.fill(f"{label}: {sentence}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _crosses(crosses: Sequence[Cross]) -> list[str]:
@@ -73,98 +83,105 @@ def _crosses(crosses: Sequence[Cross]) -> list[str]:
             ("apart", cross.separate, not cross.is_joint),
         ):
             unseen = "-" if cross.joint.cell is None else "never seen"
-            cell = unseen if way.cell is None else size(way.cell, is_share=True)
-            alone = ", ".join(f"{line.id} {line_size(line)}" for line in way.lines)
+            cell = unseen if way.cell is None else written.margin(way.cell, is_share=True)
+            alone = ", ".join(f"{line.id} {line.margin_text()}" for line in way.lines)
             mark = " (as written)" if own else ""
             names = " + ".join(cross.questions)
-            rows.append([f"{names}, {name}{mark}", f"{cross.cells:,}", percent(cross.share), cell, alone])
+            rows.append(
+                [f"{names}, {name}{mark}", written.count(cross.cells), written.percent(cross.share, 3), cell, alone]
+            )
     return table(rows, right=(1, 2, 3))
 
 
 def _sure(settings: Settings) -> str:
-    return f"{100 * settings.confidence:g}% confidence, {_about(settings.target.size, settings.target.sample)}"
+    return f"{written.percent(settings.confidence)} confidence, {_about(settings.target.size, settings.target.sample)}"
 
 
 def _about(population: int | None, sample: bool) -> str:
     if sample:
         return "about these respondents alone"
-    return f"about a population of {population:,}" if population else "about a large population"
+    return f"about a population of {written.count(population)}" if population else "about a large population"
 
 
 def single_page(plan: SinglePlan) -> str:
     """One question: the figures asked for, the alternatives, and what a report gives away."""
     several = f", one of {plan.questions} like it" if plan.questions > 1 else ""
     asked = f"; each device answers {plan.ask}" if plan.ask else ""
-    said = [
-        f"{NAMES[plan.type]}{several}, ε = {loss(plan.field_epsilon)}{asked}; {100 * plan.confidence:g}% confidence, "
-        f"{_about(plan.population, plan.sample)}"
+    text = [
+        f"{NAMES[plan.type]}{several}, ε = {_epsilon(plan.field_epsilon)}{asked}; "
+        f"{written.percent(plan.confidence)} confidence, {_about(plan.population, plan.sample)}"
     ]
-    for outlook in plan.outlooks:
-        said += ["", *_outlook(outlook, plan)]
-    whole = "" if abs(plan.epsilon - plan.field_epsilon) < 1e-9 else f" (ε = {loss(plan.epsilon)} for all answers)"
-    said += [
+    for prospect in plan.outlooks:
+        text += ["", *_prospect(prospect, plan)]
+    whole = "" if abs(plan.epsilon - plan.field_epsilon) < 1e-9 else f" (ε = {_epsilon(plan.epsilon)} for all answers)"
+    text += [
         "",
         *textwrap.wrap(
-            f"A report{whole} moves a suspicion of {percent(SUSPICION)} to at most {at_most(plan.suspicion)}; a guess "
-            f"between two equally likely answers is right at most {at_most(plan.guess)} of the time.",
+            f"A report{whole} moves a suspicion of {written.percent(1 / SUSPICION)} to at most "
+            f"{written.at_most(plan.suspicion)}; a guess between two equally likely answers is right at most "
+            f"{written.at_most(plan.guess)} of the time.",
             WIDTH,
         ),
     ]
-    return "\n".join(said)
+    return "\n".join(text)
 
 
-def _outlook(outlook: Outlook, plan: SinglePlan) -> list[str]:
-    is_share = not outlook.figure.startswith("mean")
+def _prospect(prospect: Prospect, plan: SinglePlan) -> list[str]:
+    planned, is_share = prospect.precision.respondents, prospect.is_share
     rows = [
-        [name, people(found.respondents), size(found.margin, is_share)]
-        for name, found in {"with Candor": outlook.precision, **outlook.instead}.items()
+        [name, written.respondents(reached.respondents), written.margin(reached.margin, is_share)]
+        for name, reached in {"with Candor": prospect.precision, **prospect.instead}.items()
     ]
     head = ["", "respondents", "margin"]
-    said = [what(outlook.figure, outlook.planned), *(f"  {row}" for row in table([head, *rows], right=(1, 2)))]
-    if outlook.census is not None and outlook.precision.respondents is None:
-        said.append(f"  all {plan.population:,} together: {size(outlook.census, is_share)}")
-    if (outlook.precision.respondents or 0) > TOO_MANY:
-        said.append(
+    text = [prospect.assumption, *(f"  {row}" for row in table([head, *rows], right=(1, 2)))]
+    if prospect.census is not None and planned is None:
+        text.append(
+            f"  all {written.count(plan.population or 0)} together: {written.margin(prospect.census, is_share)}"
+        )
+    if (planned or 0) > TOO_MANY:
+        text.append(
             "  that is more than any survey reaches: allow a wider margin or a larger ε, or ask fewer questions"
         )
-    if outlook.precision.margin >= (outlook.high - outlook.low) / 2:
-        said.append("  that can be as wide as all that is possible: it takes more respondents or a larger ε")
-    if outlook.above_zero is not None:
-        exactly = "" if outlook.above_zero_is_exact else ", approximately"
-        said.append(f"  shown to be above zero, with power {plan.power:g}: {outlook.above_zero:,} respondents{exactly}")
-        if outlook.above_zero_power is not None:
-            said[-1] += f"; {people(outlook.precision.respondents)} have power {chance(outlook.above_zero_power)}"
-    if outlook.precision.respondents is not None:
-        least = outlook.smallest_difference
-        found = "none is large enough" if least is None else size(least, is_share).removeprefix("±")
-        said.append(
-            f"  smallest difference between two groups of {outlook.precision.respondents:,} each, with power "
-            f"{plan.power:g}: {found}"
+    if prospect.precision.margin >= (prospect.high - prospect.low) / 2:
+        text.append("  that can be as wide as all that is possible: it takes more respondents or a larger ε")
+    if prospect.above_zero is not None:
+        exactly = "" if prospect.above_zero_is_exact else ", approximately"
+        enough = f"{written.count(prospect.above_zero)} respondents{exactly}"
+        text.append(
+            f"  shown to be above zero, with power {plan.power:g}: {enough}{_have(prospect.above_zero_power, planned)}"
         )
-    if groups := outlook.groups:
-        other = percent(groups.share) if is_share else number(groups.share)
-        said.append(f"  two groups, the other at {other}: {people(groups.respondents)} respondents in each")
-        if groups.power is not None:
-            said[-1] += f"; {people(outlook.precision.respondents)} have power {chance(groups.power)}"
-    return said
+    if planned is not None:
+        least = prospect.smallest_difference
+        text.append(
+            f"  smallest difference between two groups of {written.count(planned)} each, with power {plan.power:g}: "
+            f"{'none is large enough' if least is None else written.size(least, is_share)}"
+        )
+    if groups := prospect.groups:
+        other = written.percent(groups.share, 3) if is_share else written.quantity(groups.share)
+        enough = f"{written.respondents(groups.respondents)} respondents in each"
+        text.append(f"  two groups, the other at {other}: {enough}{_have(groups.power, planned)}")
+    return text
+
+
+def _have(power: float | None, respondents: int | None) -> str:
+    """The power of those who are planned, where there is one."""
+    return "" if power is None else f"; {written.respondents(respondents)} have power {written.power(power)}"
 
 
 def guidance_page(levels: Sequence[Level]) -> str:
     """What a level of privacy costs, and what it means for a person."""
 
-    def row(name: str, cells: Sequence[str]) -> list[str]:
-        return [name, *cells]
+    def needed(respondents: int | None) -> str:
+        return "-" if respondents is None else written.count(respondents)
 
-    def count(value: int | None) -> str:
-        return "-" if value is None else f"{value:,}"
-
+    names = [level.name if level.epsilon is None else f"ε = {level.name}" for level in levels]
     rows = [
-        row("respondents (yes or no, 95%)", [one.name if one.epsilon is None else f"ε = {one.name}" for one in levels]),
-        row("5% ± 2.5 points", [count(one.rare) for one in levels]),
-        row("20% ± 5 points", [count(one.usual) for one in levels]),
-        row("5%: shown > 0, power 0.8", [count(one.shown) for one in levels]),
-        row("  the same, exactly", [count(one.shown_exactly) for one in levels]),
-        row("a report moves a 5% suspicion to about", [f"{one.suspicion:.0%}" for one in levels]),
-        row("a 50:50 guess is right", [f"{one.guess:.0%}" for one in levels]),
+        ["respondents (yes or no, 95%)", *names],
+        ["5% ± 2.5 points", *(needed(level.rare) for level in levels)],
+        ["20% ± 5 points", *(needed(level.usual) for level in levels)],
+        ["5%: shown > 0, power 0.8", *(needed(level.shown) for level in levels)],
+        ["  the same, exactly", *(needed(level.shown_exactly) for level in levels)],
+        ["a report moves a 5% suspicion to about", *(written.about(level.suspicion) for level in levels)],
+        ["a 50:50 guess is right", *(written.about(level.guess) for level in levels)],
     ]
     return "\n".join(table(rows, right=range(1, len(rows[0]))))

@@ -13,16 +13,16 @@ def variant(
     tree: Node, *, ask: str | None = None, joint: Sequence[Sequence[str]] | None = None, drop_ask: bool = False
 ) -> Built | None:
     """The survey with this `ask` (or without), and with exactly these joint fields; None if it cannot be built."""
-    said = cast(dict[str, Any], tree.plain())
+    content = cast(dict[str, Any], tree.plain())
     if ask is not None:
-        said["ask"] = ask
+        content["ask"] = ask
     elif drop_ask:
-        said.pop("ask", None)
+        content.pop("ask", None)
     if joint is not None:
-        said.pop("joint", None)
-        said |= {"joint": [list(group) for group in joint]} if joint else {}
+        content.pop("joint", None)
+        content |= {"joint": [list(group) for group in joint]} if joint else {}
     try:
-        return build(json.dumps(said, ensure_ascii=False).encode(), json_file=True)
+        return build(json.dumps(content, ensure_ascii=False).encode(), json_file=True)
     except (AuthoringError, DefinitionError):
         return None
 

@@ -6,34 +6,19 @@ Nothing here is about a respondent.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import chain
 from typing import NamedTuple
 
 from client.definition import Field, Question, Survey
-from client.mechanism import Flip, Geometric, Mechanism, Sampled, Subset, Unary, round_up
+from client.mechanism import Flip, Geometric, Mechanism, Sampled, Subset, Unary
 from client.sampling import WHOLE
 from survey_app.estimate.intervals import Options
 from survey_app.explain.chances import total
+from survey_app.explain.written import count, epsilon, percent, probability
 from survey_app.results.caution import INVENTED, Document, symbols_of
 from survey_app.results.document import LISTS
 
 MOST_NAMED = 6  # questions of one mechanism that a sentence names
-
-
-def loss(epsilon: Decimal) -> str:
-    """An ε with four digits, never less than it is."""
-    return f"{round_up(epsilon, 4).normalize():f}"
-
-
-def chance(value: float) -> str:
-    """A probability with four figures."""
-    return f"{value:.4g}" if value >= 1e-4 else f"{value:.2e}"
-
-
-def percent(share: float) -> str:
-    """A confidence level or another round share."""
-    return f"{100 * share:.6g}%"
 
 
 @dataclass(frozen=True)
@@ -73,7 +58,7 @@ def paragraph(survey: Survey, document: Document, setting: Setting) -> str:
 
 def _reports(survey: Survey, document: Document, setting: Setting) -> str:
     state = "all that the closed survey received" if setting.final else "the survey was still open"
-    text = f"The figures rest on n = {document['reports']:,} reports ({state})."
+    text = f"The figures rest on n = {count(document['reports'])} reports ({state})."
     if survey.ask is not None:
         text += f" Each device answered {survey.ask} of the {len(survey.fields)} fields, drawn at random."
     return text
@@ -88,7 +73,7 @@ def _mechanisms(survey: Survey) -> Iterator[str]:
     for fields in groups.values():
         mechanism = fields[0].mechanism
         each = " each" if len(fields) > 1 else ""
-        yield f"{_subject(fields)} {_coins(mechanism)} (ε = {loss(mechanism.epsilon)}{each})."
+        yield f"{_subject(fields)} {_coins(mechanism)} (ε = {epsilon(mechanism.epsilon)}{each})."
 
 
 def _subject(fields: Sequence[Field]) -> str:
@@ -115,11 +100,11 @@ def _listed(names: Sequence[str]) -> str:
 
 def _coins(mechanism: Mechanism) -> str:
     if isinstance(mechanism, Geometric):
-        ratio = chance(mechanism.ratio / WHOLE)
+        ratio = probability(mechanism.ratio / WHOLE)
         return (
             f"by two-sided geometric noise, P(noise = k) ∝ r^|k| with r = {ratio} for levels 0 to {mechanism.size - 1}"
         )
-    p, q = chance(float(mechanism.p)), chance(float(mechanism.q))
+    p, q = probability(float(mechanism.p)), probability(float(mechanism.q))
     if isinstance(mechanism, Flip):
         return f"by randomized response, with P(yes sent | yes) = p = {p} and P(yes sent | no) = q = {q}"
     if isinstance(mechanism, Sampled):
@@ -150,7 +135,7 @@ def _budget(survey: Survey) -> str:
     how = "the sum over all fields" if survey.ask is None else f"the sum of the {survey.ask} largest"
     if len(survey.fields) == 1:
         how = "its only field"
-    return f"A whole report is ε-differentially private with ε = {loss(total(survey))} ({how})."
+    return f"A whole report is ε-differentially private with ε = {epsilon(total(survey))} ({how})."
 
 
 def _estimators(survey: Survey) -> str:
@@ -197,8 +182,8 @@ def interval_kinds(field: Field, question: Question) -> list[str]:
 def _kind_words(options: Options) -> dict[str, str]:
     if options.population is not None:
         binomial = (
-            f"score intervals for a population of {options.population:,} with the finite-population correction, on the"
-            " binomial count of reported bits (approximate)"
+            f"score intervals for a population of {count(options.population)} with the finite-population correction, on"
+            " the binomial count of reported bits (approximate)"
         )
     elif options.narrow:
         binomial = "Wilson intervals on the binomial count of reported bits (approximate: right on average)"
@@ -245,7 +230,9 @@ class Item(NamedTuple):
 def checklist(survey: Survey, document: Document, setting: Setting) -> list[Item]:
     """What a report of these results should state (docs/methods.md §13)."""
     reports = document["reports"]
-    each = [f"{'+'.join(one.id for one in field.questions)} {loss(field.mechanism.epsilon)}" for field in survey.fields]
+    each = [
+        f"{'+'.join(one.id for one in field.questions)} {epsilon(field.mechanism.epsilon)}" for field in survey.fields
+    ]
     if len(each) > 2 * MOST_NAMED:
         each = [*each[: 2 * MOST_NAMED], f"{len(each) - 2 * MOST_NAMED} more, given with each question"]
     return [
@@ -253,11 +240,12 @@ def checklist(survey: Survey, document: Document, setting: Setting) -> list[Item
              " sheets or interviewers were used.", True),
         Item("Frame and sampling", ("By invitation. " if setting.invited else "Open to whoever had the link. ")
              + "State who could take part, and whether the respondents are a probability sample of them.", True),
-        Item("Response rate", f"n = {reports:,} reports. State the number N of people invited, and n/N.", True),
-        Item("Privacy", f"Total ε = {loss(total(survey))}; by field: {', '.join(each)}."),
+        Item("Response rate", f"n = {count(reports)} reports. State the number N of people invited, and n/N.", True),
+        Item("Privacy", f"Total ε = {epsilon(total(survey))}; by field: {', '.join(each)}."),
         Item("Noise", "p and q of every mechanism: in the methods paragraph, from the published integers."),
         Item("Estimator", "Unbiased, (r − q)/(p − q); never clipped before sums, means or differences were taken."),
-        Item("Intervals", f"{intervals_shown(document, setting):,} intervals of {percent(setting.options.confidence)}"
+        Item("Intervals", f"{count(intervals_shown(document, setting))} intervals of"
+             f" {percent(setting.options.confidence)}"
              f"{', together within each question' if setting.options.simultaneous else ', each on its own'}; their"
              " kinds are in the methods paragraph."),
         Item("Weights", "None: every report counts the same. Strata need a survey each; state their weights."),
@@ -270,12 +258,12 @@ def checklist(survey: Survey, document: Document, setting: Setting) -> list[Item
 
 def cautions(document: Document, setting: Setting) -> list[str]:
     """What the intervals do not say."""
-    options, count = setting.options, intervals_shown(document, setting)
+    options, shown = setting.options, intervals_shown(document, setting)
     if options.simultaneous:
         several = "Those of one question's answers hold together, as comparing them needs; questions still err apart."
     else:
         several = (
-            f"Each may miss with probability {percent(options.alpha)}, so up to {_few(options.alpha * count)} of them"
+            f"Each may miss with probability {percent(options.alpha)}, so up to {_few(options.alpha * shown)} of them"
             " are expected to miss; to compare answers, choose simultaneous intervals."
         )
     closing = "Intervals assume that the decision to close the survey does not depend on its results."
@@ -285,7 +273,7 @@ def cautions(document: Document, setting: Setting) -> list[str]:
         "Intervals cover who happened to be drawn, and the randomization. They do not cover people who did not answer,"
         " who took part because of what they think, or who answered untruly. If the respondents are no random sample,"
         " only the intervals for these respondents keep their meaning.",
-        f"{count:,} intervals of {percent(options.confidence)} are shown. {several}",
+        f"{count(shown)} intervals of {percent(options.confidence)} are shown. {several}",
         closing,
         "Noise costs precision: each question tells how many reports without noise would tell as much (its effective"
         " sample size; the design effect is n divided by it).",
@@ -297,5 +285,5 @@ def cautions(document: Document, setting: Setting) -> list[str]:
     return said
 
 
-def _few(count: float) -> str:
-    return f"{count:.0f}" if count >= 10 else f"{count:.1f}"
+def _few(expected: float) -> str:
+    return f"{expected:.0f}" if expected >= 10 else f"{expected:.1f}"

@@ -14,7 +14,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from survey_app.collect.batch import LARGEST_BATCH
 from survey_app.collect.intake import Intake
 from survey_app.collect.limit import DEFAULT_RATE_LIMIT
-from survey_app.pages import api, assets, auth
+from survey_app.pages import api, assets, auth, filters
 from survey_app.pages.console import editor, home, launch, survey
 from survey_app.pages.form import explain, form
 from survey_app.pages.results import downloads, page
@@ -65,6 +65,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     auth.csrf.exempt(api.blueprint)
     for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
         app.register_blueprint(blueprint)
+    app.jinja_env.filters.update(filters.FILTERS)
     app.register_error_handler(Exception, _problem_of)
     app.after_request(_complete)
     if proxies := app.config["TRUSTED_PROXIES"]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
 from survey_app.charts import STYLE, Axis, Row, Series, Words, distribution, intervals, lines
-from survey_app.charts.axes import linear, logarithmic, precision, tick_format, written
+from survey_app.charts.axes import linear, logarithmic, number_format, precision, tick_format
 from survey_app.charts.frame import clean, number, width_of, wrap
 from survey_app.charts.paint import DARK, LIGHT, SERIES_DARK, SERIES_LIGHT, contrast
 
@@ -196,8 +196,8 @@ def test_logarithmic_places_are_in_proportion(low: float, ratio: float) -> None:
 
 
 def test_numbers_are_written_as_people_write_them() -> None:
-    assert [written(1, True)(x) for x in (0.1234, -0.00001, 1)] == ["12.3%", "0.0%", "100.0%"]
-    assert written(0, False, "€")(-12345.6) == "−12,346 €"
+    assert [number_format(1, True)(x) for x in (0.1234, -0.00001, 1)] == ["12.3%", "0.0%", "100.0%"]
+    assert number_format(0, False, "€")(-12345.6) == "−12,346 €"
     assert [tick_format(linear(0, 0.25, 0, 1), True)(x) for x in (0.05, 0.1)] == ["5%", "10%"]
     assert [tick_format(logarithmic(0.004, 3000, 0, 1), False)(x) for x in (0.01, 1000.0)] == ["0.01", "1,000"]
     assert [precision([width], True) for width in (0.5, 0.1, 0.01, 0.0)] == [0, 1, 2, 0]

@@ -14,7 +14,7 @@ from client.sampling import WHOLE
 from client.words import odds_sentence
 from survey_app.authoring import build_file
 from survey_app.authoring.choose import design, flip
-from survey_app.explain.chances import Chance, raised, share, times, together, total
+from survey_app.explain.chances import Chance, guess, posterior, raised, share, times, together, total
 from survey_app.explain.paper import Recipe, recipe, sheet
 from tests.client.test_mechanism import SMALL
 from tests.definitions import COIN, choice, define, field, multiple, number, sampled, simple, subset, survey, yes_no
@@ -238,3 +238,13 @@ def test_the_examples() -> None:
     assert [one.questions[0].id for one in exam.missing] == ["hours"]
     campus = build_file(EXAMPLES / "campus.yaml").survey
     assert [one.questions[0].id for one in together(campus)] == ["cheated"]
+
+
+def test_suspicions_and_guesses() -> None:
+    assert posterior(0.05, math.log(3)) == pytest.approx(3 / 22)
+    assert posterior(0.0, 5) == 0
+    assert posterior(1.0, 5) == 1
+    assert posterior(0.3, 0) == pytest.approx(0.3)
+    assert guess(math.log(3)) == pytest.approx(0.75)
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        posterior(1.5, 1)

@@ -27,8 +27,8 @@ from survey_app.cli import main
 from survey_app.estimate.intervals import guarded
 from survey_app.plan import central, guidance, people, power
 from survey_app.plan.cross import Cross
-from survey_app.plan.figures import figures, make_field
-from survey_app.plan.lines import asked
+from survey_app.plan.estimands import estimands, make_field
+from survey_app.plan.forecast import asked
 from survey_app.plan.people import Guess
 from survey_app.plan.question import make_question, plan_question
 from survey_app.plan.settings import Settings
@@ -60,7 +60,7 @@ def yes(epsilon: str | Decimal, questions: int = 1, ask: int | None = None) -> C
     """The spread of a yes at any share, for `questions` alike that share an ε."""
     answered = ask or questions
     made = make_field((make_question("yes_no"),), Decimal(epsilon) / answered)
-    (figure,) = figures(made, made.questions[0], Guess(), asked=answered / questions)
+    (figure,) = estimands(made, made.questions[0], Guess(), asked=answered / questions)
     return figure.at
 
 
@@ -126,7 +126,7 @@ def test_errors_of_the_local_and_the_central_model(
 
 def test_the_coin_of_the_lecture() -> None:
     coin = choose.design(Fraction(3, 4), Fraction(1, 4))
-    (figure,) = figures(Field((make_question("yes_no"),), coin, ""), make_question("yes_no"), Guess())
+    (figure,) = estimands(Field((make_question("yes_no"),), coin, ""), make_question("yes_no"), Guess())
     assert figure.planned == 0.2
     assert standard_error(figure.spread, 100) == printed("0.09539")
     assert standard_error(figure.spread, 100, RESPONDENTS) == printed("0.08660")
@@ -280,16 +280,6 @@ def test_the_table_with_a_rounded_quantile_is_the_published_one() -> None:
     assert shown == [12_345, 2_935, 2_400, 1_025, 612, 214, 95]
 
 
-def test_suspicions_and_guesses() -> None:
-    assert guidance.posterior(0.05, math.log(3)) == pytest.approx(3 / 22)
-    assert guidance.posterior(0.0, 5) == 0
-    assert guidance.posterior(1.0, 5) == 1
-    assert guidance.posterior(0.3, 0) == pytest.approx(0.3)
-    assert guidance.guess(math.log(3)) == pytest.approx(0.75)
-    with pytest.raises(PlanError):
-        guidance.posterior(1.5, 1)
-
-
 # A trusted curator
 
 
@@ -356,7 +346,7 @@ def test_ten_choices_of_which_one_is_asked() -> None:
     found = []
     for ask in (None, 1):
         made = make_field((make_question("choice", options=5),), Decimal(4) / (ask or 10))
-        (figure,) = figures(made, made.questions[0], Guess(), asked=(ask or 10) / 10)
+        (figure,) = estimands(made, made.questions[0], Guess(), asked=(ask or 10) / 10)
         found.append(total(figure.spread))
     assert found == [printed("15.8"), printed("1.91")]
 
@@ -546,7 +536,7 @@ def simulated(survey: Survey) -> dict[tuple[str, str], Floats]:
         counts = bits[:, start : start + place.mechanism.width].astype(float)
         start += place.mechanism.width
         for question in place.questions:
-            for figure in asked(survey, question.id, Guess()).figures:
+            for figure in asked(survey, question.id, Guess()).estimands:
                 found[question.id, figure.name] = estimates(place, question, figure.name, counts, n)
     return found
 
@@ -570,7 +560,7 @@ def test_simulated_surveys_are_as_uncertain_as_planned(ask: str) -> None:
     kinds = {place.mechanism.kind for place in survey.fields}
     assert kinds == {"flip", "subset", "sampled", "geometric"}
     for (name, figure), values in found.items():
-        one = next(known for known in asked(survey, name, Guess()).figures if known.name == figure)
+        one = next(known for known in asked(survey, name, Guess()).estimands if known.name == figure)
         assert agrees(values, standard_error(one.spread, EACH), one.planned), (name, figure)
         for factor in (0.55, 1.7):
             wrong = factor * standard_error(one.spread, EACH) ** 2
@@ -585,7 +575,7 @@ def test_about_the_respondents_alone_only_the_coins_count() -> None:
     rows = np.concatenate(list(devices.reports(survey, people, rng)))
     ones = np.unpackbits(rows, axis=1)[:, 0].reshape(RUNS, EACH).sum(axis=1).astype(float)
     values = estimates(survey.fields[0], survey.questions[0], "yes", ones[:, None], np.full(RUNS, float(EACH)))
-    (figure,) = asked(survey, "a", Guess()).figures
+    (figure,) = asked(survey, "a", Guess()).estimands
     assert agrees(values, standard_error(figure.spread, EACH, RESPONDENTS), 0.2)
     assert not agrees(values, standard_error(figure.spread, EACH), 0.2)
 
@@ -605,9 +595,9 @@ def test_numbers_are_guessed_as_they_are_simulated() -> None:
 
 def test_those_who_are_not_shown_a_question_do_not_answer_it() -> None:
     survey = build((ROOT / "examples" / "campus.yaml").read_bytes()).survey
-    (figure,) = asked(survey, "why", Guess()).figures
+    (figure,) = asked(survey, "why", Guess()).estimands
     assert figure.planned == pytest.approx(0.2 / 2)
-    assert asked(survey, "help", Guess()).figures[0].planned == pytest.approx(0.9 / 3)
+    assert asked(survey, "help", Guess()).estimands[0].planned == pytest.approx(0.9 / 3)
 
 
 @pytest.mark.parametrize("kind", ["yes_no", "choice", "scale", "multiple", "number"])

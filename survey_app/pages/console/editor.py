@@ -15,6 +15,7 @@ from survey_app.authoring.faults import check
 from survey_app.authoring.source import LARGEST_FILE, LARGEST_FORM, AuthoringError
 from survey_app.drafts import edits, form
 from survey_app.drafts.edits import EditError
+from survey_app.explain import written
 from survey_app.pages.access import download, owner, store
 from survey_app.pages.console.draft import CHANGED, context, draft_of, page, part_stamp, save, sent, settings_of, stamp
 from survey_app.pages.console.guard import guard
@@ -180,7 +181,7 @@ def change_yaml(key: int) -> ResponseReturnValue:
     typed = with_text(source, fields.get("source", ""))
     notice = ""
     if len(typed) > LARGEST_FILE:
-        notice = f"A survey file has at most {LARGEST_FILE:,} bytes; this one was not saved."
+        notice = f"A survey file has at most {written.count(LARGEST_FILE)} bytes; this one was not saved."
     elif fields.get("stamp") != stamp(source) and typed != source:
         notice = (
             "The draft was changed in another window, and this text was not saved. "

@@ -6,28 +6,22 @@ with a survey stands in a log that only its owner reads.
 
 import re
 import secrets
-from datetime import datetime
-from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from client.mechanism import round_up
 from survey_app.authoring.source import LARGEST_FILE, AuthoringError, read
 from survey_app.drafts import edits
-from survey_app.explain import chances
+from survey_app.explain import written
 from survey_app.pages.access import owner, store
 from survey_app.pages.console.guard import guard
-from survey_app.pages.console.outlook import sentence
 from survey_app.pages.form.form import refusal
-from survey_app.plan.words import line_size
 from survey_app.simulate.demo import sample
-from survey_app.store import Published, now
+from survey_app.store import Published
 
 blueprint = Blueprint("console", __name__)
 guard(blueprint)
 
-SUSPICION = 20
 LISTED_EVENTS = 100
 STATES = {
     None: ("open", "Open"),
@@ -37,36 +31,14 @@ STATES = {
 }
 
 
-def epsilon(value: Any) -> str:
-    """ε to two digits, never less than it is."""
-    return f"{round_up(value, 2).normalize():f}"
-
-
-def chance(loss: Any) -> str:
-    """What a suspicion of one in twenty can become at the most."""
-    cases, people = chances.raised(SUSPICION, loss)
-    return "certainty" if cases == people else f"{cases:,} in {people:,}"
-
-
-def moment(value: datetime) -> str:
-    """A moment as everybody reads it."""
-    return value.astimezone(now().tzinfo).strftime("%d %b %Y, %H:%M UTC")
-
-
-for name, shown in (
-    ("epsilon", epsilon), ("chance", chance), ("moment", moment), ("margin", line_size), ("sentence", sentence),
-):  # fmt: skip
-    blueprint.add_app_template_filter(shown, f"console_{name}")
-
-
 @blueprint.get("/console")
 def home() -> ResponseReturnValue:
     """One's surveys and drafts; for the first time, a tour."""
     kept = store()
-    surveys = [(one, stand(one), kept.snapshot(one).reports) for one in kept.surveys(owner())]
+    surveys = [(survey, stand(survey), kept.snapshot(survey).reports) for survey in kept.surveys(owner())]
     drafts = [
-        (one, peek(one.source, "title") or "Untitled draft", peek(one.source, "slug"))
-        for one in reversed(kept.drafts(owner()))
+        (draft, peek(draft.source, "title") or "Untitled draft", peek(draft.source, "slug"))
+        for draft in reversed(kept.drafts(owner()))
     ]
     events = kept.events(owner())[:LISTED_EVENTS]
     template = "console/home.html" if (surveys or drafts) and "tour" not in request.args else "console/first.html"
@@ -96,7 +68,7 @@ def _unreadable(source: bytes) -> str | None:
     if not source:
         return "Choose a file first: a survey in YAML, such as the one that an earlier draft gave you."
     if len(source) > LARGEST_FILE:
-        return f"A survey file has at most {LARGEST_FILE:,} bytes."
+        return f"A survey file has at most {written.count(LARGEST_FILE)} bytes."
     try:
         source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -106,9 +78,9 @@ def _unreadable(source: bytes) -> str | None:
 
 def peek(source: bytes, key: str) -> str:
     """A short text of a draft, found without reading all of it; empty if there is none on one line."""
-    found = re.search(rb"^%b[ \t]*:[^\n]*" % key.encode(), source, re.MULTILINE)
+    line = re.search(rb"^%b[ \t]*:[^\n]*" % key.encode(), source, re.MULTILINE)
     try:
-        text = read(found[0]).members()[key].text() if found else ""
+        text = read(line[0]).members()[key].text() if line else ""
     except AuthoringError:
         return ""
     return "" if text.startswith(("|", ">")) else text

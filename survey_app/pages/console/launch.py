@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from survey_app import charts
 from survey_app.authoring import Built
 from survey_app.authoring.faults import check
-from survey_app.explain import chances
+from survey_app.explain import chances, written
 from survey_app.pages.access import owner, store
 from survey_app.pages.console.draft import draft_of, page
 from survey_app.pages.console.guard import guard
@@ -115,11 +115,7 @@ def _plot(tried: Tried, position: int) -> dict[str, Any]:
 
 def _label(line: Line) -> str:
     """The answer, and what is true of it."""
-    return (
-        f"{line.option} (truth: {line.truth:.4g})"
-        if line.kind == "mean"
-        else f"{line.option} (truth: {line.truth:.1%})"
-    )
+    return f"{line.option} (truth: {written.outcome(line.truth, line.kind != 'mean')})"
 
 
 # publishing

@@ -5,19 +5,19 @@ would buy takes seconds for a long survey, so there it is worked out only when s
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache, lru_cache
 
 from client.definition import Question
 from client.words import odds_sentence
-from survey_app.authoring import ADVISED_TOTAL, Built
+from survey_app.authoring import Built, is_weak
 from survey_app.authoring.faults import check
-from survey_app.explain import chances
+from survey_app.explain import chances, written
 from survey_app.plan import guidance
 from survey_app.plan.cross import Cross
-from survey_app.plan.lines import Line, lines
+from survey_app.plan.forecast import Forecast, forecasts
 from survey_app.plan.settings import Settings
-from survey_app.plan.survey import Alternative, plan_survey
-from survey_app.plan.words import at_most, line_size, people, what
+from survey_app.plan.survey import Alternative, plan_built
 
 RESPONDENTS = 500
 MARGIN = 0.05
@@ -40,7 +40,7 @@ class Part:
     """A question: its ε, what it tells, and what a device does with an answer."""
 
     question: Question
-    epsilon: float
+    epsilon: Decimal
     figures: list[Told]
     odds: str
 
@@ -57,20 +57,20 @@ class Outlook:
     more: "More | None"
 
     @property
-    def total(self) -> object:
+    def total(self) -> Decimal:
         """What the whole survey spends on one person."""
         return chances.total(self.built.survey)
 
     def part(self, question: str) -> Part | None:
         """What is said about one question."""
-        return next((one for one in self.parts if one.question.id == question), None)
+        return next((part for part in self.parts if part.question.id == question), None)
 
 
 @dataclass(frozen=True)
 class More:
     """What other surveys of the same questions would reach, and advice."""
 
-    now: list[Line]
+    now: list[Forecast]
     alternatives: list[Alternative]
     crosses: list[Cross]
     notes: list[str]
@@ -80,17 +80,18 @@ class More:
 @lru_cache(maxsize=32)
 def outlook(source: bytes, respondents: int, everything: bool = False) -> Outlook | None:
     """The outlook of a file; None if it is not a survey yet."""
-    built = check(source).built
-    if built is None:
+    checked = check(source)
+    built, content = checked.built, checked.content
+    if built is None or content is None:
         return None
     survey, settings = built.survey, Settings(respondents=respondents, margin=MARGIN)
-    found = lines(survey, settings)
+    now = forecasts(survey, settings)
     fields = {question.id: field for field in survey.fields for question in field.questions}
     parts = [
         Part(
             question,
-            float(fields[question.id].mechanism.epsilon),
-            [_told(one) for one in found if one.id == question.id],
+            fields[question.id].mechanism.epsilon,
+            [_told(planned) for planned in now if planned.id == question.id],
             odds_sentence(fields[question.id]),
         )
         for question in survey.questions
@@ -98,15 +99,15 @@ def outlook(source: bytes, respondents: int, everything: bool = False) -> Outloo
     total = chances.total(survey)
     more = None
     if everything or len(survey.fields) <= QUICK_FIELDS:
-        plan = plan_survey(source, settings)
-        more = More(found, plan.alternatives, plan.crosses, plan.notes, plan.advice)
-    guess = at_most(guidance.guess(float(total)))
-    return Outlook(respondents, built, parts, guess, total > ADVISED_TOTAL, more)
+        plan = plan_built(content.tree, built, settings)
+        more = More(now, plan.alternatives, plan.crosses, plan.notes, plan.advice)
+    guess = written.at_most(chances.guess(float(total)))
+    return Outlook(respondents, built, parts, guess, is_weak(total), more)
 
 
-def _told(line: Line) -> Told:
-    hopeless = line.margin >= (line.high - line.low) / 2
-    return Told(what(line.figure, line.planned, line.unit), line_size(line), people(line.respondents), hopeless)
+def _told(planned: Forecast) -> Told:
+    enough = written.respondents(planned.respondents)
+    return Told(planned.assumption, planned.margin_text(), enough, planned.says_nothing)
 
 
 @cache
@@ -121,8 +122,3 @@ def respondents_of(text: str | None, otherwise: int = RESPONDENTS) -> int:
     if not digits.isascii() or not digits.isdigit():
         return otherwise
     return min(max(int(digits[:12]), 2), MOST_RESPONDENTS)
-
-
-def sentence(text: str) -> str:
-    """Advice as a sentence: a period at its end, and a capital unless it begins with a key or an id."""
-    return text if text.endswith((".", "?", "!")) else f"{text}."

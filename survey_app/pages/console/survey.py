@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 
 from client.definition import NAME
 from survey_app.accounts import new_code, secret_hash
-from survey_app.explain import chances
+from survey_app.explain import chances, written
 from survey_app.pages.access import download, owner, store
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
@@ -114,7 +114,7 @@ def invite(slug: str) -> ResponseReturnValue:
     published = mine(slug)
     count = request.form.get("count", "")
     if not count.isascii() or not count.isdigit() or not 1 <= int(count[:9]) <= MOST_INVITATIONS:
-        raise Problem("malformed_request", f"Make from 1 to {MOST_INVITATIONS:,} invitations at once.")
+        raise Problem("malformed_request", f"Make from 1 to {written.count(MOST_INVITATIONS)} invitations at once.")
     codes = [new_code() for _ in range(int(count))]
     store().add_invitations(published, [secret_hash(code) for code in codes])
     lines = [f"{link(published)}#code={code}&sha256={published.survey.digest}\n" for code in codes]

@@ -1,4 +1,4 @@
-"""What the pages say about one survey: the numbers of `odds`, in the words of its language."""
+"""What the pages say about one survey: the numbers of `chances` and `paper`, in the words of its language."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,16 +9,14 @@ from typing import Any
 
 from client import randomize, words
 from client.definition import Field, Question, Survey
-from client.mechanism import Flip, Geometric, Mechanism, Sampled, Subset, Unary, publish, round_up
+from client.mechanism import Flip, Geometric, Mechanism, Sampled, Subset, Unary, publish
 from client.report import Report, to_text, unpack
-from survey_app.explain import chances, paper
-from survey_app.explain.chances import Share
+from survey_app.authoring import is_weak
+from survey_app.explain import chances, paper, written
+from survey_app.explain.chances import SUSPICION, Chance, Share
 from survey_app.explain.languages import Words
 from survey_app.explain.paper import Recipe, Sheet, Throws
 
-SUSPICION = 20  # the one that docs/methods.md §13 tells
-ADVISED_TOTAL = 4
-MARKS = {"en": (",", "."), "de": (".", ","), "es": (".", ","), "fr": ("\u202f", ",")}  # thousands, decimals
 MOST_BITS = 40  # of a field that are shown
 DOTS_A_ROW = 20
 DOTS = 100
@@ -68,6 +66,7 @@ class Explanation:
 
     def __init__(self, survey: Survey) -> None:
         self.survey, self.words = survey, Words(survey.language)
+        self.marks = written.MARKS[self.words.language]
         self.sheet: Sheet = paper.sheet(survey)
 
     @property
@@ -81,28 +80,24 @@ class Explanation:
         return self.words(key, **told).replace("ε = ", "ε\u00a0=\u00a0")
 
     def whole(self, number: int) -> str:
-        """A whole number, in groups of three; Spanish begins to group at five digits."""
-        if self.words.language == "es" and abs(number) < 10_000:
-            return str(number)
-        return f"{number:,}".replace(",", MARKS[self.words.language][0])
+        """A whole number as the language writes it."""
+        return written.count(number, self.marks)
 
     def decimal(self, text: str) -> str:
         """A decimal as the language writes it, with all its digits."""
-        whole, _, decimals = text.lstrip("-").partition(".")
-        mark = MARKS[self.words.language][1] if decimals else ""
-        return f"{'-' * text.startswith('-')}{self.whole(int(whole))}{mark}{decimals}"
+        return written.decimal(text, self.marks)
 
     def epsilon(self, epsilon: Decimal) -> str:
         """ε to two digits, never less than the truth."""
-        return self.decimal(f"{round_up(epsilon, 2).normalize():f}")
+        return written.epsilon(epsilon, 2, marks=self.marks)
 
-    def chance(self, cases: int, of: int) -> str:
-        """A chance in words."""
-        return self.say("privacy.certain") if cases == of else self.say("privacy.chance", cases=cases, of=of)
+    def suspicion(self, people: int = SUSPICION) -> str:
+        """A suspicion of one in so many, before anything was sent."""
+        return written.chance(Chance(1, people), self.words)
 
     def raised(self, epsilon: Decimal, suspicion: int = SUSPICION) -> str:
         """What a suspicion can become."""
-        return self.chance(*chances.raised(suspicion, epsilon))
+        return written.chance(chances.raised(suspicion, epsilon), self.words)
 
     @cached_property
     def total(self) -> Decimal:
@@ -112,12 +107,12 @@ class Explanation:
     @property
     def claim(self) -> str:
         """What the definition says it spends."""
-        return self.decimal(f"{self.survey.epsilon:f}")
+        return written.epsilon(self.survey.epsilon, 12, marks=self.marks)
 
     @property
     def weak(self) -> bool:
         """Whether that is more than authors are advised to spend."""
-        return self.total > ADVISED_TOTAL + Decimal("1e-9")
+        return is_weak(self.total)
 
     @property
     def beliefs(self) -> list[tuple[str, str, tuple[float, float]]]:
@@ -125,7 +120,8 @@ class Explanation:
         rows = []
         for suspicion in chances.SUSPICIONS:
             after = chances.raised(suspicion, self.total)
-            rows.append((self.chance(1, suspicion), self.chance(*after), (1 / suspicion, after.cases / after.of)))
+            shares = (1 / suspicion, after.cases / after.of)
+            rows.append((self.suspicion(suspicion), written.chance(after, self.words), shares))
         return rows
 
     @property
@@ -137,8 +133,8 @@ class Explanation:
     @property
     def together(self) -> list[tuple[tuple[Question, ...], str, str]]:
         """Questions that depend on one another."""
-        found = chances.together(self.survey)
-        return [(one.questions, self.epsilon(one.epsilon), self.raised(one.epsilon)) for one in found]
+        trees = chances.together(self.survey)
+        return [(tree.questions, self.epsilon(tree.epsilon), self.raised(tree.epsilon)) for tree in trees]
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -186,11 +182,11 @@ class Explanation:
     @property
     def recipes(self) -> list[tuple[Recipe, list[Question]]]:
         """Each recipe with the questions that take it."""
-        found: dict[Recipe, list[Question]] = {}
+        takers: dict[Recipe, list[Question]] = {}
         for field, recipe in zip(self.survey.fields, self.sheet.recipes, strict=True):
             if recipe:
-                found.setdefault(recipe, []).extend(field.questions)
-        return list(found.items())
+                takers.setdefault(recipe, []).extend(field.questions)
+        return list(takers.items())
 
     def entry(self, invited: bool) -> dict[str, Any]:
         """What the interviewer's script needs."""
@@ -227,7 +223,7 @@ class Explanation:
 
         spelled = []
         for line in lines:
-            faces = [face(one, one) for one in line.first] + [face(line.low, line.high)]
+            faces = [face(thrown, thrown) for thrown in line.first] + [face(line.low, line.high)]
             faces += [self.say("paper.any")] * (recipe.throws - len(faces))
             spelled.append("\u00a0·\u00a0".join(faces))
         return spelled
@@ -263,11 +259,11 @@ class Explanation:
         return self.say("privacy.option", **counts._asdict())
 
     def _alone(self, epsilon: Decimal) -> str:
-        cases, of = chances.raised(SUSPICION, epsilon)
-        values = {"epsilon": self.epsilon(epsilon), "before": self.chance(1, SUSPICION)}
-        if cases == of:
+        after = chances.raised(SUSPICION, epsilon)
+        values = {"epsilon": self.epsilon(epsilon), "before": self.suspicion()}
+        if after.cases == after.of:
             return self.say("privacy.alone_certain", **values)
-        return self.say("privacy.alone", **values, after=self.chance(cases, of))
+        return self.say("privacy.alone", **values, after=written.chance(after, self.words))
 
     def _answer(self, question: Question, mechanism: Mechanism) -> Iterator[str]:
         """What counts as the answer, where it is not simply what was said."""

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from werkzeug.datastructures import MultiDict
 
 from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
+from survey_app.explain import written
 from survey_app.problems import Problem
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
@@ -137,7 +138,7 @@ def _population(text: str, reports: int, messages: list[Unfit]) -> int | None:
         messages.append(Unfit(reason, "these intervals are for a very large one"))
         return None
     if int(text) < reports:
-        reason = f"{reports:,} reports cannot come from {int(text):,} people"
+        reason = f"{written.count(reports)} reports cannot come from {written.count(int(text))} people"
         messages.append(Unfit(reason, "these intervals are for very many people"))
         return None
     return int(text)

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 from client.definition import Field, Question, Survey
 from client.mechanism import Geometric, Subset
 from survey_app.charts import Row, Words, distribution, intervals
-from survey_app.charts.axes import Format, precision, written
+from survey_app.charts.axes import Format, number_format, precision
 from survey_app.estimate.derived import has_order
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import scores_of
-from survey_app.plan.words import size
+from survey_app.explain import written
 from survey_app.results.caution import INVENTED, largest_shift, worth
-from survey_app.results.methods import loss, percent
 
 MOST_PLOTTED = 30
 Line = Mapping[str, Any]
@@ -47,7 +46,7 @@ class View:
     def note(self, lines: Sequence[Line]) -> str:
         """What stands below a plot: n, and what its intervals are."""
         counts = sorted({line["n"] for line in lines})
-        n = f"n = {counts[0]:,}" if len(counts) == 1 else f"n = {counts[0]:,} to {counts[-1]:,}"
+        n = f"n = {_from_to(counts)}"
         whom = "for the population"
         if self.sample:
             known = all(line.get("sample_low") is not None for line in lines)
@@ -55,12 +54,17 @@ class View:
                 "for these respondents" if known else "for the population; there are none for these respondents alone"
             )
         together = ", simultaneous," if self.options.simultaneous and len(lines) > 1 else ""
-        return f"{n}; {percent(self.options.confidence)} intervals{together} {whom}."
+        return f"{n}; {written.percent(self.options.confidence)} intervals{together} {whom}."
 
     @property
     def words(self) -> Words:
         """The names of the marks."""
-        return Words(interval=f"{percent(self.options.confidence)} interval")
+        return Words(interval=f"{written.percent(self.options.confidence)} interval")
+
+
+def _from_to(counts: Sequence[int]) -> str:
+    """The smallest and the largest, which may be the same."""
+    return " to ".join(written.count(count) for count in (counts[0], counts[-1])[: len(counts)])
 
 
 def is_known(line: Line) -> bool:
@@ -94,18 +98,18 @@ def rows_of(lines: Sequence[Line], view: View, labels: Sequence[str] = (), *, re
 
 def share_format(lines: Sequence[Line], view: View) -> Format:
     """How the shares of a plot are written; the tables beside it do the same."""
-    return written(_decimals(lines, view, True), True)
+    return number_format(_decimals(lines, view, True), True)
 
 
 def point_format(lines: Sequence[Line], view: View) -> Format:
     """Differences of shares, in points of a hundred."""
-    form = written(_decimals(lines, view, True), False)
+    form = number_format(_decimals(lines, view, True), False)
     return lambda value: form(100 * value)
 
 
 def mean_format(lines: Sequence[Line], view: View, unit: str) -> Format:
     """How means are written."""
-    return written(_decimals(lines, view, False), False, unit)
+    return number_format(_decimals(lines, view, False), False, unit)
 
 
 def _decimals(lines: Sequence[Line], view: View, is_share: bool) -> int:
@@ -182,9 +186,10 @@ class Figure:
     def _note(self, lines: Sequence[Line]) -> str:
         note = self.view.note(lines)
         if len(lines) < len(self.shares) and lines is self.plotted:
-            note = f"The {len(lines)} largest of {len(self.shares):,}; the table has all. {note}"
+            note = f"The {len(lines)} largest of {written.count(len(self.shares))}; the table has all. {note}"
         if self.view.standalone:
-            note += f" ε = {loss(self.field.mechanism.epsilon)}. Survey {self.survey.slug}, {self.survey.digest[:12]}."
+            loss = written.epsilon(self.field.mechanism.epsilon)
+            note += f" ε = {loss}. Survey {self.survey.slug}, {self.survey.digest[:12]}."
         return note
 
     @property
@@ -199,28 +204,30 @@ class Figure:
         """Reports, ε, margin, and what to keep in mind."""
         lines = self.part["estimates"]
         others = [f"“{one.text}”" for one in self.field.questions if one is not self.question]
-        epsilon = loss(self.field.mechanism.epsilon) + (f", together with {' and '.join(others)}" if others else "")
+        epsilon = written.epsilon(self.field.mechanism.epsilon)
+        epsilon += f", together with {' and '.join(others)}" if others else ""
         if not lines:
             return [("Reports", "not enough"), ("ε", epsilon)]
         counts = sorted({line["n"] for line in lines})
         found = [
-            ("Reports", " to ".join(f"{count:,}" for count in (counts[0], counts[-1])[: len(counts)])),
+            ("Reports", _from_to(counts)),
             ("ε", epsilon),
         ]
         if self.shares:
-            found.append(("Largest margin", size(self._margin(self.shares), True)))
+            found.append(("Largest margin", written.margin(self._margin(self.shares), True)))
         if self.means:
             name = "Margin of the mean" if self.shares else "Margin"
-            found.append((name, size(self._margin(self.means), False, self.question.unit)))
+            found.append((name, written.margin(self._margin(self.means), False, self.question.unit)))
         if told := worth(self.field, self.question, lines):
             line, effective = told
-            text = f"about {effective:,.0f} reports (design effect {line['n'] / effective:.1f}, for “{line['option']}”)"
+            text = f"about {written.count(round(effective))} reports"
+            text += f" (design effect {line['n'] / effective:.1f}, for “{line['option']}”)"
             found.append(("Worth without noise", text))
         shift = largest_shift(self.survey, self.field, self.question)
         if shift is not None:
-            moved = size(shift, not self.question.levels, self.question.unit).removeprefix("±")
+            moved = written.size(shift, not self.question.levels, self.question.unit)
             what = "a share" if self.shares else "the mean"
-            found.append((f"{percent(INVENTED)} of invented reports", f"could move {what} by up to {moved}"))
+            found.append((f"{written.percent(INVENTED)} of invented reports", f"could move {what} by up to {moved}"))
         return found
 
     def _margin(self, lines: Sequence[Line]) -> float:

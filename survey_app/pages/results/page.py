@@ -11,6 +11,7 @@ from flask import Blueprint, Response, jsonify, redirect, render_template, reque
 from flask.typing import ResponseReturnValue
 
 from survey_app.estimate.question import LEAST_REPORTS
+from survey_app.explain import written
 from survey_app.explain.chances import total
 from survey_app.pages.access import may_manage, readable, reader, store, version
 from survey_app.pages.results.choices import Choices, query, read
@@ -88,9 +89,9 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
         "step": STEP,
         "choices": choices,
         "query": query,
-        "percent": methods.percent,
+        "percent": written.percent,
         "owner": may_manage(reader(), published),
-        "total": methods.loss(total(survey)),
+        "total": written.epsilon(total(survey)),
         "parquet": find_spec("pyarrow") is not None,
     }
 
@@ -98,7 +99,7 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
 def _stopping(published: Published) -> str:
     """The stopping rule that was published."""
     rules = [f"at {published.terms.closes:%Y-%m-%d %H:%M} UTC"] if published.terms.closes else []
-    rules += [f"with {published.terms.max_reports:,} reports"] if published.terms.max_reports else []
+    rules += [f"with {written.count(published.terms.max_reports)} reports"] if published.terms.max_reports else []
     return f"The survey closes {' or '.join(rules)}." if rules else ""
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from survey_app.estimate.groups import GroupsError, check_same
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.tables import PairError
+from survey_app.explain import written
 from survey_app.pages.access import check_scan, readable, reader, store, visible
 from survey_app.pages.results.choices import Choices
 from survey_app.pages.results.comparisons import Compared, Crossed
@@ -99,7 +100,8 @@ def compare(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[Comp
         return [], messages
     population = choices.options.population
     if population is not None and population < max(one.reports for one in snapshots):
-        return [], [*messages, f"Not side by side: one of the surveys has more than {population:,} reports."]
+        fewer = written.count(population)
+        return [], [*messages, f"Not side by side: one of the surveys has more than {fewer} reports."]
     try:
         found = compared_document(tuple(snapshots), choices.options)
     except GroupsError as error:

@@ -25,7 +25,6 @@ from survey_app.drafts import edits
 from survey_app.pages.access import get_store
 from survey_app.plan.settings import Settings
 from survey_app.plan.survey import plan_survey
-from survey_app.plan.words import line_size, what
 from survey_app.simulate.demo import respondents
 from survey_app.store import State, Store, StoreError
 from tests.browser import CAMPUS, DESKTOP, PHONE, Site, Visit, overflows, violations, visit
@@ -511,7 +510,7 @@ def test_the_numbers_beside_the_editor_are_those_of_the_plan(ada: FlaskClient) -
     )
     assert "For you, with 750 respondents" in page
     for line in plan.lines:
-        assert f"{line_size(line)} {what(line.figure, line.planned, line.unit)}" in page
+        assert f"{line.margin_text()} {line.assumption}" in page
         assert f"{line.respondents:,}" in page
     for one in plan.advice:
         assert one in page

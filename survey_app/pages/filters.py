@@ -1,0 +1,47 @@
+"""What templates may do with a number, a moment or a sentence: all filters of ours, registered once."""
+
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from survey_app.explain import chances, written
+from survey_app.store import now
+
+
+def epsilon(value: Decimal) -> str:
+    """ε to two digits, as a sentence has it."""
+    return written.epsilon(value, 2)
+
+
+def epsilon_in_column(value: Decimal) -> str:
+    """ε with two digits always, to be read down a column."""
+    return written.epsilon(value, 2, fixed=True)
+
+
+def raised(loss: Decimal) -> str:
+    """What a suspicion of one in twenty can become at the most."""
+    return written.chance(chances.raised(chances.SUSPICION, loss))
+
+
+def moment(value: datetime) -> str:
+    """A moment as everybody reads it."""
+    return value.astimezone(now().tzinfo).strftime("%d %b %Y, %H:%M UTC")
+
+
+def sentence(text: str) -> str:
+    """Advice as a sentence: a period at its end, and a capital unless it begins with a key or an id."""
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "about": written.about,
+    "count": written.count,
+    "epsilon": epsilon,
+    "epsilon_in_column": epsilon_in_column,
+    "margin": written.margin,
+    "moment": moment,
+    "outcome": written.outcome,
+    "raised": raised,
+    "sentence": sentence,
+}
