@@ -7,7 +7,7 @@ from client.definition import Question, Survey
 from survey_app.estimate import derived
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Interval, Options
-from survey_app.estimate.question import Evidence, evidence, question_estimates
+from survey_app.estimate.question import Evidence, evidence_of, question_estimates
 from survey_app.tally import Bits, Tally
 
 PLAIN = Options()
@@ -16,7 +16,7 @@ PLAIN = Options()
 def asked(survey: Survey, tally: Tally, question: str) -> tuple[Evidence, Question]:
     """What a tally tells about the field of a question."""
     return next(
-        (found, one) for found in evidence(survey, tally) for one in found.field.questions if one.id == question
+        (found, one) for found in evidence_of(survey, tally) for one in found.field.questions if one.id == question
     )
 
 
@@ -77,6 +77,6 @@ def median(question: str) -> Find:
         found, one = asked(survey, tally, question)
         half = next(each for each in derived.quantiles(found, one, PLAIN) if each.level == 0.5)
         places = [one.labels.index(label) for label in half.options]
-        return [Interval(min(places), max(places), half.coverage)]
+        return [Interval(min(places), max(places), half.method)]
 
     return find

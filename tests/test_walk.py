@@ -26,7 +26,7 @@ from survey_app.authoring.source import read
 from survey_app.authoring.terms import Terms
 from survey_app.collect.intake import Decoder
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.question import evidence, question_estimates
+from survey_app.estimate.question import evidence_of, question_estimates
 from survey_app.store import Submission, open_store
 from survey_app.tally import columns
 from tests.door import FrontClient
@@ -125,7 +125,7 @@ def samples(folder: Path) -> dict[str, str]:
     decoded = Decoder(survey, published.key).decode(wire)
     tally = store.snapshot(published)
     place = next(columns(survey))
-    known = next(evidence(survey, tally))
+    known = next(evidence_of(survey, tally))
     yes = question_estimates(known, survey.questions[0], Options())[1]
     line = site.get("/api/surveys/exam/results").get_json()["questions"][0]["estimates"][1]
     shown = ("option", "kind", "n", "estimate", "low", "high", "unbiased", "reported")
@@ -145,7 +145,7 @@ def samples(folder: Path) -> dict[str, str]:
         "survey_app.store.sqlite.reports.Reports.write": " | ".join(str(part).lower() for part in row),
         "survey_app.store.sqlite.reports.Reports.snapshot": f"{tally.reports} reports, ones in each bit {tally.counts.tolist()}",
         "survey_app.tally.columns": f"cheated: bit {place.start} up to {place.stop}",
-        "survey_app.estimate.question.evidence": f"{int(known.counts[0])} ones of {known.n}",
+        "survey_app.estimate.question.evidence_of": f"{int(known.counts[0])} ones of {known.n}",
         "survey_app.estimate.question.question_estimates": f"unbiased {yes.unbiased:.4f}, from {yes.interval.low:.4f} to {yes.interval.high:.4f}, {yes.interval.label}",
         "survey_app.results.document.results": json.dumps(rounded, separators=(",", ":")),
         "survey_app.pages.results.page.page": _row(site.get("/results/exam").text),

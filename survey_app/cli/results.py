@@ -3,11 +3,12 @@
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
@@ -18,9 +19,9 @@ from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Opt
 from survey_app.estimate.regression import FitError
 from survey_app.estimate.tables import PairError
 from survey_app.results.crosstab import crosstab_document
-from survey_app.results.document import NUMBERS, lines, results
+from survey_app.results.document import NUMBERS, Part, Results, results, table_rows
 from survey_app.results.export import neutral
-from survey_app.results.groups import groups_document
+from survey_app.results.groups import Study, groups_document
 from survey_app.results.regression import regression_on_groups, regression_on_questions
 from survey_app.store import Published, Store
 from survey_app.tally import Bits
@@ -69,8 +70,7 @@ def results_command(
     if len(found) == 1:
         if weights:
             raise click.ClickException("--weights is for several surveys")
-        document = results(found[0].survey, tallies[0], options, _totals(found[0], totals))
-        written = [(slugs[0], document)]
+        document: Results | Study = results(found[0].survey, tallies[0], options, _totals(found[0], totals))
     else:
         if totals:
             raise click.ClickException("--total is for one survey")
@@ -80,19 +80,31 @@ def results_command(
             )
         except GroupsError as error:
             raise click.ClickException(str(error)) from None
-        written = list(zip(slugs, document["strata"], strict=True))
-        if "combined" in document:
-            written.append(("all strata", {"questions": document["combined"], "joint": []}))
-        for one in document["differences"]:
-            written.append((f"{one['of']} - {one['to']}", {"questions": one["questions"], "joint": []}))
     if form == "json":
-        click.echo(json.dumps(document, indent=1))
+        click.echo(_json(document))
         return
     table = csv.writer(sys.stdout)
     table.writerow(["survey", "list", "question", "option", *NUMBERS])
-    for slug, one in written:
-        for kind, question, option, numbers in lines(one):
-            table.writerow([slug, kind, question, neutral(option), *numbers])
+    for name, parts in _named_parts(slugs[0], document):
+        for kind, question, line in table_rows(parts):
+            table.writerow([name, kind, question, neutral(line.name), *line.numbers])
+
+
+def _named_parts(slug: str, document: Results | Study) -> Iterator[tuple[str, Sequence[Part]]]:
+    """What a table calls each survey or comparison, and its parts."""
+    if isinstance(document, Results):
+        yield slug, document.parts
+        return
+    for stratum in document.strata:
+        yield stratum.slug, stratum.parts
+    if document.combined:
+        yield "all strata", document.combined
+    for one in document.differences:
+        yield f"{one.of} - {one.to}", one.questions
+
+
+def _json(document: msgspec.Struct) -> str:
+    return json.dumps(msgspec.to_builtins(document), indent=1)
 
 
 def _check_population(options: Options, reports: int) -> None:
@@ -166,13 +178,13 @@ def crosstab_command(
     except PairError as error:
         raise click.ClickException(str(error)) from None
     if form == "json":
-        click.echo(json.dumps(found, indent=1))
+        click.echo(_json(found))
         return
     table = csv.writer(sys.stdout)
     table.writerow(["list", rows, columns, *NUMBERS])
-    for kind in ("estimates", "within_rows", "differences"):
-        for line in found.get(kind, []):
-            table.writerow([kind, *map(neutral, line["options"]), *(line[key] for key in NUMBERS)])
+    for kind, lines in found.lists.items():
+        for line in lines:
+            table.writerow([kind, *map(neutral, line.options), *line.numbers])
 
 
 @click.command("regress")
@@ -210,7 +222,7 @@ def regress_command(
             raise click.ClickException("--on is for one survey")
     except FitError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(json.dumps(document, indent=1))
+    click.echo(_json(document))
 
 
 def _covariates(file: Path) -> Any:

@@ -40,8 +40,8 @@ def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterab
         raise PairError(f"{len(left.names)} × {len(right.names)} cells are too many; at most {MOST_CELLS} can be shown")
     if places[0] == places[1]:
         n = tally.reports if places[0].asked is None else int(tally.counts[places[0].asked])
-        found = Evidence(places[0].field, tally.counts[places[0].part], n, places[0].asked is None)
-        return joint_crosstab(found, (first, second), (left.names, right.names), options)
+        evidence = Evidence(places[0].field, tally.counts[places[0].part], n, places[0].asked is None)
+        return joint_crosstab(evidence, (first, second), (left.names, right.names), options)
     moments = _Moments(len(left.names), len(right.names))
     for packed in scan:
         moments.add(packed, survey.width, left, right)

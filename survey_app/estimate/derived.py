@@ -10,7 +10,7 @@ from client.mechanism import Subset, Unary
 from client.words import digit_label
 from survey_app.estimate import functional
 from survey_app.estimate.functional import indicator
-from survey_app.estimate.intervals import Limits, Options
+from survey_app.estimate.intervals import Coverage, Limits, Method, Options
 from survey_app.estimate.question import LEAST_REPORTS, Estimate, Evidence, clamp, members, union_estimate
 
 QUARTILES = (0.25, 0.5, 0.75)
@@ -24,26 +24,27 @@ class Quantile:
     level: float
     options: tuple[str, ...]
     n: int
-    coverage: str
+    method: Method  # of the first cumulative share
+    coverage: Coverage
 
 
-def _mechanism(found: Evidence, question: Question) -> Subset | Unary | None:
+def _mechanism(evidence: Evidence, question: Question) -> Subset | Unary | None:
     """The mechanism, where the question has symbols whose shares add up, and reports enough to estimate them."""
-    mechanism = found.field.mechanism
+    mechanism = evidence.field.mechanism
     if not isinstance(mechanism, Subset | Unary) or question.type == "multiple" or question.levels:
         return None
-    return mechanism if found.n >= LEAST_REPORTS else None
+    return mechanism if evidence.n >= LEAST_REPORTS else None
 
 
-def total(found: Evidence, question: Question, labels: Sequence[str], options: Options) -> Estimate | None:
+def total(evidence: Evidence, question: Question, labels: Sequence[str], options: Options) -> Estimate | None:
     """The share of those whose answer is any of some labels; None if the question has no such symbols."""
-    mechanism = _mechanism(found, question)
+    mechanism = _mechanism(evidence, question)
     if mechanism is None:
         return None
-    sets = members(found.field, question)
+    sets = members(evidence.field, question)
     names = [digit_label(question, i) for i in range(question.size)]
     symbols = [symbol for label in labels for symbol in sets[names.index(label)]]
-    return union_estimate(mechanism, found, sorted(symbols), (" or ".join(labels), "share"), options)
+    return union_estimate(mechanism, evidence, sorted(symbols), (" or ".join(labels), "share"), options)
 
 
 def has_order(question: Question) -> bool:
@@ -51,56 +52,57 @@ def has_order(question: Question) -> bool:
     return question.type == "scale" or bool(question.bins)
 
 
-def cumulative(found: Evidence, question: Question, options: Options) -> list[Estimate]:
+def cumulative(evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
     """The shares up to and including each symbol but the last, of all respondents."""
-    mechanism = _mechanism(found, question)
+    mechanism = _mechanism(evidence, question)
     if mechanism is None:
         return []
-    sets, each = members(found.field, question), options.among(question.no_answer - 1)
+    sets, each = members(evidence.field, question), options.among(question.no_answer - 1)
     symbols: list[int] = []
     estimates: list[Estimate] = []
     for digit in range(question.no_answer - 1):
         symbols = sorted([*symbols, *sets[digit]])
-        name = (f"at most {digit_label(question, digit)}", "share")
-        estimates.append(union_estimate(mechanism, found, symbols, name, each))
+        name = f"at most {digit_label(question, digit)}"
+        estimates.append(union_estimate(mechanism, evidence, symbols, (name, "share"), each))
     return estimates
 
 
-def quantiles(found: Evidence, question: Question, options: Options) -> list[Quantile]:
+def quantiles(evidence: Evidence, question: Question, options: Options) -> list[Quantile]:
     """For each quartile the symbols m with upper F(m) ≥ τ and lower F(m−1) < τ; not where people may skip."""
-    below = [] if question.optional else cumulative(found, question, options)
+    below = [] if question.optional else cumulative(evidence, question, options)
     if not below:
         return []
     low = [0.0, *(one.interval.low for one in below), 1.0]
     high = [0.0, *(one.interval.high for one in below), 1.0]
     sets: list[Quantile] = []
+    first = below[0].interval
     for level in QUARTILES:
         held = [m for m in range(question.no_answer) if high[m + 1] >= level and low[m] < level]
         names = tuple(digit_label(question, m) for m in held)
-        sets.append(Quantile(level, names, found.n, below[0].interval.label))
+        sets.append(Quantile(level, names, evidence.n, first.method, first.label))
     return sets
 
 
-def answered(found: Evidence, question: Question, options: Options) -> list[Estimate]:
+def answered(evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
     """The shares among those who answered an optional question (Fieller); not for very many options."""
-    mechanism = found.field.mechanism
-    if not question.optional or question.levels or found.n < LEAST_REPORTS or question.no_answer > MOST_ANSWERED:
+    mechanism = evidence.field.mechanism
+    if not question.optional or question.levels or evidence.n < LEAST_REPORTS or question.no_answer > MOST_ANSWERED:
         return []
     if not isinstance(mechanism, Subset | Unary):
         return []
-    sets = members(found.field, question)
+    sets = members(evidence.field, question)
     everyone = np.ones(mechanism.size) - indicator(mechanism.size, sets[question.no_answer])
-    share = functional.unbiased(mechanism, found.counts, found.n, everyone)
+    share = functional.unbiased(mechanism, evidence.counts, evidence.n, everyone)
     wanted = _answers(question, sets)
     each = options.among(len(wanted))
     estimates: list[Estimate] = []
     for name, symbols in wanted:
         scores = indicator(mechanism.size, symbols)
-        value = functional.unbiased(mechanism, found.counts, found.n, scores)
+        value = functional.unbiased(mechanism, evidence.counts, evidence.n, scores)
         value = value / share if share > 0 else float("nan")
-        interval = functional.ratio(mechanism, found.counts, found.n, scores, everyone, 0.0, 1.0, each.alpha)
+        interval = functional.ratio(mechanism, evidence.counts, evidence.n, scores, everyone, 0.0, 1.0, each.alpha)
         point = clamp(value) if share > 0 else 0.5
-        estimates.append(Estimate(name, "share", found.n, point, Limits(interval, interval), value, None))
+        estimates.append(Estimate(name, "share", evidence.n, point, Limits(interval, interval), value, None))
     return estimates
 
 

@@ -15,10 +15,9 @@ from scipy.special import ndtri
 from client.mechanism import Subset, Unary
 from survey_app.channel import Categorical, Floats, subset_moments
 from survey_app.estimate.intervals import (
-    APPROXIMATE,
-    GUARANTEED,
     Interval,
     Limits,
+    Method,
     Options,
     binomial,
     dirichlet,
@@ -52,11 +51,11 @@ def union(
     if isinstance(mechanism, Subset) and mechanism.weight == 1:
         p, q = mechanism.p + (len(members) - 1) * mechanism.q, len(members) * mechanism.q
         if p >= 1:
-            return Limits(*[Interval(1.0, 1.0, GUARANTEED)] * (3 if sample else 2))
+            return Limits(*[Interval(1.0, 1.0, Method.CERTAIN)] * (3 if sample else 2))
         return binomial(int(counts[list(members)].sum()), n, p, q, options, sample=sample)
     scores = indicator(mechanism.size, members)
-    found = mean(mechanism, counts, n, scores, options.alpha)
-    return Limits(found.around(unbiased(mechanism, counts, n, scores), 0, 1), found)
+    raw = mean(mechanism, counts, n, scores, options.alpha)
+    return Limits(raw.around(unbiased(mechanism, counts, n, scores), 0, 1), raw)
 
 
 def mean(mechanism: Subset | Unary, counts: Counts, n: int, scores: Sequence[float] | Floats, alpha: float) -> Interval:
@@ -66,8 +65,8 @@ def mean(mechanism: Subset | Unary, counts: Counts, n: int, scores: Sequence[flo
     if isinstance(mechanism, Unary):
         return _unary(mechanism, counts, n, a, alpha)
     if mechanism.weight == 1:
-        found = dirichlet(a.tolist(), counts.tolist(), alpha)
-        return found.mapped(1 / (p - q), -q * float(a.sum()) / (p - q))
+        of_scores = dirichlet(a.tolist(), counts.tolist(), alpha)
+        return of_scores.mapped(1 / (p - q), -q * float(a.sum()) / (p - q))
     return _subset(mechanism, counts, n, a, alpha)
 
 
@@ -95,12 +94,11 @@ def ratio(
         if isinstance(mechanism, Subset) and mechanism.weight == 1:
             zero = q * float(scores.sum()) - moved * (p - q)
             return dirichlet_excess(scores.tolist(), counts.tolist(), zero, alpha, upper=upper)
-        found = mean(mechanism, counts, n, scores, alpha)
-        return (found.high if upper else found.low) + moved
+        around_zero = mean(mechanism, counts, n, scores, alpha)
+        return (around_zero.high if upper else around_zero.low) + moved
 
-    return Interval(
-        _crossing(lambda r: limit(r, False), low, high), _crossing(lambda r: limit(r, True), low, high), APPROXIMATE
-    )
+    first = _crossing(lambda r: limit(r, False), low, high)
+    return Interval(first, _crossing(lambda r: limit(r, True), low, high), Method.FIELLER)
 
 
 def _crossing(limit: Callable[[float], float], low: float, high: float) -> float:
@@ -118,16 +116,16 @@ def _subset(mechanism: Subset, counts: Counts, n: int, a: Floats, alpha: float) 
     ordered = np.sort(a)
     low, high = float(ordered[:w].sum()), float(ordered[k - w :].sum())
     if high == low:
-        return Interval(float(a[0]), float(a[0]), APPROXIMATE)
+        return Interval(float(a[0]), float(a[0]), Method.KORN_GRAUBARD)
     s = float(a @ counts / n)
     shares = np.clip((counts / n - q) / (p - q), 0, None)
     shares = shares / shares.sum() if shares.sum() > 0 else np.full(k, 1 / k)
     first, second = subset_moments(mechanism, a)
     least = float((second - first**2).min())
     variance = max(float(shares @ second) - s * s, least) / (high - low) ** 2
-    found = korn_graubard((s - low) / (high - low), variance, n, alpha)
+    of_part = korn_graubard((s - low) / (high - low), variance, n, alpha)
     slope = (high - low) / (p - q)
-    return found.mapped(slope, (low - q * float(a.sum())) / (p - q))
+    return of_part.mapped(slope, (low - q * float(a.sum())) / (p - q))
 
 
 def _unary(mechanism: Unary, counts: Counts, n: int, a: Floats, alpha: float) -> Interval:
@@ -135,7 +133,7 @@ def _unary(mechanism: Unary, counts: Counts, n: int, a: Floats, alpha: float) ->
     p, q = float(mechanism.p), float(mechanism.q)
     low, width = float(a.min()), float(a.max() - a.min())
     if width == 0:
-        return Interval(low, low, APPROXIMATE)
+        return Interval(low, low, Method.NORMAL)
     scaled = (a - low) / width
     shares = (counts / n - q) / (p - q)
     point = float(scaled @ shares)
@@ -144,4 +142,4 @@ def _unary(mechanism: Unary, counts: Counts, n: int, a: Floats, alpha: float) ->
     variance = q * (1 - q) * float((scaled**2).sum()) + abs(p * (1 - p) - q * (1 - q)) * squares
     variance += (p - q) ** 2 * inside * (1 - inside)
     half = (float(ndtri(1 - alpha / 2)) * math.sqrt(variance / n) + 1 / (2 * n)) / (p - q)
-    return Interval(point - half, point + half, APPROXIMATE).mapped(width, low)
+    return Interval(point - half, point + half, Method.NORMAL).mapped(width, low)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from client.definition import Question, Survey
-from survey_app.estimate.intervals import APPROXIMATE, Interval, Limits
+from survey_app.estimate.intervals import Interval, Limits, Method
 from survey_app.estimate.question import Estimate, clamp, scores_of
 
 Range = tuple[float, float]
@@ -80,4 +80,4 @@ def _mover(estimates: Sequence[Estimate], weights: Sequence[float]) -> Interval:
         if weight < 0:
             down, up = up, down
         centre, below, above = centre + weight * at, below + down**2, above + up**2
-    return Interval(centre - math.sqrt(below), centre + math.sqrt(above), APPROXIMATE)
+    return Interval(centre - math.sqrt(below), centre + math.sqrt(above), Method.MOVER)

@@ -9,7 +9,9 @@ correction, both labelled approximate.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
@@ -17,33 +19,60 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from survey_app.channel import Floats
 
-GUARANTEED, APPROXIMATE = "guaranteed", "approximate"
+Coverage = Literal["guaranteed", "approximate"]
+GUARANTEED: Coverage = "guaranteed"
+APPROXIMATE: Coverage = "approximate"
 LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.9999  # that anybody may ask for
 REACH = 9.0  # standard deviations within which a quantile is looked for
 GRID_STEP = 0.02
 GRID = np.exp(np.arange(-14, 14, GRID_STEP))
 
 
+class Method(StrEnum):
+    """How an interval was made: said where it is made, and carried to whoever describes it."""
+
+    CLOPPER_PEARSON = "clopper_pearson"
+    WILSON = "wilson"
+    FINITE_POPULATION = "finite_population"
+    DIRICHLET = "dirichlet"
+    KORN_GRAUBARD = "korn_graubard"
+    NORMAL = "normal"
+    QUADRATIC = "quadratic"
+    FIELLER = "fieller"
+    SCORE = "score"
+    MOVER = "mover"
+    WALD = "wald"
+    CERTAIN = "certain"
+
+
+PROVED = frozenset({Method.CLOPPER_PEARSON, Method.CERTAIN})
+
+
 @dataclass(frozen=True)
 class Interval:
-    """From low to high, and whether its coverage is proved."""
+    """From low to high, and the method that made it."""
 
     low: float
     high: float
-    label: str
+    method: Method
+
+    @property
+    def label(self) -> Coverage:
+        """Whether its coverage is proved."""
+        return GUARANTEED if self.method in PROVED else APPROXIMATE
 
     def mapped(self, slope: float, offset: float) -> "Interval":
         """The interval of slope · x + offset."""
         ends = sorted((slope * self.low + offset, slope * self.high + offset))
-        return Interval(ends[0], ends[1], self.label)
+        return Interval(ends[0], ends[1], self.method)
 
     def clipped(self, low: float, high: float) -> "Interval":
         """What lies in the possible range; it cannot lose coverage."""
-        return Interval(min(max(self.low, low), high), max(min(self.high, high), low), self.label)
+        return Interval(min(max(self.low, low), high), max(min(self.high, high), low), self.method)
 
     def around(self, value: float, low: float, high: float) -> "Interval":
         """What lies in the possible range; around a value beyond it, it is moved there first: never a point."""
-        moved = Interval(min(value, high) - (value - self.low), max(value, low) + (self.high - value), self.label)
+        moved = Interval(min(value, high) - (value - self.low), max(value, low) + (self.high - value), self.method)
         return moved.clipped(low, high)
 
 
@@ -90,9 +119,10 @@ def binomial(ones: int, n: int, p: Fraction, q: Fraction, options: Options, *, s
     """The limits of a share whose count is binomial; `sample` tells whether all respondents were asked."""
     alpha = options.alpha
     if n == 0:
-        return Limits(*[Interval(0.0, 1.0, GUARANTEED)] * 2)
+        return Limits(*[Interval(0.0, 1.0, Method.CLOPPER_PEARSON)] * 2)
     slope = 1 / float(p - q)
-    plain = Interval(*clopper_pearson(ones, ones, n, alpha), GUARANTEED).mapped(slope, -float(q) * slope)
+    low, high = clopper_pearson(ones, ones, n, alpha)
+    plain = Interval(low, high, Method.CLOPPER_PEARSON).mapped(slope, -float(q) * slope)
     if options.population is not None:
         interval = finite(ones, n, p, q, alpha, options.population)
     else:
@@ -114,7 +144,7 @@ def guarded(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interv
     """
     low, high = clopper_pearson(*_possible(ones, n, p, q), n, alpha)
     slope = 1 / float(p - q)
-    return Interval((low - float(q)) * slope, (high - float(q)) * slope, GUARANTEED).clipped(0, 1)
+    return Interval((low - float(q)) * slope, (high - float(q)) * slope, Method.CLOPPER_PEARSON).clipped(0, 1)
 
 
 def _possible(ones: int, n: int, p: Fraction, q: Fraction) -> tuple[int, int]:
@@ -129,13 +159,13 @@ def wilson(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interva
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     low, high = ((share + z * z / (2 * n) + sign * half) / (1 + z * z / n) for sign in (-1, 1))
     slope = 1 / float(p - q)
-    return Interval(low, high, APPROXIMATE).mapped(slope, -float(q) * slope).clipped(0, 1)
+    return Interval(low, high, Method.WILSON).mapped(slope, -float(q) * slope).clipped(0, 1)
 
 
 def narrow(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
     """Wilson's interval with the guard of `guarded`: never a point."""
     low, high = (wilson(count, n, p, q, alpha) for count in _possible(ones, n, p, q))
-    return Interval(low.low, high.high, APPROXIMATE)
+    return Interval(low.low, high.high, Method.WILSON)
 
 
 def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population: int) -> Interval:
@@ -157,7 +187,7 @@ def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population
             continue
         a, b, c = 1 + z2 * sampling, 2 * point + z2 * (sampling + at_yes - at_no), point * point - z2 * at_no
         ends.append((b + sign * math.sqrt(max(b * b - 4 * a * c, 0.0))) / (2 * a))
-    return Interval(ends[0], ends[1], APPROXIMATE).clipped(0, 1)
+    return Interval(ends[0], ends[1], Method.FINITE_POPULATION).clipped(0, 1)
 
 
 def dirichlet(scores: Sequence[float], counts: Sequence[int], alpha: float) -> Interval:
@@ -171,7 +201,7 @@ def dirichlet(scores: Sequence[float], counts: Sequence[int], alpha: float) -> I
     first[0], last[-1] = 1, 1
     low = _dirichlet_quantile(values, weights + first, alpha / 2)
     high = _dirichlet_quantile(values, weights + last, 1 - alpha / 2)
-    return Interval(low, high, APPROXIMATE)
+    return Interval(low, high, Method.DIRICHLET)
 
 
 def dirichlet_excess(scores: Sequence[float], counts: Sequence[int], x: float, alpha: float, *, upper: bool) -> float:
@@ -226,12 +256,12 @@ def _dirichlet_above(offsets: Floats, weights: Floats) -> float:
 def korn_graubard(mean: float, variance: float, n: int, alpha: float) -> Interval:
     """For a mean on [0, 1] with this variance of one report: Clopper–Pearson on the effective number of reports."""
     if n < 2:
-        return Interval(0.0, 1.0, APPROXIMATE)
+        return Interval(0.0, 1.0, Method.KORN_GRAUBARD)
     mean = min(max(mean, 0.0), 1.0)
     ratio = float(ndtri(1 - alpha / 2)) / -float(stdtrit(n - 1, alpha / 2))
     effective = n * max(mean * (1 - mean), 1e-12) / variance * ratio**2
     low, high = clopper_pearson(effective * mean, effective * mean, effective, alpha)
-    return Interval(low, high, APPROXIMATE)
+    return Interval(low, high, Method.KORN_GRAUBARD)
 
 
 def geometric_mean(mean: float, top: float, noise: float, n: int, alpha: float) -> Interval:
@@ -244,4 +274,4 @@ def geometric_mean(mean: float, top: float, noise: float, n: int, alpha: float) 
     c = (float(ndtri(1 - alpha / 2)) + 0.21 / n) ** 2 / n
     a, b, d = 1 + c, -(2 * mean + c * top), mean * mean - c * noise
     root = math.sqrt(b * b - 4 * a * d)
-    return Interval((-b - root) / (2 * a), (-b + root) / (2 * a), APPROXIMATE)
+    return Interval((-b - root) / (2 * a), (-b + root) / (2 * a), Method.QUADRATIC)

@@ -14,14 +14,14 @@ from survey_app.estimate.tables import Crosstab, Names, Rows, by_row
 
 
 def joint_crosstab(
-    found: Evidence, questions: tuple[Question, Question], names: tuple[Names, Names], options: Options
+    evidence: Evidence, questions: tuple[Question, Question], names: tuple[Names, Names], options: Options
 ) -> Crosstab:
     """From the tally: cells exactly, the rest from the covariance of the stored bits at the estimated shares."""
-    mechanism, n = found.field.mechanism, found.n
+    mechanism, n = evidence.field.mechanism, evidence.n
     if n < LEAST_REPORTS or isinstance(mechanism, Flip | Sampled | Geometric):
         return Crosstab(*names, n, [], [], [], None)
     shape = questions[0].size, questions[1].size
-    counts = _cell_counts(found, questions).reshape(shape)
+    counts = _cell_counts(evidence, questions).reshape(shape)
     each = mechanism.size // counts.size
     p, q = float(mechanism.p), float(mechanism.q)
     value = (counts / n - each * q) / (p - q)
@@ -34,16 +34,16 @@ def joint_crosstab(
         test = hypotheses.likelihood_ratio(counts, p + (each - 1) * q, each * q)
     else:
         test = hypotheses.wald(value, spread, n)
-    return Crosstab(*names, n, joint_cells(found, questions, options), within, differences, test)
+    return Crosstab(*names, n, joint_cells(evidence, questions, options), within, differences, test)
 
 
-def _cell_counts(found: Evidence, questions: tuple[Question, Question]) -> Floats:
+def _cell_counts(evidence: Evidence, questions: tuple[Question, Question]) -> Floats:
     """How often each cell of two questions was reported, whatever the other questions of the field say."""
-    digits = np.unravel_index(np.arange(found.field.size), [one.size for one in found.field.questions])
-    row, column = (digits[found.field.questions.index(question)] for question in questions)
+    digits = np.unravel_index(np.arange(evidence.field.size), [one.size for one in evidence.field.questions])
+    row, column = (digits[evidence.field.questions.index(question)] for question in questions)
     cells = questions[0].size * questions[1].size
     counts: Floats = np.bincount(
-        row * questions[1].size + column, weights=found.counts.astype(float), minlength=cells
+        row * questions[1].size + column, weights=evidence.counts.astype(float), minlength=cells
     ).astype(float)
     return counts
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from typing import Literal
 
 import numpy as np
 
@@ -22,7 +23,8 @@ from survey_app.estimate.intervals import Interval, Limits, Options, binomial, g
 from survey_app.tally import Counts, Tally, columns
 
 LEAST_REPORTS = 2
-Name = tuple[str, str]  # option and kind
+Kind = Literal["share", "no_answer", "mean", "difference"]
+Name = tuple[str, Kind]  # option and kind
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Estimate:
     """One line of the results."""
 
     option: str
-    kind: str  # share, no_answer or mean
+    kind: Kind
     n: int
     estimate: float
     limits: Limits
@@ -61,46 +63,46 @@ class Evidence:
     complete: bool = True
 
 
-def evidence(survey: Survey, tally: Tally) -> Iterator[Evidence]:
+def evidence_of(survey: Survey, tally: Tally) -> Iterator[Evidence]:
     """What a tally tells about every field."""
     for place in columns(survey):
         n = tally.reports if place.asked is None else int(tally.counts[place.asked])
         yield Evidence(place.field, tally.counts[place.part], n, place.asked is None)
 
 
-def question_estimates(found: Evidence, question: Question, options: Options) -> list[Estimate]:
+def question_estimates(evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
     """Shares of a question's symbols in order, then means; nothing under two reports."""
-    mechanism = found.field.mechanism
-    if found.n < LEAST_REPORTS:
+    mechanism = evidence.field.mechanism
+    if evidence.n < LEAST_REPORTS:
         return []
     if isinstance(mechanism, Geometric):
-        return [_geometric(mechanism, found, question, options)]
+        return [_geometric(mechanism, evidence, question, options)]
     if isinstance(mechanism, Sampled):
-        return _sampled(mechanism, found, question, options)
+        return _sampled(mechanism, evidence, question, options)
     if isinstance(mechanism, Flip):
-        return _flip(mechanism, found, options)
+        return _flip(mechanism, evidence, options)
     if question.levels:
-        return [_levels(mechanism, found, question, options)]
+        return [_levels(mechanism, evidence, question, options)]
     if question.type == "multiple":
-        return _options(mechanism, found, question, options)
-    shares = _shares(mechanism, found, question, options)
+        return _options(mechanism, evidence, question, options)
+    shares = _shares(mechanism, evidence, question, options)
     if question.type == "scale":
-        shares.append(_mean(mechanism, found, question, scores_of(question), options))
+        shares.append(_mean(mechanism, evidence, question, scores_of(question), options))
     return shares
 
 
-def joint_cells(found: Evidence, questions: Sequence[Question], options: Options) -> list[Cell]:
+def joint_cells(evidence: Evidence, questions: Sequence[Question], options: Options) -> list[Cell]:
     """Every cell of some questions of one joint field, the first question most significant."""
-    mechanism = found.field.mechanism
-    if found.n < LEAST_REPORTS or not isinstance(mechanism, Subset | Unary):
+    mechanism = evidence.field.mechanism
+    if evidence.n < LEAST_REPORTS or not isinstance(mechanism, Subset | Unary):
         return []
-    places = [found.field.questions.index(question) for question in questions]
+    places = [evidence.field.questions.index(question) for question in questions]
     sets: dict[tuple[int, ...], list[int]] = {
         digits: [] for digits in product(*(range(question.size) for question in questions))
     }
-    for symbol, digits in enumerate(product(*(range(question.size) for question in found.field.questions))):
+    for symbol, digits in enumerate(product(*(range(question.size) for question in evidence.field.questions))):
         sets[tuple(digits[place] for place in places)].append(symbol)
-    estimates = _disjoint(mechanism, found, list(sets.values()), [("", "share")] * len(sets), options)
+    estimates = _disjoint(mechanism, evidence, list(sets.values()), [("", "share")] * len(sets), options)
     labels = [
         tuple(digit_label(question, digit) for question, digit in zip(questions, digits, strict=True))
         for digits in sets
@@ -119,8 +121,8 @@ def members(field: Field, question: Question) -> list[list[int]]:
 
 def symbol_names(question: Question) -> list[Name]:
     """The words for each symbol of a question, and whether it is a share or no answer."""
-    names = [(digit_label(question, i), "share") for i in range(question.no_answer)]
-    return [*names, (NO_ANSWER, "no_answer")] if question.optional else names
+    names: list[Name] = [(digit_label(question, i), "share") for i in range(question.no_answer)]
+    return names + [(NO_ANSWER, "no_answer")] * question.optional
 
 
 def scores_of(question: Question) -> list[float]:
@@ -134,26 +136,26 @@ def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
 
 
 def union_estimate(
-    mechanism: Subset | Unary, found: Evidence, symbols: Sequence[int], name: Name, options: Options
+    mechanism: Subset | Unary, evidence: Evidence, symbols: Sequence[int], name: Name, options: Options
 ) -> Estimate:
     """The share of a set of the field's symbols."""
-    counts, n = found.counts, found.n
+    counts, n = evidence.counts, evidence.n
     value = functional.unbiased(mechanism, counts, n, indicator(mechanism.size, symbols))
-    limits = functional.union(mechanism, counts, n, symbols, options, sample=found.complete)
+    limits = functional.union(mechanism, counts, n, symbols, options, sample=evidence.complete)
     reported = float(counts[symbols[0]] / n) if len(symbols) == 1 else None
     return Estimate(*name, n, clamp(value), limits, value, reported)
 
 
 def _disjoint(
     mechanism: Subset | Unary,
-    found: Evidence,
+    evidence: Evidence,
     sets: Sequence[Sequence[int]],
     names: Sequence[Name],
     options: Options,
 ) -> list[Estimate]:
     """The shares of sets that together hold everything; the displayed points are their projection on the simplex."""
     each = options.among(len(sets))
-    raw = [union_estimate(mechanism, found, one, name, each) for one, name in zip(sets, names, strict=True)]
+    raw = [union_estimate(mechanism, evidence, one, name, each) for one, name in zip(sets, names, strict=True)]
     points = project(np.array([one.unbiased for one in raw]))
     return [
         Estimate(one.option, one.kind, one.n, float(point), one.limits, one.unbiased, one.reported)
@@ -161,17 +163,17 @@ def _disjoint(
     ]
 
 
-def _shares(mechanism: Subset | Unary, found: Evidence, question: Question, options: Options) -> list[Estimate]:
-    return _disjoint(mechanism, found, members(found.field, question), symbol_names(question), options)
+def _shares(mechanism: Subset | Unary, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
+    return _disjoint(mechanism, evidence, members(evidence.field, question), symbol_names(question), options)
 
 
-def _flip(mechanism: Flip, found: Evidence, options: Options) -> list[Estimate]:
-    question = found.field.questions[0]
-    ones, n, p, q = int(found.counts[0]), found.n, float(mechanism.p), float(mechanism.q)
+def _flip(mechanism: Flip, evidence: Evidence, options: Options) -> list[Estimate]:
+    question = evidence.field.questions[0]
+    ones, n, p, q = int(evidence.counts[0]), evidence.n, float(mechanism.p), float(mechanism.q)
     yes = (ones / n - q) / (p - q)
     if question.levels:
-        return [_two_levels(mechanism, found, ones, question, options)]
-    limits = binomial(ones, n, mechanism.p, mechanism.q, options, sample=found.complete)
+        return [_two_levels(mechanism, evidence, ones, question, options)]
+    limits = binomial(ones, n, mechanism.p, mechanism.q, options, sample=evidence.complete)
     point = clamp(yes)
     no_label, yes_label = (digit_label(question, i) for i in (0, 1))
     lines = [
@@ -183,54 +185,57 @@ def _flip(mechanism: Flip, found: Evidence, options: Options) -> list[Estimate]:
     return lines
 
 
-def _sampled(mechanism: Sampled, found: Evidence, question: Question, options: Options) -> list[Estimate]:
+def _sampled(mechanism: Sampled, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
     """Each option among those asked about it."""
     estimates: list[Estimate] = []
     p, q = float(mechanism.p), float(mechanism.q)
-    names = [(label, "share") for label in question.labels] + [(NO_ANSWER, "no_answer")] * question.optional
+    names: list[Name] = [(label, "share") for label in question.labels]
+    names += [(NO_ANSWER, "no_answer")] * question.optional
     each = options.among(len(names))
     for place, name in enumerate(names):
-        ones = int(found.counts[2 * place + 1])
-        n = int(found.counts[2 * place]) + ones
+        ones = int(evidence.counts[2 * place + 1])
+        n = int(evidence.counts[2 * place]) + ones
         if n < LEAST_REPORTS:
             continue
         limits = binomial(
-            ones, n, mechanism.p, mechanism.q, each, sample=found.complete and mechanism.draw == len(names)
+            ones, n, mechanism.p, mechanism.q, each, sample=evidence.complete and mechanism.draw == len(names)
         )
         value = (ones / n - q) / (p - q)
         estimates.append(Estimate(*name, n, clamp(value), limits, value, ones / n))
     return estimates
 
 
-def _options(mechanism: Subset | Unary, found: Evidence, question: Question, options: Options) -> list[Estimate]:
+def _options(mechanism: Subset | Unary, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
     """The options of a multiple that was randomized as one choice of 2^m sets: unions of those sets."""
-    sets = members(found.field, question)
+    sets = members(evidence.field, question)
     each = options.among(len(question.labels) + question.optional)
     estimates: list[Estimate] = []
     for i, label in enumerate(question.labels):
         holding = [symbol for mask in range(question.no_answer) if mask >> i & 1 for symbol in sets[mask]]
-        estimates.append(union_estimate(mechanism, found, holding, (label, "share"), each))
+        estimates.append(union_estimate(mechanism, evidence, holding, (label, "share"), each))
     if question.optional:
         none = sets[question.no_answer]
-        estimates.append(union_estimate(mechanism, found, none, (NO_ANSWER, "no_answer"), each))
+        estimates.append(union_estimate(mechanism, evidence, none, (NO_ANSWER, "no_answer"), each))
     return estimates
 
 
-def _levels(mechanism: Subset | Unary, found: Evidence, question: Question, options: Options) -> Estimate:
-    if len(found.field.questions) == 1 and isinstance(mechanism, Subset) and mechanism.size == 2:
-        return _two_levels(mechanism, found, int(found.counts[1]), question, options)
-    return _mean(mechanism, found, question, _level_scores(question), options)
+def _levels(mechanism: Subset | Unary, evidence: Evidence, question: Question, options: Options) -> Estimate:
+    if len(evidence.field.questions) == 1 and isinstance(mechanism, Subset) and mechanism.size == 2:
+        return _two_levels(mechanism, evidence, int(evidence.counts[1]), question, options)
+    return _mean(mechanism, evidence, question, _level_scores(question), options)
 
 
 def _level_scores(question: Question) -> list[float]:
     return [float(level_value(question, level)) for level in range(question.levels)]
 
 
-def _two_levels(mechanism: Flip | Subset, found: Evidence, ones: int, question: Question, options: Options) -> Estimate:
+def _two_levels(
+    mechanism: Flip | Subset, evidence: Evidence, ones: int, question: Question, options: Options
+) -> Estimate:
     """The mean is a share, and its interval exact; but numbers are rounded by a coin, also where everyone is asked."""
-    share = (ones / found.n - float(mechanism.q)) / float(mechanism.p - mechanism.q)
-    limits = binomial(ones, found.n, mechanism.p, mechanism.q, replace(options, population=None), sample=False)
-    return _mean_of_share(share, limits, _level_scores(question), found.n)
+    share = (ones / evidence.n - float(mechanism.q)) / float(mechanism.p - mechanism.q)
+    limits = binomial(ones, evidence.n, mechanism.p, mechanism.q, replace(options, population=None), sample=False)
+    return _mean_of_share(share, limits, _level_scores(question), evidence.n)
 
 
 def _mean_of_share(share: float, limits: Limits, scores: Sequence[float], n: int) -> Estimate:
@@ -242,31 +247,31 @@ def _mean_of_share(share: float, limits: Limits, scores: Sequence[float], n: int
 
 
 def _mean(
-    mechanism: Subset | Unary, found: Evidence, question: Question, scores: Sequence[float], options: Options
+    mechanism: Subset | Unary, evidence: Evidence, question: Question, scores: Sequence[float], options: Options
 ) -> Estimate:
     """The mean score; of an optional question, the mean among those who answered (Fieller)."""
-    low, high, n = min(scores), max(scores), found.n
+    low, high, n = min(scores), max(scores), evidence.n
     total, answered = np.zeros(mechanism.size), np.zeros(mechanism.size)
-    for digit, symbols in enumerate(members(found.field, question)[: question.no_answer]):
+    for digit, symbols in enumerate(members(evidence.field, question)[: question.no_answer]):
         total[symbols] = scores[digit]
         answered[symbols] = 1
-    value = functional.unbiased(mechanism, found.counts, n, total)
+    value = functional.unbiased(mechanism, evidence.counts, n, total)
     if not question.optional:
-        raw = functional.mean(mechanism, found.counts, n, total, options.alpha)
+        raw = functional.mean(mechanism, evidence.counts, n, total, options.alpha)
         limits = Limits(raw.around(value, low, high), raw)
         return Estimate("mean", "mean", n, clamp(value, low, high), limits, value, None)
-    share = functional.unbiased(mechanism, found.counts, n, answered)
+    share = functional.unbiased(mechanism, evidence.counts, n, answered)
     value = value / share if share > 0 else float("nan")
-    interval = functional.ratio(mechanism, found.counts, n, total, answered, low, high, options.alpha)
+    interval = functional.ratio(mechanism, evidence.counts, n, total, answered, low, high, options.alpha)
     point = clamp(value, low, high) if share > 0 else (low + high) / 2
     return Estimate("mean", "mean", n, point, Limits(interval, interval), value, None)
 
 
-def _geometric(mechanism: Geometric, found: Evidence, question: Question, options: Options) -> Estimate:
+def _geometric(mechanism: Geometric, evidence: Evidence, question: Question, options: Options) -> Estimate:
     """The mean of noisy levels: two's complement, so the first column counts negatively."""
-    width, n = mechanism.width, found.n
+    width, n = mechanism.width, evidence.n
     weights = [-(2 ** (width - 1)), *(2 ** (width - 1 - i) for i in range(1, width))]
-    mean = float(sum(weight * int(count) for weight, count in zip(weights, found.counts, strict=True)) / n)
+    mean = float(sum(weight * int(count) for weight, count in zip(weights, evidence.counts, strict=True)) / n)
     ratio, top = mechanism.ratio / WHOLE, mechanism.size - 1
     near = geometric_mean(mean, top, 2 * ratio / (1 - ratio) ** 2, n, options.alpha)
     limits = Limits(near.clipped(0, top), near.mapped(1, mean - clamp(mean, 0, top)))

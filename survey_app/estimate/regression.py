@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, ndtri, softmax
 
 from survey_app.channel import Floats
-from survey_app.estimate.intervals import APPROXIMATE, Interval
+from survey_app.estimate.intervals import Interval, Method
 
 MOST_STEPS = 200
 TOLERANCE = 1e-9
@@ -51,7 +51,7 @@ def _coefficients(names: Sequence[str], beta: Floats, covariance: Floats, n: int
     errors = np.sqrt(np.diag(covariance)).tolist()
     z = float(ndtri(1 - alpha / 2))
     return [
-        Coefficient(name, b, error, Interval(b - z * error, b + z * error, APPROXIMATE), n)
+        Coefficient(name, b, error, Interval(b - z * error, b + z * error, Method.WALD), n)
         for name, b, error in zip(names, beta.tolist(), errors, strict=True)
     ]
 

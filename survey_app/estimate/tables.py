@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from survey_app.channel import Floats
 from survey_app.estimate.hypotheses import Test
-from survey_app.estimate.intervals import APPROXIMATE, Interval, Limits
+from survey_app.estimate.intervals import Interval, Limits, Method
 from survey_app.estimate.question import Cell, Estimate, clamp
 
 MOST_CELLS = 1024
@@ -72,23 +72,23 @@ def score(top: float, bottom: float, spread: tuple[float, float, float], n: int,
 
 def share(n: int, value: float, low: float, high: float) -> Estimate:
     """A share, from the limits of its nearest possible value; a share of nobody is anything."""
-    limits = Interval(low, high, APPROXIMATE)
+    limits = Interval(low, high, Method.SCORE)
     if not math.isfinite(value):
         return Estimate("", "share", n, 0.5, Limits(limits, limits), value, None)
     point = clamp(value)
     return Estimate("", "share", n, point, Limits(limits.clipped(0, 1), limits.mapped(1, value - point)), value, None)
 
 
-def by_row(names: tuple[Names, Names], found: Rows, n: int, z: float) -> tuple[list[Cell], list[Cell]]:
+def by_row(names: tuple[Names, Names], rows: Rows, n: int, z: float) -> tuple[list[Cell], list[Cell]]:
     """The shares within rows, and their differences to the first row (MOVER with the correlation of both)."""
     within: list[Cell] = []
     differences: list[Cell] = []
     first: list[Estimate] = []
-    for i, j in np.ndindex(found.cells.shape):
-        top, bottom = float(found.cells[i, j]), float(found.sums[i])
+    for i, j in np.ndindex(rows.cells.shape):
+        top, bottom = float(rows.cells[i, j]), float(rows.sums[i])
         low, high = 0.0, 1.0
-        if found.known[i]:
-            v0, v1, v2 = (float(part[i, j]) for part in found.spread)
+        if rows.known[i]:
+            v0, v1, v2 = (float(part[i, j]) for part in rows.spread)
             low, high = score(top, bottom, (v0, v1, v2), n, z)
         one = share(n, top / bottom if bottom > 0 else math.nan, low, high)
         label = names[0][i], names[1][j]
@@ -96,8 +96,8 @@ def by_row(names: tuple[Names, Names], found: Rows, n: int, z: float) -> tuple[l
         if i == 0:
             first.append(one)
             continue
-        both = bool(found.known[i] and found.known[0])
-        rho = min(float(found.correlation[i, j]), 1 - 2 / n) if both else None  # of two reports nobody knows it
+        both = bool(rows.known[i] and rows.known[0])
+        rho = min(float(rows.correlation[i, j]), 1 - 2 / n) if both else None  # of two reports nobody knows it
         differences.append(Cell(label, _difference(n, one, first[j], rho)))
     return within, differences
 
@@ -105,7 +105,7 @@ def by_row(names: tuple[Names, Names], found: Rows, n: int, z: float) -> tuple[l
 def _difference(n: int, one: Estimate, first: Estimate, correlation: float | None) -> Estimate:
     value = one.unbiased - first.unbiased
     if correlation is None:
-        nothing = Interval(-1.0, 1.0, APPROXIMATE)
+        nothing = Interval(-1.0, 1.0, Method.MOVER)
         point = clamp(value, -1, 1) if math.isfinite(value) else 0.0
         return Estimate("", "difference", n, point, Limits(nothing, nothing), value, None)
 
@@ -114,5 +114,5 @@ def _difference(n: int, one: Estimate, first: Estimate, correlation: float | Non
 
     low = value - distance(one.unbiased - one.limits.raw.low, first.limits.raw.high - first.unbiased)
     high = value + distance(one.limits.raw.high - one.unbiased, first.unbiased - first.limits.raw.low)
-    raw = Interval(low, high, APPROXIMATE)
+    raw = Interval(low, high, Method.MOVER)
     return Estimate("", "difference", n, clamp(value, -1, 1), Limits(raw.around(value, -1, 1), raw), value, None)

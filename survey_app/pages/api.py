@@ -1,5 +1,6 @@
 """The machine's side: definitions, reports, results, health, the API's own description."""
 
+import msgspec
 from flask import Blueprint, Response, current_app, jsonify, request
 
 from client.definition import LARGEST_REPORT
@@ -74,7 +75,7 @@ def survey_results(slug: str) -> Response:
     """What the snapshot holds; public, or for the owner's token or session."""
     published = readable(version(slug))
     tally = store().snapshot(published)
-    response = jsonify(results(published.survey, tally, _options(tally.reports)))
+    response = jsonify(msgspec.to_builtins(results(published.survey, tally, _options(tally.reports))))
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -99,7 +100,7 @@ def survey_crosstab(slug: str) -> Response:
         crossed = crosstab_document(published.survey, tally, store().scan(published), rows, columns, options)
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
-    response = jsonify(crossed)
+    response = jsonify(msgspec.to_builtins(crossed))
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -6,8 +6,9 @@ both ways.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
+
+from msgspec import Struct
 
 from client.definition import Survey
 from client.mechanism import Flip, Subset, Unary
@@ -23,16 +24,14 @@ MOST_PAIRS = 6  # that are crossed without being asked for
 MOST_CELLS = 1000  # that anybody would look at
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(Struct, frozen=True):
     """The margin of a cell (None where none is seen), and that of each question's first estimand."""
 
     cell: float | None
     lines: list[Forecast]
 
 
-@dataclass(frozen=True)
-class Cross:
+class Cross(Struct, frozen=True):
     """Questions whose combinations matter: `cells` of them, a typical one at `share` if they are independent."""
 
     questions: list[str]

@@ -1,7 +1,8 @@
 """What the questions of a survey will tell, at the respondents and for the margin that are planned."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from client.definition import Field, Question, Survey
 from survey_app.explain import written
@@ -18,8 +19,7 @@ class Asked(NamedTuple):
     estimands: list[Estimand]
 
 
-@dataclass(frozen=True)
-class Forecast:
+class Forecast(Struct, frozen=True):
     """One estimand of one question: its margin at the planned respondents, and the respondents for the wanted one."""
 
     id: str

@@ -5,8 +5,9 @@ survey.
 """
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from survey_app.authoring import choose
 from survey_app.channel import bit_variance
@@ -28,8 +29,7 @@ LEVELS: tuple[tuple[str, Decimal | None], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(Struct, frozen=True):
     """One level of privacy: respondents for two margins and to show a rare yes, and what a report gives away."""
 
     name: str

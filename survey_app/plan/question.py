@@ -5,9 +5,10 @@ of a question together, so one person changes two of a choice's shares, and any 
 """
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any
+
+from msgspec import Struct
 
 from client.canonical import spell
 from client.definition import Question, parse_questions
@@ -33,16 +34,14 @@ from survey_app.plan.settings import Settings
 from survey_app.plan.spread import POPULATION, PlanError, Spread, margin
 
 
-@dataclass(frozen=True)
-class Precision:
+class Precision(Struct, frozen=True):
     """So many respondents give such a margin; None where a population is too small for it."""
 
     respondents: int | None
     margin: float
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(Struct, frozen=True):
     """Two groups, the second at `share`: how many in each tell them apart, and the power of those planned."""
 
     share: float
@@ -50,8 +49,7 @@ class Groups:
     power: float | None
 
 
-@dataclass(frozen=True)
-class Prospect:
+class Prospect(Struct, frozen=True):
     """One estimand of the question: what is reached, what would be without privacy or trust, and what can be told."""
 
     figure: str
@@ -79,8 +77,7 @@ class Prospect:
         return assumption(self.figure, self.planned)
 
 
-@dataclass(frozen=True)
-class SinglePlan:
+class SinglePlan(Struct, frozen=True):
     """The plan of one question; `epsilon` is what a person spends, `field_epsilon` what this question spends."""
 
     type: str

@@ -5,7 +5,8 @@ the best `ask`, and for questions that are, or could be, randomized together the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from client.definition import Survey
 from client.verify import verify
@@ -20,16 +21,14 @@ from survey_app.plan.variants import variant
 DEFAULT = Settings(respondents=1000, margin=0.05)
 
 
-@dataclass(frozen=True)
-class Alternative:
+class Alternative(Struct, frozen=True):
     """The same survey where each device answers `ask` fields (None: all)."""
 
     ask: int | None
     lines: list[Forecast]
 
 
-@dataclass(frozen=True)
-class SurveyPlan:
+class SurveyPlan(Struct, frozen=True):
     """A survey before its launch."""
 
     slug: str

@@ -3,19 +3,18 @@
 docs/methods.md §1, §9 and §13. Everything follows from the published mechanism and the document of the results.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from client.definition import Field, Question, Survey
 from client.mechanism import Flip, Geometric, Sampled, Subset, Unary
 from client.words import level_value
 from survey_app.channel import bit_variance, share_variance, union_variance
 from survey_app.estimate.question import members
+from survey_app.results.document import Line, Results
 
 UNTRUE = (0.1, 0.3)  # shares of true Yes that might have answered No
 INVENTED = 0.01  # a share of reports that might be made up
-
-Document = Mapping[str, Any]
 
 
 def symbols_of(field: Field, question: Question) -> int:
@@ -40,14 +39,14 @@ def design_effect(field: Field, question: Question, share: float) -> float | Non
     return variance / (share * (1 - share))
 
 
-def worth(field: Field, question: Question, lines: Sequence[Document]) -> tuple[Document, float] | None:
+def worth(field: Field, question: Question, lines: Sequence[Line]) -> tuple[Line, float] | None:
     """The line whose share is nearest to one half, and how many reports without noise would tell as much about it."""
-    shares = [line for line in lines if line["kind"] == "share"]
+    shares = [line for line in lines if line.kind == "share"]
     if not shares:
         return None
-    line = min(shares, key=lambda one: abs(one["estimate"] - 0.5))
-    effect = design_effect(field, question, line["estimate"])
-    return (line, line["n"] / effect) if effect else None
+    line = min(shares, key=lambda share: abs(share.estimate - 0.5))
+    effect = design_effect(field, question, line.estimate)
+    return (line, line.n / effect) if effect else None
 
 
 def largest_shift(survey: Survey, field: Field, question: Question, invented: float = INVENTED) -> float | None:
@@ -102,17 +101,20 @@ class Untrue(NamedTuple):
     """A yes with its interval, and what they become if a share of true Yes said No."""
 
     question: Question
-    line: Document
+    line: Line
     corrected: list[tuple[float, float, float]]  # estimate, low, high for each of UNTRUE
 
 
-def untrue_answers(survey: Survey, document: Document) -> list[Untrue]:
+def untrue_answers(survey: Survey, document: Results) -> list[Untrue]:
     """For every yes or no: estimate/(1 − l), and its interval likewise, cut at 1."""
-    found: list[Untrue] = []
-    for question, part in zip(survey.questions, document["questions"], strict=True):
-        if question.type == "yes_no" and part["estimates"]:
-            line = next(one for one in part["estimates"] if one["option"] == question.labels[1])
-            ends = ("estimate", "low", "high")
-            rows = [tuple(min(line[key] / (1 - lie), 1.0) for key in ends) for lie in UNTRUE]
-            found.append(Untrue(question, line, [(row[0], row[1], row[2]) for row in rows]))
-    return found
+    answers: list[Untrue] = []
+    for question, part in zip(survey.questions, document.questions, strict=True):
+        if question.type == "yes_no" and part.estimates:
+            line = next(line for line in part.estimates if line.option == question.labels[1])
+            answers.append(Untrue(question, line, [_corrected(line, lie) for lie in UNTRUE]))
+    return answers
+
+
+def _corrected(line: Line, lie: float) -> tuple[float, float, float]:
+    estimate, low, high = (min(number / (1 - lie), 1.0) for number in (line.estimate, line.low, line.high))
+    return estimate, low, high

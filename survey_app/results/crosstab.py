@@ -1,37 +1,71 @@
 """Two questions at once, as a document like the results."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterable
+
+from msgspec import Struct
 
 from client.definition import Survey
 from survey_app.estimate.crosstab import crosstab
+from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.question import Cell
-from survey_app.results.document import TOO_FEW, numbers
+from survey_app.results.document import TOO_FEW, Line, Note, cell_line
 from survey_app.tally import Bits, Tally
+
+
+class Crosstab(Struct, frozen=True, kw_only=True):
+    """Cells, shares within rows, differences to the first row, a test of independence."""
+
+    survey: str
+    rows: str
+    columns: str
+    n: int
+    confidence: float
+    row_options: tuple[str, ...]
+    column_options: tuple[str, ...]
+    estimates: tuple[Line, ...]
+    within_rows: tuple[Line, ...]
+    differences: tuple[Line, ...]
+    test: Test
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]:
+        """Its lines, by the lists they are in."""
+        return {"estimates": self.estimates, "within_rows": self.within_rows, "differences": self.differences}
+
+
+class EmptyCrosstab(Struct, frozen=True, kw_only=True):
+    """Too few reports answer both questions."""
+
+    survey: str
+    rows: str
+    columns: str
+    n: int
+    estimates: tuple[Line, ...]
+    note: Note
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]:
+        """No lines."""
+        return {}
 
 
 def crosstab_document(
     survey: Survey, tally: Tally, scan: Iterable[Bits], rows: str, columns: str, options: Options
-) -> dict[str, Any]:
-    """Two questions: cells, shares within rows, differences to the first row, a test of independence."""
-    found = crosstab(survey, rows, columns, tally, scan, options)
-
-    def lines(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-        return [{"options": list(cell.options), **numbers(cell.estimate)} for cell in cells]
-
-    about = {"survey": survey.digest, "rows": rows, "columns": columns}
-    if not found.cells:
-        return {**about, "n": found.n, **TOO_FEW}
-    return {
-        **about,
-        "n": found.n,
-        "confidence": options.confidence,
-        "row_options": list(found.rows),
-        "column_options": list(found.columns),
-        "estimates": lines(found.cells),
-        "within_rows": lines(found.within),
-        "differences": lines(found.differences),
-        "test": found.test and asdict(found.test),
-    }
+) -> Crosstab | EmptyCrosstab:
+    """Two questions of a survey; EmptyCrosstab where there is nothing to tell."""
+    crossed = crosstab(survey, rows, columns, tally, scan, options)
+    if crossed.test is None:
+        return EmptyCrosstab(survey=survey.digest, rows=rows, columns=columns, n=crossed.n, estimates=(), note=TOO_FEW)
+    return Crosstab(
+        survey=survey.digest,
+        rows=rows,
+        columns=columns,
+        n=crossed.n,
+        confidence=options.confidence,
+        row_options=crossed.rows,
+        column_options=crossed.columns,
+        estimates=tuple(map(cell_line, crossed.cells)),
+        within_rows=tuple(map(cell_line, crossed.within)),
+        differences=tuple(map(cell_line, crossed.differences)),
+        test=crossed.test,
+    )

@@ -1,103 +1,264 @@
-"""Results as the API gives them: estimates with their intervals, from the snapshot of the tally."""
+"""Results as the API gives them: estimates with their intervals, from the snapshot of the tally.
+
+The shapes are structs, and they are the only place where a key is named: JSON, the columns of CSV and the schemas of
+the API's description all follow from their fields, in their order. A key at its default is left out of JSON.
+"""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import fields, replace
 
 from client.definition import Question, Survey
 from survey_app.estimate import derived
-from survey_app.estimate.intervals import Options
-from survey_app.estimate.question import Estimate, Evidence, evidence, joint_cells, question_estimates
+from survey_app.estimate.intervals import Coverage, Method, Options
+from survey_app.estimate.question import Cell, Estimate, Evidence, Kind, evidence_of, joint_cells, question_estimates
 from survey_app.tally import Tally
 
-NUMBERS = (
-    "kind", "n", "estimate", "low", "high", "unbiased", "reported", "coverage", "sample_low", "sample_high",
-)  # fmt: skip
-LISTS = ("estimates", "answered", "totals", "cumulative")
-TOO_FEW = {"estimates": [], "note": "not enough reports"}
-TARGETS = {
-    "population": "low and high are for the population that the respondents are a random sample of: they cover who"
-    " happened to answer, and the coins.",
-    "sample": "sample_low and sample_high are for these very respondents: they cover the coins alone, and say nothing"
-    " of others.",
-}
 Totals = Mapping[str, Sequence[Sequence[str]]]  # for a question, sets of labels
+Note = Literal["not enough reports"]
+TOO_FEW: Note = "not enough reports"
+
+
+class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One estimate with its intervals: for an `option`, or for several `options` at once, one of each question.
+
+    `low` and `high`, with their `coverage`, are for the population that the respondents are a sample of, and `method`
+    says how they were made; `sample_low` and `sample_high`, with their `sample_coverage`, are for the respondents
+    themselves, and null where there is no such interval.
+    """
+
+    option: str = ""
+    options: tuple[str, ...] = ()
+    kind: Kind
+    n: int
+    estimate: float
+    low: float
+    high: float
+    unbiased: float | None
+    reported: float | None
+    coverage: Coverage
+    sample_low: float | None
+    sample_high: float | None
+    sample_coverage: Coverage | None
+    method: Method
+
+    @property
+    def name(self) -> str:
+        """What it is an estimate of, in one cell of a table."""
+        return self.option or " + ".join(self.options)
+
+    @property
+    def numbers(self) -> list[Any]:
+        """What a table has in the columns called NUMBERS."""
+        return [getattr(self, name) for name in NUMBERS]
+
+
+NUMBERS = tuple(field.name for field in fields(Line) if field.name not in ("option", "options"))
+
+
+class Quantile(Struct, frozen=True, kw_only=True):
+    """The answers that may hold a quantile."""
+
+    level: float
+    options: tuple[str, ...]
+    n: int
+    coverage: Coverage
+
+
+class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One question: its shares in order, then means; and what follows from the shares, where something does."""
+
+    id: str
+    type: str
+    epsilon: float
+    estimates: tuple[Line, ...]
+    note: Note | UnsetType = UNSET
+    answered: tuple[Line, ...] = ()
+    totals: tuple[Line, ...] = ()
+    cumulative: tuple[Line, ...] = ()
+    quantiles: tuple[Quantile, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What a table calls it."""
+        return self.id
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]:
+        """Its lines, by the lists they are in."""
+        return {
+            "estimates": self.estimates,
+            "answered": self.answered,
+            "totals": self.totals,
+            "cumulative": self.cumulative,
+        }
+
+
+class JointPart(Struct, frozen=True, kw_only=True):
+    """Questions that were randomized together: every combination of their answers."""
+
+    questions: tuple[str, ...]
+    estimates: tuple[Line, ...]
+    note: Note | UnsetType = UNSET
+
+    @property
+    def name(self) -> str:
+        """What a table calls it."""
+        return " + ".join(self.questions)
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]:
+        """Its lines, by the lists they are in."""
+        return {"estimates": self.estimates}
+
+
+class Targets(Struct, frozen=True, kw_only=True):
+    """What the two kinds of intervals are about, in words."""
+
+    population: str
+    sample: str
+
+
+TARGETS = Targets(
+    population="low and high are for the population that the respondents are a random sample of: they cover who"
+    " happened to answer, and the coins.",
+    sample="sample_low and sample_high are for these very respondents: they cover the coins alone, and say nothing"
+    " of others.",
+)
+
+
+class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All questions of a survey, and the joint fields; `slug` only where several surveys stand side by side."""
+
+    slug: str = ""
+    survey: str
+    reports: int
+    confidence: float
+    simultaneous: bool = False
+    narrow: bool = False
+    population: int | None = None
+    targets: Targets
+    questions: tuple[QuestionPart, ...]
+    joint: tuple[JointPart, ...]
+
+    @property
+    def parts(self) -> tuple[QuestionPart | JointPart, ...]:
+        """Whatever has lines."""
+        return *self.questions, *self.joint
+
+
+class Part(Protocol):
+    """Whatever has a name and lists of lines."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]: ...
 
 
 def results(
-    survey: Survey, tally: Tally, options: Options | None = None, totals: Totals | None = None
-) -> dict[str, Any]:
+    survey: Survey, tally: Tally, options: Options | None = None, totals: Totals | None = None, *, slug: str = ""
+) -> Results:
     """The document of GET /api/surveys/<slug>/results."""
     options = options or Options()
-    questions: dict[str, dict[str, Any]] = {}
-    joint: list[dict[str, Any]] = []
-    for found in evidence(survey, tally):
-        for question in found.field.questions:
-            questions[question.id] = _question(found, question, options, (totals or {}).get(question.id, ()))
-        if len(found.field.questions) > 1:
-            cells = [
-                {"options": list(cell.options), **numbers(cell.estimate)}
-                for cell in joint_cells(found, found.field.questions, options)
-            ]
-            names = {"questions": [question.id for question in found.field.questions]}
-            joint.append({**names, **({"estimates": cells} if cells else TOO_FEW)})
-    wanted = {"simultaneous": options.simultaneous, "narrow": options.narrow, "population": options.population}
-    return {
-        "survey": survey.digest,
-        "reports": tally.reports,
-        "confidence": options.confidence,
-        **{key: value for key, value in wanted.items() if value},
-        "targets": TARGETS,
-        "questions": [questions[question.id] for question in survey.questions],
-        "joint": joint,
-    }
+    questions: dict[str, QuestionPart] = {}
+    joint: list[JointPart] = []
+    for evidence in evidence_of(survey, tally):
+        together = evidence.field.questions
+        for question in together:
+            questions[question.id] = _question(evidence, question, options, (totals or {}).get(question.id, ()))
+        if len(together) > 1:
+            cells = tuple(cell_line(cell) for cell in joint_cells(evidence, together, options))
+            names = tuple(question.id for question in together)
+            joint.append(JointPart(questions=names, estimates=cells, note=note_on(cells)))
+    return Results(
+        slug=slug,
+        survey=survey.digest,
+        reports=tally.reports,
+        confidence=options.confidence,
+        simultaneous=options.simultaneous,
+        narrow=options.narrow,
+        population=options.population,
+        targets=TARGETS,
+        questions=tuple(questions[question.id] for question in survey.questions),
+        joint=tuple(joint),
+    )
 
 
-def _question(found: Evidence, question: Question, options: Options, totals: Sequence[Sequence[str]]) -> dict[str, Any]:
-    estimates = [entry(one) for one in question_estimates(found, question, options)]
-    about = {"id": question.id, "type": question.type, "epsilon": float(found.field.mechanism.epsilon)}
+def _question(
+    evidence: Evidence, question: Question, options: Options, totals: Sequence[Sequence[str]]
+) -> QuestionPart:
+    estimates = estimate_lines(question_estimates(evidence, question, options))
+    part = QuestionPart(
+        id=question.id,
+        type=question.type,
+        epsilon=float(evidence.field.mechanism.epsilon),
+        estimates=estimates,
+        note=note_on(estimates),
+    )
     if not estimates:
-        return {**about, **TOO_FEW}
-    more: dict[str, list[Any]] = {
-        "answered": [entry(one) for one in derived.answered(found, question, options)],
-        "totals": [entry(one) for labels in totals if (one := derived.total(found, question, labels, options))],
-    }
-    if derived.has_order(question):
-        more["cumulative"] = [entry(one) for one in derived.cumulative(found, question, options)]
-        more["quantiles"] = [
-            {"level": one.level, "options": list(one.options), "n": one.n, "coverage": one.coverage}
-            for one in derived.quantiles(found, question, options)
-        ]
-    return {**about, "estimates": estimates, **{key: value for key, value in more.items() if value}}
+        return part
+    summed = (derived.total(evidence, question, labels, options) for labels in totals)
+    part = replace(
+        part,
+        answered=estimate_lines(derived.answered(evidence, question, options)),
+        totals=estimate_lines(total for total in summed if total),
+    )
+    if not derived.has_order(question):
+        return part
+    return replace(
+        part,
+        cumulative=estimate_lines(derived.cumulative(evidence, question, options)),
+        quantiles=tuple(
+            Quantile(level=one.level, options=one.options, n=one.n, coverage=one.coverage)
+            for one in derived.quantiles(evidence, question, options)
+        ),
+    )
 
 
-def entry(one: Estimate) -> dict[str, Any]:
-    """An estimate as a line of the document."""
-    return {"option": one.option, **numbers(one)}
+def note_on(lines: Sequence[Line]) -> Note | UnsetType:
+    """What is said where there are no estimates."""
+    return UNSET if lines else TOO_FEW
 
 
-def numbers(one: Estimate) -> dict[str, Any]:
-    """The numbers of an estimate; what is not a number is null."""
-    sample = one.limits.sample
-    return {
-        "kind": one.kind,
-        "n": one.n,
-        "estimate": one.estimate,
-        "low": one.interval.low,
-        "high": one.interval.high,
-        "unbiased": None if math.isnan(one.unbiased) else one.unbiased,
-        "reported": one.reported,
-        "coverage": one.interval.label,
-        "sample_low": sample and sample.low,
-        "sample_high": sample and sample.high,
-    }
+def estimate_lines(estimates: Iterable[Estimate]) -> tuple[Line, ...]:
+    """Estimates as lines of a document."""
+    return tuple(_line(estimate, option=estimate.option) for estimate in estimates)
 
 
-def lines(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str, list[Any]]]:
-    """The document flat, for tables: which list, the question, the option, the numbers."""
-    for part in [*document["questions"], *document["joint"]]:
-        name = part.get("id") or " + ".join(part["questions"])
-        for kind in LISTS:
-            for line in part.get(kind, []):
-                option = line.get("option") or " + ".join(line["options"])
-                yield kind, name, option, [line[key] for key in NUMBERS]
+def cell_line(cell: Cell) -> Line:
+    """A combination of answers as a line of a document."""
+    return _line(cell.estimate, options=cell.options)
+
+
+def _line(estimate: Estimate, *, option: str = "", options: tuple[str, ...] = ()) -> Line:
+    """What is not a number is null."""
+    interval, sample = estimate.interval, estimate.limits.sample
+    return Line(
+        option=option,
+        options=options,
+        kind=estimate.kind,
+        n=estimate.n,
+        estimate=estimate.estimate,
+        low=interval.low,
+        high=interval.high,
+        unbiased=None if math.isnan(estimate.unbiased) else estimate.unbiased,
+        reported=estimate.reported,
+        coverage=interval.label,
+        sample_low=sample.low if sample else None,
+        sample_high=sample.high if sample else None,
+        sample_coverage=sample.label if sample else None,
+        method=interval.method,
+    )
+
+
+def table_rows(parts: Iterable[Part]) -> Iterator[tuple[str, str, Line]]:
+    """The lines of a document for a flat table: in which list, of which question."""
+    for part in parts:
+        for kind, lines in part.lists.items():
+            for line in lines:
+                yield kind, part.name, line

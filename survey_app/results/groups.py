@@ -2,63 +2,111 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from client.definition import Question, Survey
 from survey_app.estimate import groups
 from survey_app.estimate.groups import GroupsError
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.question import Estimate, evidence, question_estimates
-from survey_app.results.document import TOO_FEW, entry, results
+from survey_app.estimate.question import Estimate, evidence_of, question_estimates
+from survey_app.results.document import Line, Note, Results, estimate_lines, note_on, results
 from survey_app.tally import Tally
 
 Group = tuple[Survey, Tally]
+Estimates = Mapping[str, list[Estimate]]  # by question
 
 
-def groups_document(
-    members: Sequence[Group], options: Options, weights: Mapping[str, float] | None = None
-) -> dict[str, Any]:
-    """Each survey's results, their differences to the first, and with weights their post-stratified whole."""
+class GroupPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One question: differences between two groups, or with its `type` the whole of all groups."""
+
+    id: str
+    type: str = ""
+    estimates: tuple[Line, ...]
+    note: Note | UnsetType = UNSET
+
+    @property
+    def name(self) -> str:
+        """What a table calls it."""
+        return self.id
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]:
+        """Its lines, by the lists they are in."""
+        return {"estimates": self.estimates}
+
+
+class Differences(Struct, frozen=True, kw_only=True):
+    """The estimates of one group minus those of another."""
+
+    of: str
+    to: str
+    questions: tuple[GroupPart, ...]
+
+
+class Study(Struct, frozen=True, kw_only=True):
+    """Each group's results, their differences to the first, and with weights their post-stratified whole."""
+
+    strata: tuple[Results, ...]
+    differences: tuple[Differences, ...]
+    weights: dict[str, float] | UnsetType = UNSET
+    combined: tuple[GroupPart, ...] | UnsetType = UNSET
+
+
+def groups_document(members: Sequence[Group], options: Options, weights: Mapping[str, float] | None = None) -> Study:
+    """The groups of a study, side by side, and with weights together."""
     surveys = [survey for survey, _ in members]
     groups.check_same(surveys)
     shares = _shares(surveys, weights) if weights is not None else None
-    found = [_estimates(survey, tally, options) for survey, tally in members]
-    document: dict[str, Any] = {
-        "strata": [{"slug": survey.slug, **results(survey, tally, options)} for survey, tally in members],
-        "differences": [],
-    }
-    for survey, other in zip(surveys[1:], found[1:], strict=True):
-        questions = [
-            {
-                "id": question.id,
-                **_lines(
-                    groups.difference(b, a, groups.possible(question, a.kind))
-                    for a, b in _together([found[0], other], question)
-                ),
-            }
-            for question in surveys[0].questions
-        ]
-        document["differences"].append({"of": survey.slug, "to": surveys[0].slug, "questions": questions})
-    if shares is not None:
-        document["weights"] = dict(zip([survey.slug for survey in surveys], shares, strict=True))
-        counted = [(estimates, share) for estimates, share in zip(found, shares, strict=True) if share]
-        document["combined"] = [
-            {
-                "id": question.id,
-                "type": question.type,
-                **_lines(
-                    groups.combine(lines, [share for _, share in counted], groups.possible(question, lines[0].kind))
-                    for lines in _together([estimates for estimates, _ in counted], question)
-                ),
-            }
-            for question in surveys[0].questions
-        ]
-    return document
+    estimates = [_estimates(survey, tally, options) for survey, tally in members]
+    study = Study(
+        strata=tuple(results(survey, tally, options, slug=survey.slug) for survey, tally in members),
+        differences=tuple(
+            Differences(of=survey.slug, to=surveys[0].slug, questions=_differences(surveys[0], estimates[0], other))
+            for survey, other in zip(surveys[1:], estimates[1:], strict=True)
+        ),
+    )
+    if shares is None:
+        return study
+    by_slug = {survey.slug: share for survey, share in zip(surveys, shares, strict=True)}
+    return replace(study, weights=by_slug, combined=_combined(surveys[0], estimates, shares))
 
 
-def _lines(estimates: Iterable[Estimate]) -> dict[str, Any]:
-    lines = [entry(one) for one in estimates]
-    return {"estimates": lines} if lines else TOO_FEW
+def _differences(survey: Survey, first: Estimates, other: Estimates) -> tuple[GroupPart, ...]:
+    return tuple(
+        _part(
+            question.id,
+            "",
+            (
+                groups.difference(b, a, groups.possible(question, a.kind))
+                for a, b in _together([first, other], question)
+            ),
+        )
+        for question in survey.questions
+    )
+
+
+def _combined(survey: Survey, estimates: Sequence[Estimates], shares: Sequence[float]) -> tuple[GroupPart, ...]:
+    """Groups of no weight have no say, so they need no reports either."""
+    counted = [(group, share) for group, share in zip(estimates, shares, strict=True) if share]
+    weights = [share for _, share in counted]
+    return tuple(
+        _part(
+            question.id,
+            question.type,
+            (
+                groups.combine(lines, weights, groups.possible(question, lines[0].kind))
+                for lines in _together([group for group, _ in counted], question)
+            ),
+        )
+        for question in survey.questions
+    )
+
+
+def _part(name: str, kind: str, estimates: Iterable[Estimate]) -> GroupPart:
+    lines = estimate_lines(estimates)
+    return GroupPart(id=name, type=kind, estimates=lines, note=note_on(lines))
 
 
 def _shares(surveys: Sequence[Survey], weights: Mapping[str, float]) -> list[float]:
@@ -72,15 +120,15 @@ def _shares(surveys: Sequence[Survey], weights: Mapping[str, float]) -> list[flo
     return [value / math.fsum(values) for value in values]
 
 
-def _estimates(survey: Survey, tally: Tally, options: Options) -> dict[str, list[Estimate]]:
+def _estimates(survey: Survey, tally: Tally, options: Options) -> Estimates:
     return {
-        question.id: question_estimates(found, question, options)
-        for found in evidence(survey, tally)
-        for question in found.field.questions
+        question.id: question_estimates(evidence, question, options)
+        for evidence in evidence_of(survey, tally)
+        for question in evidence.field.questions
     }
 
 
-def _together(found: Sequence[Mapping[str, list[Estimate]]], question: Question) -> list[list[Estimate]]:
+def _together(by_group: Sequence[Estimates], question: Question) -> list[list[Estimate]]:
     """For each line of a question, its estimates in every group; lines that some group lacks are left out."""
-    by_option = [{(one.option, one.kind): one for one in estimates[question.id]} for estimates in found]
+    by_option = [{(one.option, one.kind): one for one in estimates[question.id]} for estimates in by_group]
     return [[lines[key] for lines in by_option] for key in by_option[0] if all(key in lines for lines in by_option)]

@@ -6,17 +6,16 @@ Nothing here is about a respondent.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import NamedTuple
 
 from client.definition import Field, Question, Survey
-from client.mechanism import Flip, Geometric, Mechanism, Sampled, Subset, Unary
+from client.mechanism import Flip, Geometric, Mechanism, Sampled, Unary
 from client.sampling import WHOLE
-from survey_app.estimate.intervals import Options
+from survey_app.estimate.intervals import Method, Options
 from survey_app.explain.chances import total
 from survey_app.explain.written import count, epsilon, percent, probability
-from survey_app.results.caution import INVENTED, Document, symbols_of
-from survey_app.results.document import LISTS
+from survey_app.results.caution import INVENTED
+from survey_app.results.document import Results, table_rows
 
 MOST_NAMED = 6  # questions of one mechanism that a sentence names
 
@@ -33,13 +32,12 @@ class Setting:
     compared: int = 0  # intervals of comparisons, beside those of the results
 
 
-def intervals_shown(document: Document, setting: Setting) -> int:
+def intervals_shown(document: Results, setting: Setting) -> int:
     """How many intervals a reader sees."""
-    parts = chain(document["questions"], document["joint"])
-    return setting.compared + sum(len(part.get(kind, ())) for part in parts for kind in LISTS)
+    return setting.compared + sum(1 for _ in table_rows(document.parts))
 
 
-def paragraph(survey: Survey, document: Document, setting: Setting) -> str:
+def paragraph(survey: Survey, document: Results, setting: Setting) -> str:
     """A methods paragraph with this survey's own numbers, ready to paste into a paper."""
     return " ".join(
         [
@@ -49,16 +47,16 @@ def paragraph(survey: Survey, document: Document, setting: Setting) -> str:
             *_mechanisms(survey),
             _budget(survey),
             _estimators(survey),
-            _intervals(survey, setting),
+            _intervals(document, setting),
             "Questions, options and parameters are fixed by the survey's definition, whose SHA-256 digest is"
             f" {survey.digest}.",
         ]
     )
 
 
-def _reports(survey: Survey, document: Document, setting: Setting) -> str:
+def _reports(survey: Survey, document: Results, setting: Setting) -> str:
     state = "all that the closed survey received" if setting.final else "the survey was still open"
-    text = f"The figures rest on n = {count(document['reports'])} reports ({state})."
+    text = f"The figures rest on n = {count(document.reports)} reports ({state})."
     if survey.ask is not None:
         text += f" Each device answered {survey.ask} of the {len(survey.fields)} fields, drawn at random."
     return text
@@ -159,64 +157,47 @@ def _figures(question: Question) -> tuple[str, ...]:
     return ("share", "mean") if question.type == "scale" else ("share",)
 
 
-def interval_kinds(field: Field, question: Question) -> list[str]:
-    """The intervals that the estimates of a question get; the keys of `_kind_words`."""
-    mechanism = field.mechanism
-    if isinstance(mechanism, Geometric):
-        return ["quadratic"]
-    if isinstance(mechanism, Flip | Sampled):
-        return ["binomial"]
-    several = "normal" if isinstance(mechanism, Unary) else "korn"
-    single = isinstance(mechanism, Subset) and mechanism.weight == 1
-    mean = "fieller" if question.optional else "dirichlet" if single else several
-    if question.levels:
-        return ["binomial" if mechanism.size == 2 and single else mean]
-    found = ["binomial" if single or symbols_of(field, question) == 1 else several]
-    if question.type == "scale" or question.bins:
-        found.append("binomial" if single else several)  # cumulative shares
-    if question.type == "scale":
-        found.append(mean)
-    return [*found, "fieller"] if question.optional else found
+def methods_used(document: Results) -> set[Method]:
+    """How the intervals of a document were made: what each of its lines says of itself."""
+    return {line.method for _, _, line in table_rows(document.parts)}
 
 
-def _kind_words(options: Options) -> dict[str, str]:
-    if options.population is not None:
-        binomial = (
-            f"score intervals for a population of {count(options.population)} with the finite-population correction, on"
-            " the binomial count of reported bits (approximate)"
-        )
-    elif options.narrow:
-        binomial = "Wilson intervals on the binomial count of reported bits (approximate: right on average)"
-    else:
-        binomial = (
-            "Clopper–Pearson intervals on the binomial count of reported bits, guarded at both ends of the possible"
-            " range (coverage guaranteed)"
-        )
+def method_words(options: Options) -> dict[Method, str]:
+    """A phrase for every method, in the order in which a paragraph names them."""
+    mapped = "mapped as the estimate is"
     return {
-        "binomial": f"{binomial}, mapped as the estimate is",
-        "dirichlet": "Dirichlet–Clopper–Pearson intervals for means of scores (approximate)",
-        "korn": "Korn–Graubard intervals for sums over several reported symbols (approximate)",
-        "normal": "normal intervals with a continuity correction for sums over several coins (approximate)",
-        "quadratic": "intervals from the noise's known variance for means under geometric noise (approximate)",
-        "fieller": "Fieller's intervals for figures among those who answered (approximate)",
+        Method.CLOPPER_PEARSON: "Clopper–Pearson intervals on the binomial count of reported bits, guarded at both ends"
+        f" of the possible range (coverage guaranteed), {mapped}",
+        Method.WILSON: "Wilson intervals on the binomial count of reported bits (approximate: right on average),"
+        f" {mapped}",
+        Method.FINITE_POPULATION: f"score intervals for a population of {count(options.population or 0)} with the"
+        f" finite-population correction, on the binomial count of reported bits (approximate), {mapped}",
+        Method.DIRICHLET: "Dirichlet–Clopper–Pearson intervals for means of scores (approximate)",
+        Method.KORN_GRAUBARD: "Korn–Graubard intervals for sums over several reported symbols (approximate)",
+        Method.NORMAL: "normal intervals with a continuity correction for sums over several coins (approximate)",
+        Method.QUADRATIC: "intervals from the noise's known variance for means under geometric noise (approximate)",
+        Method.FIELLER: "Fieller's intervals for figures among those who answered (approximate)",
+        Method.SCORE: "score intervals for the cells of two questions and the shares within rows (approximate)",
+        Method.MOVER: "MOVER intervals for sums and differences of estimates (approximate)",
+        Method.WALD: "Wald intervals for the coefficients of a regression (approximate)",
+        Method.CERTAIN: "a single point where a total holds every answer (certain)",
     }
 
 
-def _intervals(survey: Survey, setting: Setting) -> str:
-    used = {kind for field in survey.fields for one in field.questions for kind in interval_kinds(field, one)}
-    words = [text for kind, text in _kind_words(setting.options).items() if kind in used]
+def _intervals(document: Results, setting: Setting) -> str:
+    used = methods_used(document)
+    words = [text for method, text in method_words(setting.options).items() if method in used]
     if setting.sample:
         target = (
             "plots show intervals for these respondents alone, which cover the randomization only (score intervals,"
             " approximate), where such exist; otherwise intervals refer to the population of which the respondents are"
-            " a random sample, and are"
+            " a random sample"
         )
     else:
-        target = "they refer to the population of which the respondents are a random sample, and are"
+        target = "they refer to the population of which the respondents are a random sample"
+    made = f", and are {'; '.join(words)}" if words else ""
     together = " for all answers of a question together (Bonferroni)" if setting.options.simultaneous else " each"
-    return (
-        f"Intervals have a confidence of {percent(setting.options.confidence)}{together}; {target} {'; '.join(words)}."
-    )
+    return f"Intervals have a confidence of {percent(setting.options.confidence)}{together}; {target}{made}."
 
 
 class Item(NamedTuple):
@@ -227,9 +208,9 @@ class Item(NamedTuple):
     open: bool = False
 
 
-def checklist(survey: Survey, document: Document, setting: Setting) -> list[Item]:
+def checklist(survey: Survey, document: Results, setting: Setting) -> list[Item]:
     """What a report of these results should state (docs/methods.md §13)."""
-    reports = document["reports"]
+    reports = document.reports
     each = [
         f"{'+'.join(one.id for one in field.questions)} {epsilon(field.mechanism.epsilon)}" for field in survey.fields
     ]
@@ -256,7 +237,7 @@ def checklist(survey: Survey, document: Document, setting: Setting) -> list[Item
     ]  # fmt: skip
 
 
-def cautions(document: Document, setting: Setting) -> list[str]:
+def cautions(document: Results, setting: Setting) -> list[str]:
     """What the intervals do not say."""
     options, shown = setting.options, intervals_shown(document, setting)
     if options.simultaneous:

@@ -4,16 +4,16 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from client.definition import Survey
 from client.mechanism import Flip, Subset, Unary
 from survey_app import channel
 from survey_app.channel import Floats
 from survey_app.estimate.groups import asked
-from survey_app.estimate.intervals import Options
+from survey_app.estimate.intervals import Coverage, Method, Options
 from survey_app.estimate.question import LEAST_REPORTS, symbol_names
 from survey_app.estimate.regression import Coefficient, FitError, Latent, latent_logistic, logistic
 from survey_app.results.groups import Group
@@ -24,13 +24,36 @@ LARGEST = 700.0  # whose exponential is still a number
 MOST_NUMBERS = 10_000_000  # different reports × combinations of answers
 
 
+class CoefficientLine(Struct, frozen=True, kw_only=True):
+    """A log odds ratio with its interval, and the odds ratio where it is still a number."""
+
+    name: str
+    n: int
+    estimate: float
+    standard_error: float
+    low: float
+    high: float
+    odds_ratio: float | None
+    coverage: Coverage
+    method: Method
+
+
+class Regression(Struct, frozen=True, kw_only=True):
+    """The log odds of one answer, explained."""
+
+    outcome: str
+    label: str
+    confidence: float
+    coefficients: tuple[CoefficientLine, ...]
+
+
 def regression_on_groups(
     members: Sequence[Group],
     outcome: str,
     label: str,
     covariates: Mapping[str, Mapping[str, float]],
     options: Options,
-) -> dict[str, Any]:
+) -> Regression:
     """The log odds of an answer on what is known of each group."""
     slugs = [survey.slug for survey, _ in members]
     missing = [slug for slug in slugs if slug not in covariates]
@@ -52,15 +75,15 @@ def regression_on_groups(
         ones[i] = float(tally.counts[place.start + bit])
         totals[i] = float(tally.reports if place.asked is None else tally.counts[place.asked])
         p[i], q[i] = float(mechanism.p), float(mechanism.q)
-    found = logistic(
+    coefficients = logistic(
         ["intercept", *names], np.array(rows), np.array(ones), np.array(totals), np.array(p), np.array(q), options.alpha
     )
-    return _fit(outcome, label, found, options)
+    return _fit(outcome, label, coefficients, options)
 
 
 def regression_on_questions(
     survey: Survey, scan: Iterable[Bits], outcome: str, label: str, on: Sequence[str], options: Options
-) -> dict[str, Any]:
+) -> Regression:
     """The log odds of an answer on the true, unseen answers to other questions of the same survey."""
     place, bit = _bit(survey, outcome, label)
     predictors = [_alone(survey, name) for name in on]
@@ -86,21 +109,22 @@ def regression_on_questions(
     return _fit(outcome, label, latent_logistic(names, data, options.alpha), options)
 
 
-def _fit(outcome: str, label: str, found: Sequence[Coefficient], options: Options) -> dict[str, Any]:
-    lines = [
-        {
-            "name": one.name,
-            "n": one.n,
-            "estimate": one.estimate,
-            "standard_error": one.error,
-            "low": one.interval.low,
-            "high": one.interval.high,
-            "odds_ratio": math.exp(one.estimate) if abs(one.estimate) < LARGEST else None,
-            "coverage": one.interval.label,
-        }
-        for one in found
-    ]
-    return {"outcome": outcome, "label": label, "confidence": options.confidence, "coefficients": lines}
+def _fit(outcome: str, label: str, coefficients: Sequence[Coefficient], options: Options) -> Regression:
+    lines = tuple(
+        CoefficientLine(
+            name=one.name,
+            n=one.n,
+            estimate=one.estimate,
+            standard_error=one.error,
+            low=one.interval.low,
+            high=one.interval.high,
+            odds_ratio=math.exp(one.estimate) if abs(one.estimate) < LARGEST else None,
+            coverage=one.interval.label,
+            method=one.interval.method,
+        )
+        for one in coefficients
+    )
+    return Regression(outcome=outcome, label=label, confidence=options.confidence, coefficients=lines)
 
 
 def _alone(survey: Survey, name: str) -> Columns:

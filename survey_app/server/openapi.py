@@ -1,9 +1,18 @@
-"""The API's description, OpenAPI 3.1; a test compares it with the routes and with the table of problems."""
+"""The API's description, OpenAPI 3.1; a test compares it with the routes and with the table of problems.
 
+The shapes of results and cross-tabs are not written down a second time: their schemas come from the structs that the
+replies are made of.
+"""
+
+from functools import cache
 from typing import Any
+
+import msgspec
 
 from client.definition import NAME
 from survey_app.problems import CONTENT_TYPE, PROBLEMS
+from survey_app.results.crosstab import Crosstab, EmptyCrosstab
+from survey_app.results.document import Results
 
 SLUG = {"name": "slug", "in": "path", "required": True, "schema": {"type": "string", "pattern": f"^{NAME.pattern}$"}}
 TEXT = {"type": "string"}
@@ -49,9 +58,20 @@ def _status(value: str) -> dict[str, Any]:
     return {"type": "object", "required": ["status"], "properties": {"status": {"const": value}}}
 
 
+@cache
+def _documents() -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """References to the schemas of results, a cross-tab and an empty one; and all schemas they need, by name."""
+    derived = msgspec.json.schema_components(
+        [Results, Crosstab, EmptyCrosstab], ref_template="#/components/schemas/{name}"
+    )
+    references, schemas = msgspec.json.decode(msgspec.json.encode(derived))  # plain lists, as a reader of JSON has them
+    return references, schemas
+
+
 def document() -> dict[str, Any]:
     """The whole description."""
     whole = {"type": "object"}
+    (results, crosstab, empty), schemas = _documents()
     batch = {
         "type": "object",
         "required": ["stored", "already_stored", "rejected", "rejected_lines"],
@@ -118,7 +138,7 @@ def document() -> dict[str, Any]:
                     "security": [{}, {"token": []}],
                     "parameters": [SLUG, digest, *INTERVALS],
                     "responses": {
-                        "200": _json("the results", whole),
+                        "200": _json("the results", results),
                         **_problems("malformed_request", "unauthorized", "forbidden", "not_found", "unavailable"),
                     },
                 }
@@ -132,7 +152,7 @@ def document() -> dict[str, Any]:
                         *PAIR,
                     ],
                     "responses": {
-                        "200": _json("cells, shares within rows, differences, a test", whole),
+                        "200": _json("cells, shares within rows, differences, a test", {"anyOf": [crosstab, empty]}),
                         **_problems("malformed_request", "unauthorized", "forbidden", "not_found", "unavailable"),
                     },
                 }
@@ -148,6 +168,7 @@ def document() -> dict[str, Any]:
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "schemas": {
+                **schemas,
                 "Problem": {
                     "type": "object",
                     "required": ["type", "status", "code", "title", "detail"],

@@ -5,14 +5,14 @@ code as those of a real survey. Beside each interval stands what is true of thes
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from client.answer import unanswered
 from client.definition import Question, Survey
-from survey_app.estimate.question import scores_of, symbol_names
+from survey_app.estimate.question import Kind, scores_of, symbol_names
 from survey_app.plan.people import Indices, draw_people
+from survey_app.results import document
 from survey_app.results.document import results
 from survey_app.simulate import devices
 from survey_app.tally import Tally, add_bits
@@ -25,7 +25,7 @@ class Line:
     """One figure: what is true, and what the results say."""
 
     option: str
-    kind: str
+    kind: Kind
     truth: float
     n: int
     estimate: float
@@ -49,10 +49,10 @@ class Tried:
 def try_out(survey: Survey, respondents: int, rng: np.random.Generator) -> list[Tried]:
     """The results of so many made-up respondents, question by question."""
     said = draw_people(survey, {}, respondents, rng)
-    document = results(survey, tally(survey, said, respondents, rng))
+    told = results(survey, tally(survey, said, respondents, rng))
     return [
-        Tried(question, tuple(_line(question, one, said[question.id]) for one in found["estimates"]))
-        for question, found in zip(survey.questions, document["questions"], strict=True)
+        Tried(question, tuple(_line(question, line, said[question.id]) for line in part.estimates))
+        for question, part in zip(survey.questions, told.questions, strict=True)
     ]
 
 
@@ -67,12 +67,12 @@ def tally(survey: Survey, said: dict[str, Indices], respondents: int, rng: np.ra
     return Tally(respondents, counts)
 
 
-def _line(question: Question, found: dict[str, Any], said: Indices) -> Line:
-    numbers = (found[key] for key in ("n", "estimate", "low", "high"))
-    return Line(found["option"], found["kind"], truth(question, found["option"], found["kind"], said), *numbers)
+def _line(question: Question, line: document.Line, said: Indices) -> Line:
+    true = truth(question, line.option, line.kind, said)
+    return Line(line.option, line.kind, true, line.n, line.estimate, line.low, line.high)
 
 
-def truth(question: Question, option: str, kind: str, said: Indices) -> float:
+def truth(question: Question, option: str, kind: Kind, said: Indices) -> float:
     """A share of all these people, or the mean of those who answered."""
     if kind == "mean":
         return _mean(question, said)

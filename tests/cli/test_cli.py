@@ -70,9 +70,9 @@ def test_the_whole_life_of_a_survey(run: Any, file: str, tmp_path: Path) -> None
     found = json.loads(run("results", "exam").output)
     assert found["reports"] == 40
     table = run("results", "exam", "--csv").output.splitlines()
-    assert (
-        table[0]
-        == "survey,list,question,option,kind,n,estimate,low,high,unbiased,reported,coverage,sample_low,sample_high"
+    assert table[0] == (
+        "survey,list,question,option,kind,n,estimate,low,high,unbiased,reported,coverage,sample_low,sample_high,"
+        "sample_coverage,method"
     )
     assert table[1].startswith("exam,estimates,cheated,no,share,40,")
     assert any("'=1+1" in row for row in table)

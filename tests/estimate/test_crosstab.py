@@ -40,7 +40,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.estimate.test_derived import at_least
+from tests.estimate.rare import at_least
 
 DIE = {"kind": "flip", "one": str(5 * 2**61), "zero": str(2**61)}
 

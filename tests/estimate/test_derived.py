@@ -18,20 +18,24 @@ from scipy.stats import binom, hypergeom, multinomial
 from client.mechanism import Flip, Sampled, Subset, Unary, publish
 from survey_app.authoring import choose
 from survey_app.estimate import derived, functional
-from survey_app.estimate.intervals import Interval, Limits, Options, binomial, dirichlet, finite, geometric_mean
+from survey_app.estimate.intervals import (
+    Interval,
+    Limits,
+    Method,
+    Options,
+    binomial,
+    dirichlet,
+    finite,
+    geometric_mean,
+)
 from survey_app.estimate.question import Evidence, project, question_estimates
 from survey_app.simulate.devices import reports
 from tests.definitions import COIN, define, field, multiple, number, sampled, scale, subset, survey, unary, yes_no
 from tests.definitions import choice as choice_question
+from tests.estimate.rare import at_least
 
 Floats = npt.NDArray[np.float64]
 ALPHA, Z = 0.05, 1.959963984540054
-RARE = 1e-8
-
-
-def at_least(stated: float, runs: int) -> float:
-    """What a coverage of `stated` falls below in so many runs with probability RARE."""
-    return float(binom.ppf(RARE, runs, stated)) / runs
 
 
 def ends(found: list[Interval]) -> tuple[Floats, Floats]:
@@ -142,7 +146,7 @@ def test_the_sample_interval_is_that_of_a_population_of_the_respondents(epsilon:
         assert one.sample == one.interval
         share = (y / n - q) / (p - q)
         if math.ceil(n * q) <= y <= math.floor(n * p):
-            plain = Interval(share - half, share + half, "").clipped(0, 1)
+            plain = Interval(share - half, share + half, Method.NORMAL).clipped(0, 1)
             assert (one.interval.low, one.interval.high) == pytest.approx((plain.low, plain.high), abs=1e-9)
 
 
@@ -154,7 +158,9 @@ def test_half_a_report_is_what_the_sample_interval_needs(epsilon: str, n: int, w
     assert worst_finite(made.p, made.q, n, n, found) >= 0.951
     if without is not None:
         half = Z * math.sqrt(p * (1 - p) / n) / (p - q)
-        plain = [Interval((y / n - q) / (p - q) - half, (y / n - q) / (p - q) + half, "") for y in range(n + 1)]
+        plain = [
+            Interval((y / n - q) / (p - q) - half, (y / n - q) / (p - q) + half, Method.NORMAL) for y in range(n + 1)
+        ]
         assert worst_finite(made.p, made.q, n, n, plain) == pytest.approx(without, abs=0.0015)
 
 
@@ -314,7 +320,7 @@ def test_sampled_options_are_covered_whoever_is_asked_about_them() -> None:
             total += chance
         worst = min(worst, held / total)
     assert worst >= 0.95
-    assert binomial(0, 0, made.p, made.q, Options(), sample=False).interval == Interval(0, 1, "guaranteed")
+    assert binomial(0, 0, made.p, made.q, Options(), sample=False).interval == Interval(0, 1, Method.CLOPPER_PEARSON)
     found_lines = question_estimates(
         Evidence(parsed.fields[0], np.array([0, 5, 3, 2, 1, 0, 4, 5]), n), parsed.questions[0], Options()
     )
@@ -392,7 +398,7 @@ def test_dirichlet_covers_every_mean_of_three_scores() -> None:
         for one in counts:
             scores = np.repeat([0, 0.5, 1], one)
             centre, half = (scores.mean() - 1.5 * q) / (p - q), Z * scores.std(ddof=1) / math.sqrt(n) / (p - q)
-            plain.append(Interval(centre - half, centre + half, ""))
+            plain.append(Interval(centre - half, centre + half, Method.NORMAL))
         worst = [1.0, 1.0]
         for i in range(11):
             for j in range(11 - i):

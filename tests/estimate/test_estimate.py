@@ -28,8 +28,7 @@ from survey_app.estimate.intervals import (
     korn_graubard,
     wilson,
 )
-from survey_app.estimate.question import Estimate, Evidence, evidence, joint_cells, project, question_estimates
-from survey_app.results.document import results
+from survey_app.estimate.question import Estimate, Evidence, evidence_of, joint_cells, project, question_estimates
 from survey_app.tally import Tally
 from tests import reference
 from tests.client.test_mechanism import SMALL, all_answers
@@ -158,7 +157,7 @@ def exact_counts(definition: dict[str, Any], shares: list[float]) -> tuple[np.nd
 def estimates_of(parsed: Survey, counts: np.ndarray[Any, Any], n: int) -> dict[str, list[Estimate]]:
     return {
         question.id: question_estimates(found, question, Options())
-        for found in evidence(parsed, Tally(n, counts))
+        for found in evidence_of(parsed, Tally(n, counts))
         for question in found.field.questions
     }
 
@@ -301,7 +300,7 @@ def test_means_are_covered_as_stated(
         return sum(i.low <= truth <= i.high for i in intervals) / runs
 
     assert covered(found) >= allowed
-    halved = [Interval(i.low + (i.high - i.low) / 4, i.high - (i.high - i.low) / 4, i.label) for i in found]
+    halved = [Interval(i.low + (i.high - i.low) / 4, i.high - (i.high - i.low) / 4, i.method) for i in found]
     assert covered(halved) < allowed
 
 
@@ -329,52 +328,6 @@ def test_unions_are_exact_where_each_report_names_one_symbol() -> None:
     p, q = made.p + made.q, 2 * made.q
     assert found == guarded(70, 100, p, q, ALPHA)
     assert found.label == "guaranteed"
-
-
-# the document
-
-
-KEYS = {"kind", "n", "estimate", "low", "high", "unbiased", "reported", "coverage", "sample_low", "sample_high"}
-
-
-def test_the_results_document_has_its_fixed_keys() -> None:
-    definition = SMALL["joint"]
-    found = results(survey(definition), Tally(100, np.array([30, 40, 20, 50, 40, 20])))
-    assert set(found) == {"survey", "reports", "confidence", "targets", "questions", "joint"}
-    assert [question["id"] for question in found["questions"]] == ["cheated", "help"]
-    for question in found["questions"]:
-        assert {"id", "type", "epsilon", "estimates"} <= set(question)
-        assert all(set(one) == KEYS | {"option"} for one in question["estimates"])
-    assert all(set(one) == KEYS | {"options"} for one in found["joint"][0]["estimates"])
-
-
-def test_the_worked_line_of_the_design() -> None:
-    """1240 reports, of which 35.6% say yes at coin odds: 21.3%, from 16.1% to 26.7%."""
-    found = results(survey(define([yes_no()], [field(COIN, "cheated")])), Tally(1240, np.array([441])))
-    no, yes = found["questions"][0]["estimates"]
-    assert (yes["option"], yes["kind"], yes["n"]) == ("yes", "share", 1240)
-    assert yes["estimate"] == pytest.approx(0.2113, abs=5e-4)
-    assert (yes["low"], yes["high"]) == pytest.approx((0.158, 0.266), abs=2e-3)
-    assert no["estimate"] + yes["estimate"] == pytest.approx(1)
-
-
-@pytest.mark.parametrize("reports", [0, 1])
-def test_under_two_reports_there_is_no_estimate(reports: int) -> None:
-    for definition in (SMALL["joint"], SMALL["sampled"], SMALL["ask one"]):
-        found = results(survey(definition), Tally(reports, np.zeros(survey(definition).width, dtype=np.int64)))
-        for question in found["questions"]:
-            assert question["estimates"] == []
-            assert question["note"] == "not enough reports"
-
-
-def test_no_estimate_is_without_its_interval_and_n() -> None:
-    for definition in SMALL.values():
-        width = survey(definition).width
-        found = results(survey(definition), Tally(50, np.full(width, 17)))
-        for entry in [*found["questions"], *found["joint"]]:
-            for one in entry["estimates"]:
-                assert one["low"] <= one["high"]
-                assert one["n"] >= 2
 
 
 def test_a_sampled_option_is_estimated_among_those_asked() -> None:

@@ -37,7 +37,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.estimate.test_derived import at_least
+from tests.estimate.rare import at_least
 
 Floats = npt.NDArray[np.float64]
 ALPHA, Z = 0.05, 1.959963984540054
@@ -154,16 +154,16 @@ def test_one_randomized_predictor_gives_the_log_odds_ratio_of_the_debiased_table
     found = regression_on_questions(study, [rows[:500], rows[500:]], "y", "yes", ["x"], Options())
     table = crosstab(study, "y", "x", Tally(0, np.zeros(2, dtype=np.int64)), [rows], Options())
     no_no, no_yes, yes_no_, yes_yes = (cell.estimate.unbiased for cell in table.cells)
-    intercept, slope = found["coefficients"]
-    assert intercept["estimate"] == pytest.approx(math.log(yes_no_ / no_no), abs=1e-4)
-    assert slope["estimate"] == pytest.approx(math.log(yes_yes * no_no / (no_yes * yes_no_)), abs=1e-4)
+    intercept, slope = found.coefficients
+    assert intercept.estimate == pytest.approx(math.log(yes_no_ / no_no), abs=1e-4)
+    assert slope.estimate == pytest.approx(math.log(yes_yes * no_no / (no_yes * yes_no_)), abs=1e-4)
     back = np.linalg.inv(np.kron(*[np.array([[0.75, 0.25], [0.25, 0.75]])] * 2))
     reported = np.array([420, 260, 250, 270]) / 1200
     spread = back @ (np.diag(reported) - np.outer(reported, reported)) @ back.T / 1200
     gradient = np.array([1, -1, -1, 1]) / (back @ reported)
-    assert slope["standard_error"] == pytest.approx(math.sqrt(gradient @ spread @ gradient), rel=1e-3)
-    assert slope["odds_ratio"] == pytest.approx(math.exp(slope["estimate"]))
-    assert (slope["name"], slope["n"], slope["coverage"]) == ("x: yes", 1200, "approximate")
+    assert slope.standard_error == pytest.approx(math.sqrt(gradient @ spread @ gradient), rel=1e-3)
+    assert slope.odds_ratio == pytest.approx(math.exp(slope.estimate))
+    assert (slope.name, slope.n, slope.coverage, slope.method) == ("x: yes", 1200, "approximate", "wald")
 
 
 def flip(epsilon: int) -> dict[str, Any]:
@@ -188,8 +188,8 @@ def test_coefficients_on_randomized_answers_are_covered(
         says = (rng.random(n) < expit(beta[0] + np.array([0.0, *beta[1:]])[x])).astype(np.int64)
         indices = {"x": x, "y": says, "z": rng.integers(0, 2, n)}
         lines = regression_on_questions(study, reports(study, indices, rng), "y", label, ["x"], Options())
-        found[run] = [(one["estimate"], one["standard_error"]) for one in lines["coefficients"]]
-        assert 0 < lines["coefficients"][0]["n"] <= n
+        found[run] = [(one.estimate, one.standard_error) for one in lines.coefficients]
+        assert 0 < lines.coefficients[0].n <= n
     estimates, errors = found[:, :, 0], found[:, :, 1]
     held = (np.abs(estimates - beta) <= Z * errors).mean(axis=0)
     assert held.min() >= at_least(0.95, runs)
@@ -203,8 +203,8 @@ def test_ignoring_the_noise_of_a_predictor_draws_its_slope_to_zero() -> None:
     x = (rng.random(n) < 0.4).astype(np.int64)
     y = (rng.random(n) < expit(-0.5 + x)).astype(np.int64)
     rows = np.concatenate(list(reports(study, {"y": y, "x": x}, rng)))
-    slope = regression_on_questions(study, [rows], "y", "yes", ["x"], Options())["coefficients"][1]
-    assert abs(slope["estimate"] - 1) < MANY * slope["standard_error"]
+    slope = regression_on_questions(study, [rows], "y", "yes", ["x"], Options()).coefficients[1]
+    assert abs(slope.estimate - 1) < MANY * slope.standard_error
     bits = np.unpackbits(rows, axis=1, count=2).astype(float)
     made = choose.flip(Decimal(1))
     naive = fit(np.column_stack([np.ones(n), bits[:, 1]]), bits[:, 0], np.ones(n), float(made.p), float(made.q))[1]
@@ -285,12 +285,12 @@ def test_strata_with_covariates() -> None:
         "d": {"year": 4, "town": 1},
     }
     found = regression_on_groups(strata("a", "b", "c", "d"), "y", "yes", covariates, Options(0.9))
-    assert [one["name"] for one in found["coefficients"]] == ["intercept", "year", "town"]
-    assert {one["n"] for one in found["coefficients"]} == {800}
-    assert found["coefficients"][1]["estimate"] > 0
-    assert found["confidence"] == 0.9
+    assert [one.name for one in found.coefficients] == ["intercept", "year", "town"]
+    assert {one.n for one in found.coefficients} == {800}
+    assert found.coefficients[1].estimate > 0
+    assert found.confidence == 0.9
     direct = fit([[1, 1, 0], [1, 2, 1], [1, 3, 0], [1, 4, 1]], [80, 100, 120, 140], [200] * 4)
-    assert [one["estimate"] for one in found["coefficients"]] == pytest.approx([one.estimate for one in direct])
+    assert [one.estimate for one in found.coefficients] == pytest.approx([one.estimate for one in direct])
 
 
 @pytest.mark.parametrize(
@@ -317,8 +317,8 @@ def test_strata_must_ask_the_same() -> None:
 def test_a_slope_in_tiny_units_has_no_odds_ratio_that_is_a_number() -> None:
     covariates = {"a": {"share": 0.0}, "b": {"share": 1e-4}}
     found = regression_on_groups(strata("a", "b"), "y", "yes", covariates, Options())
-    assert found["coefficients"][1]["estimate"] > 1000
-    assert found["coefficients"][1]["odds_ratio"] is None
+    assert found.coefficients[1].estimate > 1000
+    assert found.coefficients[1].odds_ratio is None
 
 
 def test_too_many_different_reports_are_refused_before_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:

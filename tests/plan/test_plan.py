@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -380,7 +381,7 @@ def test_margins_of_a_joint_field(first: int, second: int, epsilon: str, togethe
     assert times_n(found.separate.lines[0].margin) == printed(apart)
     assert found.cells == first * second
     written = crossed(first, second, epsilon, joint=[["a", "b"]])
-    assert written == replace(found, is_joint=True)
+    assert written == msgspec.structs.replace(found, is_joint=True)
 
 
 @pytest.mark.parametrize(

@@ -11,22 +11,22 @@ import pytest
 from client import Survey
 from client.mechanism import Flip, Geometric, Sampled, Subset
 from survey_app.authoring import build_file
-from survey_app.estimate.intervals import APPROXIMATE, GUARANTEED, Options
+from survey_app.estimate.intervals import Options
 from survey_app.explain import written
 from survey_app.explain.chances import total
 from survey_app.plan.people import draw_people
 from survey_app.results.caution import design_effect, largest_shift, untrue_answers, worth
-from survey_app.results.document import results
-from survey_app.results.methods import Setting, cautions, checklist, interval_kinds, intervals_shown, paragraph
+from survey_app.results.document import Results, results, table_rows
+from survey_app.results.methods import Setting, cautions, checklist, intervals_shown, paragraph
 from survey_app.simulate.devices import reports
 from survey_app.tally import Tally, add_bits
-from tests.definitions import COIN, choice, define, field, number, sampled, scale, subset, survey, unary, yes_no
+from tests.definitions import COIN, choice, define, field, number, sampled, scale, subset, survey, yes_no
 
 CAMPUS = Path(__file__).parents[2] / "examples" / "campus.yaml"
 PLAIN = Setting(Options(), sample=False, final=True)
 
 
-def document(made: Survey, count: int = 500, options: Options | None = None) -> dict[str, Any]:
+def document(made: Survey, count: int = 500, options: Options | None = None) -> Results:
     """The results of made-up people."""
     rng, counts = np.random.default_rng(), np.zeros(made.width, dtype=np.int64)
     for rows in reports(made, draw_people(made, {}, count, rng), rng):
@@ -90,38 +90,9 @@ def test_with_ask_the_paragraph_says_how_many_were_asked() -> None:
     assert "the sum of the 1 largest" in text
 
 
-def kinds_by_label(made: Survey, shown: dict[str, Any]) -> None:
-    """Guaranteed lines exactly where the words promise a binomial count alone."""
-    for one in made.fields:
-        for question in one.questions:
-            part = next(part for part in shown["questions"] if part["id"] == question.id)
-            kinds = set(interval_kinds(one, question))
-            labels = {line["coverage"] for key in ("estimates", "answered", "cumulative") for line in part.get(key, [])}
-            assert (GUARANTEED in labels) == ("binomial" in kinds)
-            assert (APPROXIMATE in labels) == bool(kinds - {"binomial"})
-
-
-def test_the_words_about_intervals_agree_with_their_labels(campus: Survey) -> None:
-    kinds_by_label(campus, document(campus))
-    for made in (
-        define([scale()], [field(subset(3, 1), "fair")]),
-        define([scale(optional=True)], [field(subset(4, 2), "fair")]),
-        define([scale()], [field(unary(3), "fair")]),
-        define([choice(), scale()], [field(subset(9, 1), "help", "fair")]),
-        define([choice(), scale()], [field(subset(9, 3), "help", "fair")]),
-        define([choice(), scale()], [field(unary(9), "help", "fair")]),
-        define([number(levels=3)], [field(subset(3, 1), "hours")]),
-        define([number(bins=3)], [field(subset(3, 2), "hours")]),
-        define([number(optional=True)], [field(subset(3, 1), "hours")]),
-    ):
-        kinds_by_label(survey(made), document(survey(made)))
-
-
 def test_every_interval_is_counted(campus: Survey) -> None:
     shown = document(campus)
-    lists = ("estimates", "answered", "totals", "cumulative")
-    parts = [*shown["questions"], *shown["joint"]]
-    assert intervals_shown(shown, PLAIN) == sum(len(part.get(key, [])) for part in parts for key in lists)
+    assert intervals_shown(shown, PLAIN) == len(list(table_rows(shown.parts)))
     said = " ".join(cautions(shown, PLAIN))
     assert f"{intervals_shown(shown, PLAIN)} intervals of 95% are shown" in said
     more = Setting(Options(), False, True, compared=7)
@@ -243,10 +214,10 @@ def test_an_invented_laplace_report_can_be_far_out(campus: Survey) -> None:
 def test_untrue_answers_divide_the_estimate_and_its_interval(campus: Survey) -> None:
     shown = document(campus)
     (found,) = untrue_answers(campus, shown)
-    line = shown["questions"][0]["estimates"][1]
-    assert line["option"] == "yes"
+    line = shown.questions[0].estimates[1]
+    assert line.option == "yes"
     for lie, row in zip((0.1, 0.3), found.corrected, strict=True):
-        assert row == pytest.approx([min(line[key] / (1 - lie), 1) for key in ("estimate", "low", "high")])
+        assert row == pytest.approx([min(end / (1 - lie), 1) for end in (line.estimate, line.low, line.high)])
 
 
 def test_mechanisms_are_those_the_tests_think_of(campus: Survey) -> None:

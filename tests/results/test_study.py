@@ -21,7 +21,7 @@ from survey_app.cli import main
 from survey_app.estimate.groups import GroupsError
 from survey_app.estimate.intervals import Options
 from survey_app.pages.access import get_store
-from survey_app.results.crosstab import crosstab_document
+from survey_app.results.crosstab import Crosstab, EmptyCrosstab, crosstab_document
 from survey_app.results.document import NUMBERS
 from survey_app.results.groups import groups_document
 from survey_app.simulate.devices import reports
@@ -196,7 +196,7 @@ def test_a_crosstab_reads_the_store_in_pieces(run: Any, monkeypatch: pytest.Monk
     pieces: list[int] = []
     original = crosstab_document
 
-    def watched(published: Any, tally: Any, scan: Any, *rest: Any) -> dict[str, Any]:
+    def watched(published: Any, tally: Any, scan: Any, *rest: Any) -> Crosstab | EmptyCrosstab:
         def counted() -> Iterator[Bits]:
             for piece in scan:
                 pieces.append(len(piece))

@@ -2,10 +2,13 @@
 
 import json
 import re
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import numpy as np
 import pytest
 import schemathesis
 from flask import Flask
@@ -13,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode, SerializationContext
 from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_schema_conformance,
@@ -24,10 +28,31 @@ from client.report import to_text
 from survey_app import create_app
 from survey_app.accounts import secret_hash
 from survey_app.authoring.terms import Terms
+from survey_app.pages.access import get_store
+from survey_app.plan.people import draw_people
 from survey_app.problems import CONTENT_TYPE, PROBLEMS
+from survey_app.results.crosstab import Crosstab, EmptyCrosstab
+from survey_app.results.document import Results, results
 from survey_app.server.openapi import document
+from survey_app.simulate.devices import reports
+from survey_app.store import Submission
 from survey_app.store.sqlite import SqliteStore
-from tests.definitions import simple, survey
+from tests.definitions import (
+    COIN,
+    choice,
+    define,
+    field,
+    geometric,
+    multiple,
+    number,
+    sampled,
+    scale,
+    simple,
+    subset,
+    survey,
+    unary,
+    yes_no,
+)
 
 DOCS = Path(__file__).parents[2] / "docs" / "api.md"
 EVERYWHERE = {"method_not_allowed", "internal_error"}  # they belong to no operation in particular
@@ -151,3 +176,73 @@ def test_a_real_report_fits_the_description(app: Flask) -> None:
         media_type="application/json",
     )
     assert [case.call_and_validate(checks=CHECKS).status_code for _ in range(2)] == [201, 200]
+
+
+QUESTIONS = [
+    yes_no("cheated"), choice("help", optional=True), scale("fair"), yes_no("told"), number("hours"), multiple("used"),
+    number("age", bins=3), number("spend", levels=7), scale("calm", optional=True), choice("town", 4),
+]  # fmt: skip
+FIELDS = [
+    field(COIN, "cheated"), field(subset(4, 1), "help"), field(subset(6, 1), "fair", "told"),
+    field(subset(2, 1), "hours"), field(sampled(3, 1), "used"), field(subset(3, 2), "age"), field(geometric(), "spend"),
+    field(unary(4), "calm"), field(subset(4, 2), "town"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def full(app: Flask) -> Flask:
+    """The server with surveys of all kinds of questions: with reports, with too few, and where not all are asked all."""
+    store, rng = get_store(app), np.random.default_rng()
+    for slug, count, more in (("many", 80, {}), ("none", 0, {}), ("some", 60, {"ask": 2})):
+        made = survey(define(QUESTIONS, FIELDS, slug=slug, **more))
+        published = store.add_survey(made, Terms(public=True), owner=store.users()[0].key)
+        for rows in reports(made, draw_people(made, {}, count, rng), rng):
+            store.write([Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows].copy)
+    return app
+
+
+@pytest.mark.parametrize("slug", ["many", "none", "some"])
+@pytest.mark.parametrize("query", [{}, {"narrow": "1"}, {"population": "5000"}, {"simultaneous": "1"}])
+def test_real_results_fit_the_description(full: Flask, slug: str, query: dict[str, str]) -> None:
+    """And hold nothing that the description has not: read by the struct they come from, they are the same again."""
+    operation = schemathesis.openapi.from_wsgi("/openapi.json", full)["/api/surveys/{slug}/results"]["GET"]
+    reply = operation.Case(path_parameters={"slug": slug}, query=query).call_and_validate(checks=CHECKS)
+    assert reply.status_code == 200
+    assert json.loads(msgspec.json.encode(msgspec.json.decode(reply.content, type=Results))) == reply.json()
+    assert ("note" in reply.text) == (slug == "none")
+
+
+@pytest.mark.parametrize(
+    ("slug", "rows", "columns", "shape"),
+    [
+        ("many", "cheated", "help", Crosstab),
+        ("many", "fair", "told", Crosstab),
+        ("many", "used", "calm", Crosstab),
+        ("many", "age", "town", Crosstab),
+        ("none", "cheated", "help", EmptyCrosstab),
+        ("none", "fair", "told", EmptyCrosstab),
+    ],
+)
+def test_real_cross_tabs_fit_the_description(
+    full: Flask, slug: str, rows: str, columns: str, shape: type[Crosstab | EmptyCrosstab]
+) -> None:
+    operation = schemathesis.openapi.from_wsgi("/openapi.json", full)["/api/surveys/{slug}/crosstab"]["GET"]
+    case = operation.Case(path_parameters={"slug": slug}, query={"rows": rows, "columns": columns})
+    reply = case.call_and_validate(checks=CHECKS)
+    assert reply.status_code == 200
+    assert json.loads(msgspec.json.encode(msgspec.json.decode(reply.content, type=shape))) == reply.json()
+
+
+@pytest.mark.parametrize("key", ["n", "method", "sample_coverage", "coverage"])
+def test_results_that_do_not_fit_would_be_noticed(full: Flask, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """A line without one of its keys is refused by the schema."""
+
+    def broken(*arguments: Any) -> Any:
+        document = msgspec.to_builtins(results(*arguments))
+        del document["questions"][0]["estimates"][0][key]
+        return document
+
+    monkeypatch.setattr("survey_app.pages.api.results", broken)
+    operation = schemathesis.openapi.from_wsgi("/openapi.json", full)["/api/surveys/{slug}/results"]["GET"]
+    with pytest.raises(FailureGroup, match=key):
+        operation.Case(path_parameters={"slug": "many"}).call_and_validate(checks=CHECKS)

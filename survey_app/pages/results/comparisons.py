@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from client.definition import Question, Survey
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
 from survey_app.pages.results.figures import (
     MOST_PLOTTED,
-    Line,
     Plot,
     View,
     is_known,
@@ -20,6 +19,9 @@ from survey_app.pages.results.figures import (
     rows_of,
     share_format,
 )
+from survey_app.results.crosstab import Crosstab
+from survey_app.results.document import Line
+from survey_app.results.groups import Study
 
 STRATA_PLOTTED = 60  # rows of one plot
 
@@ -39,19 +41,19 @@ class Crossed:
 
     rows: Question
     columns: Question
-    document: Mapping[str, Any]
+    document: Crosstab
     view: View
 
     @property
     def intervals(self) -> int:
         """How many there are to see."""
-        return sum(len(self.document[key]) for key in ("estimates", "within_rows", "differences"))
+        return sum(map(len, self.document.lists.values()))
 
     @property
     def tables(self) -> list[Table]:
         """Cells, shares within rows, differences to the first row."""
-        names = self.document["row_options"]
-        cells, within, differences = (self.document[key] for key in ("estimates", "within_rows", "differences"))
+        names, differences = self.document.row_options, self.document.differences
+        cells, within = self.document.estimates, self.document.within_rows
         found = [
             Table("estimates", "Cells: shares of all respondents",
                   self._by_row(names, cells), share_format(cells, self.view)),
@@ -65,17 +67,17 @@ class Crossed:
         return found
 
     def _by_row(self, names: Sequence[str], lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
-        width = len(self.document["column_options"])
+        width = len(self.document.column_options)
         return [(name, list(lines[place * width : (place + 1) * width])) for place, name in enumerate(names)]
 
     @property
     def plot(self) -> Plot | None:
         """The shares within rows, if they are few enough."""
-        lines = [line for line in self.document["within_rows"] if is_known(line)]
+        lines = [line for line in self.document.within_rows if is_known(line)]
         if not 0 < len(lines) <= MOST_PLOTTED:
             return None
         svg = intervals(
-            rows_of(lines, self.view, [f"{line['options'][0]}: {line['options'][1]}" for line in lines]),
+            rows_of(lines, self.view, [": ".join(line.options) for line in lines]),
             title=f"{self.columns.text} Within each answer to: {self.rows.text}",
             name="plot-crosstab",
             note=self.view.note(lines),
@@ -100,7 +102,7 @@ class Compared:
 
     survey: Survey
     question: Question
-    document: Mapping[str, Any]
+    document: Study
     view: View
 
     @property
@@ -110,17 +112,19 @@ class Compared:
 
     @property
     def slugs(self) -> list[str]:
-        return [stratum["slug"] for stratum in self.document["strata"]]
+        return [stratum.slug for stratum in self.document.strata]
 
     @cached_property
     def answers(self) -> list[Beside]:
         """Every line of the first survey, with what the others have."""
         place = self.survey.questions.index(self.question)
-        found = [stratum["questions"][place]["estimates"] for stratum in self.document["strata"]]
-        by_name = [{(line["option"], line["kind"]): line for line in lines} for lines in found]
+        by_name: list[dict[tuple[str, str], Line]] = [
+            {(line.option, line.kind): line for line in stratum.questions[place].estimates}
+            for stratum in self.document.strata
+        ]
         differences = [
-            dict(_named(by_name[0], others, one["questions"][place]["estimates"]))
-            for others, one in zip(by_name[1:], self.document["differences"], strict=True)
+            dict(_named(by_name[0], others, one.questions[place].estimates))
+            for others, one in zip(by_name[1:], self.document.differences, strict=True)
         ]
         return [
             Beside(*name, [lines.get(name) for lines in by_name], [one.get(name) for one in differences])

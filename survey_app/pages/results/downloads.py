@@ -15,7 +15,7 @@ from survey_app.pages.results.figures import Plot, View, figures, noise
 from survey_app.pages.results.page import refused, wanted
 from survey_app.pages.results.readings import Snapshot, compare, cross, crossed_document, document
 from survey_app.problems import Problem
-from survey_app.results.document import NUMBERS, lines
+from survey_app.results.document import NUMBERS, table_rows
 from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, neutral, shown, write_parquet
 from survey_app.store import Published, Store
 
@@ -35,8 +35,8 @@ def table(slug: str) -> Response:
     """Every estimate as a line."""
     snapshot, choices = _checked(slug)
     rows: list[list[Any]] = [["survey", "list", "question", "option", *NUMBERS]]
-    for kind, question, option, numbers in lines(document(snapshot, choices.options)):
-        rows.append([slug, kind, question, neutral(option), *numbers])
+    for kind, question, line in table_rows(document(snapshot, choices.options).parts):
+        rows.append([slug, kind, question, neutral(line.name), *line.numbers])
     return download(_csv(rows), f"{slug}-results.csv", TYPES["csv"])
 
 
@@ -49,9 +49,8 @@ def crosstab_table(slug: str) -> Response:
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
     rows: list[list[Any]] = [["list", choices.rows, choices.columns, *NUMBERS]]
-    for kind in ("estimates", "within_rows", "differences"):
-        for line in found.get(kind, []):
-            rows.append([kind, *map(neutral, line["options"]), *(line[key] for key in NUMBERS)])
+    for kind, lines in found.lists.items():
+        rows += [[kind, *map(neutral, line.options), *line.numbers] for line in lines]
     return download(_csv(rows), f"{slug}-{choices.rows}-by-{choices.columns}.csv", TYPES["csv"])
 
 

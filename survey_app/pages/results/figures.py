@@ -3,10 +3,10 @@ documents, and a table writes a number with as many digits as the plot does.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from client.definition import Field, Question, Survey
 from client.mechanism import Geometric, Subset
@@ -17,9 +17,9 @@ from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import scores_of
 from survey_app.explain import written
 from survey_app.results.caution import INVENTED, largest_shift, worth
+from survey_app.results.document import Line, QuestionPart, Results
 
 MOST_PLOTTED = 30
-Line = Mapping[str, Any]
 
 
 class Plot(NamedTuple):
@@ -39,17 +39,17 @@ class View:
 
     def ends(self, line: Line) -> tuple[float, float]:
         """The interval to draw: for these respondents, if that is wanted and known."""
-        if self.sample and line.get("sample_low") is not None:
-            return line["sample_low"], line["sample_high"]
-        return line["low"], line["high"]
+        if self.sample and line.sample_low is not None and line.sample_high is not None:
+            return line.sample_low, line.sample_high
+        return line.low, line.high
 
     def note(self, lines: Sequence[Line]) -> str:
         """What stands below a plot: n, and what its intervals are."""
-        counts = sorted({line["n"] for line in lines})
+        counts = sorted({line.n for line in lines})
         n = f"n = {_from_to(counts)}"
         whom = "for the population"
         if self.sample:
-            known = all(line.get("sample_low") is not None for line in lines)
+            known = all(line.sample_low is not None for line in lines)
             whom = (
                 "for these respondents" if known else "for the population; there are none for these respondents alone"
             )
@@ -69,28 +69,28 @@ def _from_to(counts: Sequence[int]) -> str:
 
 def is_known(line: Line) -> bool:
     """Whether a line has numbers at all; where the row of a table may be empty there are none."""
-    return all(math.isfinite(line[key]) for key in ("estimate", "low", "high"))
+    return all(map(math.isfinite, (line.estimate, line.low, line.high)))
 
 
 def largest(lines: Sequence[Line], *, in_order: bool) -> list[Line]:
     """All lines in their order, or those with the largest estimates, by size or still in their order."""
     if len(lines) <= MOST_PLOTTED:
         return list(lines)
-    by_size = sorted(range(len(lines)), key=lambda i: (-lines[i]["estimate"], -lines[i]["high"], i))[:MOST_PLOTTED]
+    by_size = sorted(range(len(lines)), key=lambda i: (-lines[i].estimate, -lines[i].high, i))[:MOST_PLOTTED]
     return [lines[i] for i in (sorted(by_size) if in_order else by_size)]
 
 
 def rows_of(lines: Sequence[Line], view: View, labels: Sequence[str] = (), *, reported: bool = False) -> list[Row]:
     """The rows of a plot; n where it differs from row to row."""
-    several = len({line["n"] for line in lines}) > 1
-    names = labels or [line["option"] for line in lines]
+    several = len({line.n for line in lines}) > 1
+    names = labels or [line.option for line in lines]
     return [
         Row(
             name,
-            line["estimate"],
+            line.estimate,
             *view.ends(line),
-            line["reported"] if reported else None,
-            line["n"] if several else None,
+            line.reported if reported else None,
+            line.n if several else None,
         )
         for name, line in zip(names, lines, strict=True)
     ]
@@ -124,16 +124,16 @@ class Figure:
     survey: Survey
     field: Field
     question: Question
-    part: Line  # of the results' document
+    part: QuestionPart
     view: View
 
     @cached_property
     def shares(self) -> list[Line]:
-        return [line for line in self.part["estimates"] if line["kind"] != "mean"]
+        return [line for line in self.part.estimates if line.kind != "mean"]
 
     @cached_property
     def means(self) -> list[Line]:
-        return [line for line in self.part["estimates"] if line["kind"] == "mean"]
+        return [line for line in self.part.estimates if line.kind == "mean"]
 
     @cached_property
     def plotted(self) -> list[Line]:
@@ -150,7 +150,7 @@ class Figure:
 
     def form(self, line: Line) -> Format:
         """How the numbers of a line are written."""
-        return self._mean if line["kind"] == "mean" else self._share
+        return self._mean if line.kind == "mean" else self._share
 
     @property
     def plots(self) -> list[Plot]:
@@ -202,13 +202,13 @@ class Figure:
     @property
     def facts(self) -> list[tuple[str, str]]:
         """Reports, ε, margin, and what to keep in mind."""
-        lines = self.part["estimates"]
+        lines = self.part.estimates
         others = [f"“{one.text}”" for one in self.field.questions if one is not self.question]
         epsilon = written.epsilon(self.field.mechanism.epsilon)
         epsilon += f", together with {' and '.join(others)}" if others else ""
         if not lines:
             return [("Reports", "not enough"), ("ε", epsilon)]
-        counts = sorted({line["n"] for line in lines})
+        counts = sorted({line.n for line in lines})
         found = [
             ("Reports", _from_to(counts)),
             ("ε", epsilon),
@@ -221,7 +221,7 @@ class Figure:
         if told := worth(self.field, self.question, lines):
             line, effective = told
             text = f"about {written.count(round(effective))} reports"
-            text += f" (design effect {line['n'] / effective:.1f}, for “{line['option']}”)"
+            text += f" (design effect {line.n / effective:.1f}, for “{line.option}”)"
             found.append(("Worth without noise", text))
         shift = largest_shift(self.survey, self.field, self.question)
         if shift is not None:
@@ -234,22 +234,22 @@ class Figure:
         return max((high - low) / 2 for low, high in (self.view.ends(line) for line in lines))
 
     @property
-    def lists(self) -> list[tuple[str, str, list[Line]]]:
+    def lists(self) -> list[tuple[str, str, tuple[Line, ...]]]:
         """What follows from the shares, each with its heading."""
-        headings = {
-            "answered": "Among those who answered",
-            "cumulative": "Cumulative shares",
-            "totals": "Totals",
-        }
-        return [(key, text, self.part[key]) for key, text in headings.items() if self.part.get(key)]
+        found = [
+            ("answered", "Among those who answered", self.part.answered),
+            ("cumulative", "Cumulative shares", self.part.cumulative),
+            ("totals", "Totals", self.part.totals),
+        ]
+        return [(key, heading, lines) for key, heading, lines in found if lines]
 
 
-def figures(survey: Survey, document: Line, view: View) -> list[Figure]:
+def figures(survey: Survey, document: Results, view: View) -> list[Figure]:
     """All questions of the results, in their order."""
     fields = {question.id: field for field in survey.fields for question in field.questions}
     return [
         Figure(survey, fields[question.id], question, part, view)
-        for question, part in zip(survey.questions, document["questions"], strict=True)
+        for question, part in zip(survey.questions, document.questions, strict=True)
     ]
 
 
@@ -295,11 +295,11 @@ class Noise:
 
 def noise(found: Sequence[Figure]) -> Noise | None:
     """A question to show what the noise did: a yes or no if there is one, else whichever has raw shares."""
-    shown = [one for one in found if any(line["reported"] is not None for line in one.shares)]
+    shown = [one for one in found if any(line.reported is not None for line in one.shares)]
     if not shown:
         return None
     figure = next((one for one in shown if one.question.type == "yes_no"), shown[0])
     if figure.question.type == "yes_no" and not figure.question.optional:
         return Noise(figure, figure.shares[1])
-    raw = [line for line in figure.plotted if line["reported"] is not None]
-    return Noise(figure, max(raw, key=lambda line: line["estimate"]))
+    raw = [line for line in figure.plotted if line.reported is not None]
+    return Noise(figure, max(raw, key=lambda line: line.estimate))

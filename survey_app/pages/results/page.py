@@ -51,7 +51,7 @@ def page(slug: str) -> ResponseReturnValue:
         **told,
         figures=parts,
         noise=noise(parts),
-        joint=[(part, share_format(part["estimates"], view)) for part in found["joint"]],
+        joint=[(part, share_format(part.estimates, view)) for part in found.joint],
         crossed=crossed,
         compared=compared,
         others=candidates(published),

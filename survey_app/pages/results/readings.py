@@ -6,7 +6,6 @@ of them come from the snapshot of the tally; only a cross-tab of separate fields
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from survey_app.estimate.groups import GroupsError, check_same
 from survey_app.estimate.intervals import Options
@@ -17,9 +16,9 @@ from survey_app.pages.results.choices import Choices
 from survey_app.pages.results.comparisons import Compared, Crossed
 from survey_app.pages.results.figures import View
 from survey_app.problems import Problem
-from survey_app.results.crosstab import crosstab_document
-from survey_app.results.document import results
-from survey_app.results.groups import groups_document
+from survey_app.results.crosstab import Crosstab, EmptyCrosstab, crosstab_document
+from survey_app.results.document import Results, results
+from survey_app.results.groups import Study, groups_document
 from survey_app.store import Published, State, Store
 from survey_app.tally import Tally
 
@@ -46,25 +45,25 @@ class Snapshot:
 
 
 @lru_cache(maxsize=16)
-def document(snapshot: Snapshot, options: Options) -> dict[str, Any]:
+def document(snapshot: Snapshot, options: Options) -> Results:
     """The results, as the API gives them."""
     return results(snapshot.published.survey, snapshot.tally, options)
 
 
-def crossed_document(snapshot: Snapshot, rows: str, columns: str, options: Options) -> dict[str, Any]:
+def crossed_document(snapshot: Snapshot, rows: str, columns: str, options: Options) -> Crosstab | EmptyCrosstab:
     """Two questions, as the API gives them."""
     check_scan(snapshot.published, snapshot.reports)
     return _crossed_document(snapshot, rows, columns, options)
 
 
 @lru_cache(maxsize=8)
-def _crossed_document(snapshot: Snapshot, rows: str, columns: str, options: Options) -> dict[str, Any]:
+def _crossed_document(snapshot: Snapshot, rows: str, columns: str, options: Options) -> Crosstab | EmptyCrosstab:
     published = snapshot.published
     return crosstab_document(published.survey, snapshot.tally, snapshot.store.scan(published), rows, columns, options)
 
 
 @lru_cache(maxsize=4)
-def compared_document(snapshots: tuple[Snapshot, ...], options: Options) -> dict[str, Any]:
+def compared_document(snapshots: tuple[Snapshot, ...], options: Options) -> Study:
     """Several surveys, as strata of one study."""
     return groups_document([(one.published.survey, one.tally) for one in snapshots], options)
 
@@ -79,8 +78,8 @@ def cross(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Crossed | N
         found = crossed_document(snapshot, choices.rows, choices.columns, choices.options)
     except PairError as error:
         return None, [f"No cross-tab: {error}."]
-    if not found["estimates"]:
-        return None, [f"No cross-tab: too few reports answer both questions ({found['n']})."]
+    if isinstance(found, EmptyCrosstab):
+        return None, [f"No cross-tab: too few reports answer both questions ({found.n})."]
     questions = {question.id: question for question in snapshot.published.survey.questions}
     return Crossed(questions[choices.rows], questions[choices.columns], found, view), []
 

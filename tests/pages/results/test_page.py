@@ -1,175 +1,43 @@
 """The results page: its numbers are the API's, its plots say what its tables say, and everybody sees what they may."""
 
-import csv
-import io
 import json
-import math
-import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
-from xml.etree import ElementTree
 
-import numpy as np
-import pyarrow.parquet
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
-from playwright.sync_api import Browser, Page, expect
-from werkzeug.test import TestResponse
 
-from client import Survey
-from survey_app import create_app
-from survey_app.accounts import hash_password, secret_hash
-from survey_app.authoring import build
-from survey_app.authoring.terms import Terms
-from survey_app.estimate.intervals import Options
-from survey_app.pages import access
 from survey_app.pages.results.figures import MOST_PLOTTED
-from survey_app.plan.people import draw_people
-from survey_app.results.document import LISTS, NUMBERS
-from survey_app.results.export import csv_chunks, ndjson_chunks, shown
-from survey_app.results.groups import groups_document
-from survey_app.simulate.devices import reports
-from survey_app.store import STEP, Published, State, Store, Submission, now
+from survey_app.store import STEP, State, Submission, now
 from survey_app.store.sqlite import SqliteStore
-from tests.browser import CAMPUS, PHONE, Site, overflows, violations, visit
 from tests.definitions import (
     COIN,
     choice,
     define,
     field,
-    geometric,
-    multiple,
-    number,
-    sampled,
     scale,
     subset,
-    survey,
-    unary,
     yes_no,
 )
-from tests.tree import Node, parse
-
-PASSWORD = "correct horse battery staple"  # noqa: S105  of made-up people
-HASH = hash_password(PASSWORD)
-TOKEN = "t" * 43
-EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&amp;]]>"
-ROUNDED = re.compile(r"−?[\d,]+(?:\.(\d+))?")
-Line = Mapping[str, Any]
-
-
-def campus(slug: str = "campus") -> Survey:
-    return build(CAMPUS.read_bytes().replace(b"slug: campus", f"slug: {slug}".encode())).survey
-
-
-def fill(store: Store, published: Published, count: int) -> None:
-    """Reports of made-up people."""
-    rng = np.random.default_rng()
-    for rows in reports(published.survey, draw_people(published.survey, {}, count, rng), rng):
-        made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]
-        store.write(made.copy)
-
-
-class House:
-    """A server with surveys of ada's; bob has none."""
-
-    def __init__(self, folder: Path) -> None:
-        self.store = SqliteStore(folder / "candor.db")
-        config = {"RATE_LIMIT": "off", "LOGIN_LIMIT": "off", "WTF_CSRF_ENABLED": False}
-        self.app: Flask = create_app(config, self.store)
-        self.ada, self.bob = (self.store.add_user(name, HASH) for name in ("ada", "bob"))
-        self.store.add_token(self.ada, secret_hash(TOKEN))
-        self._clients: dict[str, FlaskClient] = {}
-
-    def add(self, made: Survey | dict[str, Any], count: int = 0, *, close: bool = False, **settings: Any) -> Published:
-        kept = {key: settings.pop(key) for key in ("owner", "state", "invited") if key in settings}
-        parsed, terms = survey(made) if isinstance(made, dict) else made, Terms(**{"public": True, **settings})
-        published = self.store.add_survey(parsed, terms, **{"owner": self.ada.key, **kept})
-        if count:
-            fill(self.store, published, count)
-        if close:
-            self.store.set_state(published, State.CLOSED)
-        return published
-
-    def client(self, name: str = "") -> FlaskClient:
-        if name not in self._clients:
-            found = self._clients[name] = self.app.test_client()
-            if name:
-                assert found.post("/login", data={"name": name, "password": PASSWORD}).status_code == 302
-        return self._clients[name]
-
-    def get(self, address: str, status: int = 200, name: str = "") -> TestResponse:
-        answer = self.client(name).get(address)
-        assert answer.status_code == status, answer.text[:2000]
-        return answer
-
-    def page(self, address: str, status: int = 200, name: str = "") -> Node:
-        return parse(self.get(address, status, name).text)
-
-
-def other_mechanisms() -> dict[str, Any]:
-    """What the campus does not have: unary bits, sampled options that may be skipped, levels, joint unary, ask."""
-    questions = [
-        choice("town", 8), multiple("used", 4, optional=True), number("hours", levels=3, max=6, unit="h"),
-        scale("fair", optional=True), choice("left", 2), yes_no("right"), number("age", bins=3, max=8, optional=True),
-        number("spend", levels=7, max=6),
-    ]  # fmt: skip
-    fields = [
-        field(unary(8), "town"), field(sampled(5, 2), "used"), field(subset(3, 1), "hours"),
-        field(subset(4, 2), "fair"), field(unary(4), "left", "right"), field(subset(4, 1), "age"),
-        field(geometric(width=8), "spend"),
-    ]  # fmt: skip
-    return define(questions, fields, slug="others", ask=4)
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """Surveys that nobody changes."""
-    made = House(tmp_path_factory.mktemp("house"))
-    made.add(campus(), 1200)
-    made.add(campus("west"), 800)
-    made.add(other_mechanisms(), 900)
-    made.add(campus("private"), 40, public=False)
-    yield made
-    made.store.close()
-
-
-@pytest.fixture
-def fresh(tmp_path: Path) -> Iterator[House]:
-    """An empty server of one's own."""
-    made = House(tmp_path)
-    yield made
-    made.store.close()
-
-
-def rounds(node: Node) -> bool:
-    """Whether the text of a number is the number itself, to as many digits as it has; shares are in percent."""
-    text, number = node.text, float(node.attributes["value"])
-    match = ROUNDED.match(text)
-    assert match, text
-    seen = float(match[0].replace("−", "-").replace(",", ""))
-    half = 0.5 * 10.0 ** -len(match[1] or "") * (1 + 1e-9)
-    return min(abs(seen - number), abs(seen - 100 * number)) <= half
-
-
-def told(row: Node) -> dict[str, Any]:
-    """The numbers of a row, by the API's names."""
-    return {one.attributes["data-key"]: float(one.attributes["value"]) for one in row.all("data", data_key=None)}
-
-
-def same(row: Node, line: Line, keys: Sequence[str] = NUMBERS) -> None:
-    """A row says what a line of the API says: each number exactly, each text its rounding."""
-    numbers = {key: line[key] for key in keys if isinstance(line[key], int | float)}
-    assert told(row) == {key: value for key, value in numbers.items() if not math.isnan(value)}
-    assert all(rounds(one) for one in row.all("data"))
-    if "coverage" in keys:
-        assert line["coverage"] in [cell.text for cell in row.all("td")]
-
+from tests.pages.results.house import (
+    EVIL,
+    LISTS,
+    PASSWORD,
+    TOKEN,
+    House,
+    campus,
+    drawing,
+    evil,
+    fill,
+    plot_rows,
+    said_by,
+    same,
+    told,
+)
+from tests.tree import parse
 
 QUERIES = [
     "",
@@ -229,28 +97,6 @@ def test_a_wrong_number_would_be_noticed(house: House) -> None:
         same(row, line)
 
 
-def drawing(svg: str) -> ElementTree.Element:
-    return ElementTree.fromstring(svg)  # noqa: S314  our own text
-
-
-def shown_intervals(page: Node) -> int:
-    """How many intervals the page says that it shows."""
-    found = re.search(r"([\d,]+) intervals of [\d.]+% are shown", page.one("ul", id="live-cautions").text)
-    assert found
-    return int(found[1].replace(",", ""))
-
-
-def plot_rows(picture: Node) -> list[str]:
-    """What a plot says of each of its rows."""
-    return [group.all("title")[0].text for group in picture.all("g", class_="row")]
-
-
-def said_by(row: Node, low: str, high: str) -> str:
-    """What a plot should say of a row of the table."""
-    texts = {one.attributes["data-key"]: one.text for one in row.all("data")}
-    return f"{row.attributes['data-option']}: {texts['estimate']}, {texts[low]} to {texts[high]}"
-
-
 @pytest.mark.parametrize("slug", ["campus", "others"])
 @pytest.mark.parametrize("query", ["", "?confidence=0.8", "?target=sample"])
 def test_the_table_and_the_plot_say_the_same(house: House, slug: str, query: str) -> None:
@@ -272,29 +118,6 @@ def test_the_table_and_the_plot_say_the_same(house: House, slug: str, query: str
             assert picture.attributes["role"] == "img"
             assert rows[0] in labels[1]  # the text alternative reads the same numbers
     assert (sample > 0) == ("sample" in query and slug == "campus")
-
-
-@pytest.mark.parametrize("slug", ["campus", "others"])
-def test_each_plot_is_a_file_that_says_the_same(house: House, slug: str) -> None:
-    page = house.page(f"/results/{slug}?confidence=0.9&rows=fair&columns={'cheated' if slug == 'campus' else 'age'}")
-    figures = page.all("figure")
-    assert len(figures) >= 8
-    for figure in figures:
-        address = figure.one("a").attributes["href"]
-        answer = house.get(address)
-        assert answer.content_type == "image/svg+xml"
-        name = re.fullmatch(r'attachment; filename="([a-z0-9_-]+\.svg)"', answer.headers["Content-Disposition"])
-        assert name and name[1].startswith(f"{slug}-")
-        alone = drawing(answer.text)
-        assert alone.find("{http://www.w3.org/2000/svg}style") is not None
-        titles = [
-            one.findtext("{http://www.w3.org/2000/svg}title")
-            for one in alone.iter("{http://www.w3.org/2000/svg}g")
-            if one.get("class") == "row"
-        ]
-        assert titles == plot_rows(figure.one("svg"))
-    house.get(f"/results/{slug}/plots/nothing.svg", 404)
-    house.get(f"/results/{slug}/plots/fair.svg?confidence=7", 400)
 
 
 def test_what_the_noise_did_is_told_once_with_its_numbers(house: House) -> None:
@@ -361,80 +184,6 @@ def test_empty_fields_of_the_form_are_no_choices(house: House) -> None:
     house.page("/results/campus?confidence=0.95&target=population&population=&rows=&columns=&with=")
 
 
-@pytest.mark.parametrize("pair", [("cheated", "fair"), ("help", "fair"), ("why", "used"), ("income", "cheated")])
-def test_a_cross_tab_is_the_apis(house: House, pair: tuple[str, str]) -> None:
-    query = urlencode({"rows": pair[0], "columns": pair[1], "confidence": "0.9"})
-    page = house.page(f"/results/campus?{query}")
-    document = json.loads(house.get(f"/api/surveys/campus/crosstab?{query}").text)
-    for kind in ("estimates", "within_rows", "differences"):
-        body = page.one("tbody", id=f"cross-{kind}")
-        cells = [cell for row in body.all("tr") for cell in row.all("td")]
-        assert len(cells) == len(document[kind])
-        for cell, line in zip(cells, document[kind], strict=True):
-            assert cell.attributes["data-option"] == " + ".join(line["options"])
-            same(cell, line, ("estimate", "low", "high"))
-    test = page.one("p", data_test=None)
-    found = told(test)
-    assert {key: found[key] for key in ("statistic", "df", "p_value", "n")} == {
-        key: document["test"][key] for key in ("statistic", "df", "p_value", "n")
-    }
-    assert document["test"]["name"][1:] in test.text
-    alone, together = (shown_intervals(house.page(f"/results/campus{end}")) for end in ("?confidence=0.9", f"?{query}"))
-    assert together - alone == sum(len(document[kind]) for kind in ("estimates", "within_rows", "differences"))
-    titles = plot_rows(page.one("div", id=f"live-{pair[0]}-crosstab").one("svg"))
-    assert len(titles) == len([line for line in document["within_rows"]])
-    answer = house.get(f"/results/campus/crosstab.csv?{query}")
-    rows = list(csv.reader(io.StringIO(answer.text)))
-    assert rows[0] == ["list", *pair, *NUMBERS]
-    assert len(rows) == 1 + sum(len(document[kind]) for kind in ("estimates", "within_rows", "differences"))
-    assert f'filename="campus-{pair[0]}-by-{pair[1]}.csv"' in answer.headers["Content-Disposition"]
-    house.get("/results/campus/crosstab.csv?rows=cheated&columns=hours", 400)
-
-
-def test_a_cross_tab_of_too_many_reports_is_left_to_the_command(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access, "MOST_SCANNED_FOR_ANYONE", 100)
-    page = house.page("/results/campus?rows=cheated&columns=fair&confidence=0.77", 400)
-    assert "the command candor crosstab does it" in page.one(role="alert").text
-
-
-def test_surveys_stand_side_by_side(house: House) -> None:
-    page = house.page("/results/campus?with=west&confidence=0.9&simultaneous=1")
-    studies = [
-        (one.survey, house.store.snapshot(one)) for slug in ("campus", "west") if (one := house.store.newest(slug))
-    ]
-    document = groups_document(studies, Options(0.9, simultaneous=True))
-    for place, question in enumerate(campus().questions):
-        body = page.one("tbody", data_question=question.id)
-        rows = body.all("tr")
-        parts = [stratum["questions"][place]["estimates"] for stratum in document["strata"]]
-        differences = document["differences"][0]["questions"][place]["estimates"]
-        assert len(rows) == len(parts[0]) == len(differences)
-        for row, *beside in zip(rows, *parts, differences, strict=True):
-            cells = row.all("td")
-            for cell, line in zip(cells[:2], beside[:2], strict=True):
-                same(cell, line, ("estimate", "low", "high", "n"))
-            same(cells[2], beside[2], ("estimate", "low", "high"))
-    assert len(page.one("div", id="live-cheated-strata").one("svg").all("g", class_="row")) == 4
-    for figure in page.all("figure"):
-        house.get(figure.one("a").attributes["href"])
-
-
-def test_the_owner_is_offered_surveys_with_the_same_questions(house: House) -> None:
-    page = house.page("/results/campus", name="ada")
-    offered = [box.attributes["value"] for box in page.all("input", name="with", type="checkbox")]
-    assert offered == ["private", "west"]
-    assert not house.page("/results/campus").all("input", name="with", type="checkbox")
-    page = house.page("/results/campus?with=private", name="ada")
-    assert page.one("tbody", data_question="cheated")
-
-
-def test_a_population_smaller_than_another_survey_is_a_message(fresh: House) -> None:
-    fresh.add(campus(), 40)
-    fresh.add(campus("west"), 400)
-    page = fresh.page("/results/campus?with=west&population=100", 400)
-    assert "has more than 100 reports" in page.one(role="alert").text
-
-
 def test_who_may_see_what(house: House) -> None:
     assert house.page("/results/private", name="ada").one("h1").text == "Campus life"
     page = house.page("/results/private", 403, name="bob")
@@ -493,30 +242,6 @@ def test_ids_are_unique_and_headings_in_order(house: House, address: str) -> Non
     assert all(after <= before + 1 for before, after in pairwise(heads))
 
 
-def evil() -> dict[str, Any]:
-    """Everything an author writes, hostile; options that a spreadsheet would run."""
-    texts = [f"{mark}{EVIL}" for mark in ("=1+", "+", "-", "@", "")]
-    pick = {"id": "pick", "type": "choice", "text": EVIL, "options": texts}
-    many = {"id": "many", "type": "multiple", "text": EVIL + " ", "options": texts[:3]}
-    points = {"id": "rate", "type": "scale", "text": EVIL, "points": texts[:3], "scores": [-3, -2, -1]}
-    amount = number("amount", unit=EVIL, min=-6, max=0) | {"text": EVIL}
-    questions: list[dict[str, Any]] = [
-        pick,
-        many,
-        points,
-        amount,
-        yes_no("sure") | {"text": EVIL},
-        choice("left", 2) | {"options": texts[:2], "text": EVIL},
-    ]
-    fields = [
-        field(subset(5, 1), "pick"), field(sampled(3, 1), "many"), field(subset(3, 1), "rate"),
-        field(subset(2, 1), "amount"), field(subset(4, 1), "sure", "left"),
-    ]  # fmt: skip
-    return define(
-        questions, fields, slug="evil", title=EVIL, description=EVIL, consent=EVIL, contact=EVIL, language="de"
-    )
-
-
 def test_hostile_texts_stay_texts(fresh: House) -> None:
     fresh.add(evil(), 60)
     fresh.add(evil() | {"slug": "twin"}, 60)
@@ -536,87 +261,6 @@ def test_hostile_texts_stay_texts(fresh: House) -> None:
         assert EVIL in (picture.findtext("{http://www.w3.org/2000/svg}title") or "")
     for page in (fresh.page("/results/evil", name="bob"), fresh.page("/results/evil?confidence=x", 400)):
         assert len(page.all("script")) == 1
-
-
-def test_csv_texts_are_no_formulas_and_numbers_stay_numbers(fresh: House) -> None:
-    fresh.add(evil(), 60)
-    for address in ("/results/evil.csv", "/results/evil/crosstab.csv?rows=pick&columns=rate"):
-        rows = list(csv.DictReader(io.StringIO(fresh.get(address).text)))
-        assert any(EVIL in cell for row in rows for cell in row.values())
-        negative = 0
-        for row in rows:
-            for key, cell in row.items():
-                if key in NUMBERS and key not in ("kind", "coverage") and cell:
-                    negative += float(cell) < 0
-                else:
-                    assert not cell.startswith(("=", "+", "-", "@"))
-        assert negative > 0
-
-
-def test_the_csv_has_every_line_of_the_api(house: House) -> None:
-    answer = house.get("/results/campus.csv?confidence=0.8")
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="campus-results.csv"'
-    assert answer.content_type.startswith("text/csv")
-    rows = iter(csv.DictReader(io.StringIO(answer.text)))
-    document = json.loads(house.get("/api/surveys/campus/results?confidence=0.8").text)
-    for part in [*document["questions"], *document["joint"]]:
-        for kind in LISTS:
-            for line in part.get(kind, []):
-                row = next(rows)
-                assert row["list"] == kind
-                for key in NUMBERS:
-                    assert row[key] == ("" if line[key] is None else str(line[key]))
-    assert not list(rows)
-    house.get("/results/campus.csv?confidence=5", 400)
-
-
-def test_the_owner_takes_noisy_bits_and_the_log_keeps_it(fresh: House) -> None:
-    published = fresh.add(campus(), 3 * STEP + 7)
-    with shown(fresh.store, published) as (tally, rows):
-        chunks = list(rows)
-    assert tally.reports == 3 * STEP + 7
-    before = len(fresh.store.events(fresh.ada.key))
-    answer = fresh.get("/results/campus/reports.csv", name="ada")
-    assert answer.data == b"".join(csv_chunks(published.survey, chunks))
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="campus-reports.csv"'
-    answer = fresh.get("/results/campus/reports.ndjson", name="ada")
-    assert answer.data == b"".join(ndjson_chunks(published.survey, tally.reports, chunks))
-    answer = fresh.get("/results/campus/reports.parquet", name="ada")
-    table = pyarrow.parquet.read_table(io.BytesIO(answer.data))
-    assert table.num_rows == tally.reports
-    assert table.schema.metadata[b"candor.digest"].decode() == published.survey.digest
-    events = fresh.store.events(fresh.ada.key, "campus")
-    assert [event.what for event in events[:3]] == [
-        f"exported noisy bits as {kind}" for kind in ("parquet", "ndjson", "csv")
-    ]
-    assert len(fresh.store.events(fresh.ada.key)) == before + 3
-    assert fresh.client("ada").head("/results/campus/reports.csv").status_code == 200
-    fresh.get("/results/campus/reports.csv", 403, name="bob")
-    fresh.get("/results/campus/reports.csv", 302)
-    fresh.get("/results/campus/reports.exe", 404, name="ada")
-    assert len(fresh.store.events(fresh.ada.key)) == before + 3
-    assert fresh.page("/results/campus", name="ada").text.count("Noisy bits as") == 3
-    assert "Noisy bits as" not in fresh.page("/results/campus", name="bob").text
-
-
-def test_reports_that_wait_for_their_step_are_not_exported(fresh: House) -> None:
-    published = fresh.add(campus())
-    for count in (STEP, 5):
-        for _ in range(count):
-            fill(fresh.store, published, 1)
-    lines = fresh.get("/results/campus/reports.ndjson", name="ada").data.splitlines()
-    assert len(lines) == 1 + STEP
-
-
-def test_without_pyarrow_parquet_is_not_offered(fresh: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    fresh.add(campus(), 40)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "Parquet" not in fresh.page("/results/campus", name="ada").one("section", aria_labelledby="downloads").text
-    page = fresh.page("/results/campus/reports.parquet", 400, name="ada")
-    assert "needs pyarrow" in page.text
-    assert not [event for event in fresh.store.events(fresh.ada.key) if "parquet" in event.what]
 
 
 def test_every_state_has_a_page_of_its_own(fresh: House) -> None:
@@ -721,161 +365,3 @@ def test_a_survey_with_a_hundred_questions_has_contents_and_all_of_them(fresh: H
     assert all(one.all("svg") and one.all("tbody") for one in sections)
     links = [one.attributes["href"] for one in page.one("nav").one("ol").all("a")]
     assert links == [f"#q-q{i}" for i in range(100)]
-
-
-def scripted(site: Site, count: int = 400) -> Published:
-    """The campus on the site, open, with some reports."""
-    published = site.add(campus())
-    fill(site.store, published, count)
-    return published
-
-
-def test_in_the_browser_a_reader_changes_the_confidence_and_crosses_two_questions(site: Site, browser: Browser) -> None:
-    scripted(site)
-    with visit(browser) as device:
-        page = device.open(f"{site.origin}/results/campus")
-        assert not page.locator("#t-cheated").is_visible()
-        page.locator("#q-cheated summary").click()
-        wide = page.inner_text("#t-cheated tr:nth-child(2) td:nth-child(3)")
-        page.select_option("#confidence", "0.8")
-        page.click("text=Show >> visible=true")
-        page.wait_for_url("**confidence=0.8**")
-        page.locator("#q-cheated summary").click()
-        narrow = page.inner_text("#t-cheated tr:nth-child(2) td:nth-child(3)")
-        assert wide != narrow and "80% interval" in page.inner_text("#q-cheated thead")
-        page.select_option("#rows", "cheated")
-        page.select_option("#columns", "fair")
-        page.get_by_role("button", name="Cross").click()
-        page.wait_for_url("**rows=cheated**columns=fair**")
-        assert "confidence=0.8" in page.url
-        assert page.locator("#cross-within_rows td").count() == 6
-        assert "p" in page.inner_text("[data-test]")
-        with page.expect_download() as kept:
-            page.get_by_role("link", name="Results as CSV").click()
-        assert kept.value.suggested_filename == "campus-results.csv"
-        assert {urlsplit(one.url).netloc for one in device.requests} == {urlsplit(site.origin).netloc}
-        assert device.complaints == []
-
-
-def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site, browser: Browser) -> None:
-    published = scripted(site, 2 * STEP)
-    hide = "let gone = false; Object.defineProperty(document, 'hidden', {get: () => gone}); window.hide = (x) => { gone = x; };"
-    with visit(browser, init=hide, **PHONE) as device:
-        device.page.clock.install()
-        page = device.open(f"{site.origin}/results/campus")
-        page.evaluate("window.mine = true")
-        page.locator("#q-help summary").click()
-        page.locator("#q-help summary").focus()
-        page.evaluate("scrollTo(0, document.getElementById('q-help').offsetTop)")
-        place = page.evaluate("scrollY")
-        old = page.inner_html("#live-cheated")
-        asked = len(site.received)
-        with page.expect_response("**/count"):
-            page.clock.run_for(10_000)
-        assert page.inner_text("#news") == ""
-        fill(site.store, published, STEP)
-        page.evaluate("hide(true)")
-        page.clock.run_for(60_000)
-        assert page.inner_text("#news") == ""  # nobody looks, so nothing is asked
-        assert len([one for one in site.received[asked:] if "/count" in one.path]) == 1
-        page.evaluate("hide(false); document.dispatchEvent(new Event('visibilitychange'))")
-        expect(page.locator("#news")).to_contain_text("60 reports")
-        assert page.locator("#news").get_attribute("role") == "status"
-        assert page.inner_text("[data-key=reports]") == "60"
-        assert page.inner_html("#live-cheated") != old
-        assert "n = 60" in page.inner_text("#live-cheated")
-        assert page.locator("#t-help").is_visible()
-        assert page.evaluate("document.activeElement.closest('#q-help') !== null")
-        assert abs(page.evaluate("scrollY") - place) < 60
-        assert page.evaluate("window.mine") is True
-        site.store.set_state(published, State.CLOSED)
-        page.clock.run_for(10_000)
-        expect(page.locator("#news")).to_have_text("Final: 60 reports.")
-        asked = len(site.received)
-        page.clock.run_for(60_000)
-        assert len(site.received) == asked
-        assert device.complaints == []
-
-
-def test_in_the_browser_an_empty_page_comes_to_life(site: Site, browser: Browser) -> None:
-    published = site.add(campus())
-    with visit(browser) as device:
-        device.page.clock.install()
-        page = device.open(f"{site.origin}/results/campus")
-        assert "No results yet" in device.text()
-        fill(site.store, published, STEP)
-        page.clock.run_for(10_000)
-        page.wait_for_selector("#live-cheated svg")
-        assert "20 reports" in page.inner_text("#news")
-        site.intercept = lambda request: (503, "text/plain", b"") if "/count" in request.path else None
-        page.clock.run_for(10_000)
-        expect(page.locator("#news")).to_contain_text("does not answer")
-        site.intercept = lambda request: (404, "text/plain", b"") if "/count" in request.path else None
-        page.clock.run_for(10_000)
-        expect(page.locator("#news")).to_contain_text("no longer")
-
-
-def test_in_the_browser_it_prints(site: Site, browser: Browser) -> None:
-    scripted(site)
-    with visit(browser, color_scheme="dark") as device:
-        page = device.open(f"{site.origin}/results/campus?rows=cheated&columns=fair")
-        printed = page.pdf(format="A4", prefer_css_page_size=True)
-        assert printed.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", printed)) >= 2
-        page.emulate_media(media="print")
-        for hidden in (".controls", ".contents", "figcaption", "#downloads", "#news", "#copy"):
-            assert not any(one.is_visible() for one in page.locator(hidden).all())
-        assert page.locator("#q-cheated svg").is_visible() and page.locator("#paragraph").is_visible()
-        assert page.evaluate("getComputedStyle(document.querySelector('figure')).breakInside") == "avoid"
-        ink = page.evaluate("getComputedStyle(document.querySelector('.chart text')).fill")
-        assert ink == "rgb(29, 35, 39)"  # dark on light, also for who reads light on dark
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_in_the_browser_axe_finds_nothing_and_nothing_sticks_out(site: Site, browser: Browser, scheme: str) -> None:
-    long = "Donaudampfschifffahrtsgesellschaftskapitän" * 5
-    fair = scale(optional=True) | {"text": long, "points": ["no", long, "yes"]}
-    questions = [yes_no(), fair, number("age", bins=3, max=8), number(), choice()]
-    fields = [
-        field(COIN, "cheated"), field(subset(12, 1), "fair", "help"), field(subset(3, 1), "age"),
-        field(subset(2, 1), "hours"),
-    ]  # fmt: skip
-    for slug in ("exam", "west"):
-        fill(site.store, site.add(define(questions, fields, slug=slug)), 200)
-    site.add(campus("empty"))
-    addresses = ["exam?rows=cheated&columns=fair&with=west&view=table&confidence=7", "empty", "nothing"]
-    with visit(browser, color_scheme=scheme, bypass_csp=True, **PHONE) as device:
-        for address in addresses:
-            page = device.open(f"{site.origin}/results/{address}")
-            assert overflows(page) == []
-            assert violations(page) == []
-
-
-def test_in_the_browser_the_keyboard_is_enough(site: Site, browser: Browser) -> None:
-    scripted(site)
-    with visit(browser) as device:
-        page = device.open(f"{site.origin}/results/campus")
-        page.keyboard.press("Tab")
-        assert focused(page) == "a"
-        press_until(page, "#confidence")
-        page.keyboard.press("ArrowUp")
-        assert page.input_value("#confidence") == "0.9"
-        press_until(page, "button.primary")
-        page.keyboard.press("Enter")
-        page.wait_for_url("**confidence=0.9**")
-        press_until(page, "#q-cheated summary")
-        page.keyboard.press("Enter")
-        assert page.locator("#t-cheated").is_visible()
-
-
-def focused(page: Page) -> str:
-    found: str = page.evaluate("document.activeElement.tagName.toLowerCase()")
-    return found
-
-
-def press_until(page: Page, selector: str) -> None:
-    """Go from stop to stop until the focus is there."""
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
-            return
-    raise AssertionError(f"{selector} cannot be reached")

@@ -1,0 +1,37 @@
+"""An interval says how it was made, and whatever is made of it says so too."""
+
+from fractions import Fraction
+
+import pytest
+
+from survey_app.estimate.intervals import Interval, Limits, Method, Options, binomial
+
+
+def test_an_interval_cannot_be_made_without_its_method() -> None:
+    with pytest.raises(TypeError, match="method"):
+        Interval(0.0, 1.0)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("method", Method)
+def test_a_moved_interval_keeps_its_method(method: Method) -> None:
+    made = Interval(-0.1, 0.4, method)
+    moved = [made.mapped(-2, 1), made.clipped(0, 1), made.around(-0.05, 0, 1)]
+    moved += [made for made in vars(Limits(made, made, made).mapped(3, 0)).values()]
+    assert {one.method for one in moved} == {method}
+    assert {one.label for one in moved} == {made.label}
+
+
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [
+        (Options(), Method.CLOPPER_PEARSON),
+        (Options(narrow=True), Method.WILSON),
+        (Options(population=500), Method.FINITE_POPULATION),
+        (Options(narrow=True, population=500), Method.FINITE_POPULATION),
+    ],
+)
+def test_the_options_choose_the_method_of_a_share(options: Options, method: Method) -> None:
+    limits = binomial(40, 100, Fraction(3, 4), Fraction(1, 4), options, sample=True)
+    assert limits.interval.method == method
+    assert limits.sample and limits.sample.method == Method.FINITE_POPULATION
+    assert limits.raw.method == Method.CLOPPER_PEARSON

@@ -1,0 +1,179 @@
+"""The results page in a real browser: alive, printable, within reach of the keyboard."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from survey_app.store import STEP, Published, State
+from tests.browser import PHONE, Site, overflows, violations, visit
+from tests.definitions import (
+    COIN,
+    choice,
+    define,
+    field,
+    number,
+    scale,
+    subset,
+    yes_no,
+)
+from tests.pages.results.house import campus, fill
+
+
+def scripted(site: Site, count: int = 400) -> Published:
+    """The campus on the site, open, with some reports."""
+    published = site.add(campus())
+    fill(site.store, published, count)
+    return published
+
+
+def test_in_the_browser_a_reader_changes_the_confidence_and_crosses_two_questions(site: Site, browser: Browser) -> None:
+    scripted(site)
+    with visit(browser) as device:
+        page = device.open(f"{site.origin}/results/campus")
+        assert not page.locator("#t-cheated").is_visible()
+        page.locator("#q-cheated summary").click()
+        wide = page.inner_text("#t-cheated tr:nth-child(2) td:nth-child(3)")
+        page.select_option("#confidence", "0.8")
+        page.click("text=Show >> visible=true")
+        page.wait_for_url("**confidence=0.8**")
+        page.locator("#q-cheated summary").click()
+        narrow = page.inner_text("#t-cheated tr:nth-child(2) td:nth-child(3)")
+        assert wide != narrow and "80% interval" in page.inner_text("#q-cheated thead")
+        page.select_option("#rows", "cheated")
+        page.select_option("#columns", "fair")
+        page.get_by_role("button", name="Cross").click()
+        page.wait_for_url("**rows=cheated**columns=fair**")
+        assert "confidence=0.8" in page.url
+        assert page.locator("#cross-within_rows td").count() == 6
+        assert "p" in page.inner_text("[data-test]")
+        with page.expect_download() as kept:
+            page.get_by_role("link", name="Results as CSV").click()
+        assert kept.value.suggested_filename == "campus-results.csv"
+        assert {urlsplit(one.url).netloc for one in device.requests} == {urlsplit(site.origin).netloc}
+        assert device.complaints == []
+
+
+def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site, browser: Browser) -> None:
+    published = scripted(site, 2 * STEP)
+    hide = "let gone = false; Object.defineProperty(document, 'hidden', {get: () => gone}); window.hide = (x) => { gone = x; };"
+    with visit(browser, init=hide, **PHONE) as device:
+        device.page.clock.install()
+        page = device.open(f"{site.origin}/results/campus")
+        page.evaluate("window.mine = true")
+        page.locator("#q-help summary").click()
+        page.locator("#q-help summary").focus()
+        page.evaluate("scrollTo(0, document.getElementById('q-help').offsetTop)")
+        place = page.evaluate("scrollY")
+        old = page.inner_html("#live-cheated")
+        asked = len(site.received)
+        with page.expect_response("**/count"):
+            page.clock.run_for(10_000)
+        assert page.inner_text("#news") == ""
+        fill(site.store, published, STEP)
+        page.evaluate("hide(true)")
+        page.clock.run_for(60_000)
+        assert page.inner_text("#news") == ""  # nobody looks, so nothing is asked
+        assert len([one for one in site.received[asked:] if "/count" in one.path]) == 1
+        page.evaluate("hide(false); document.dispatchEvent(new Event('visibilitychange'))")
+        expect(page.locator("#news")).to_contain_text("60 reports")
+        assert page.locator("#news").get_attribute("role") == "status"
+        assert page.inner_text("[data-key=reports]") == "60"
+        assert page.inner_html("#live-cheated") != old
+        assert "n = 60" in page.inner_text("#live-cheated")
+        assert page.locator("#t-help").is_visible()
+        assert page.evaluate("document.activeElement.closest('#q-help') !== null")
+        assert abs(page.evaluate("scrollY") - place) < 60
+        assert page.evaluate("window.mine") is True
+        site.store.set_state(published, State.CLOSED)
+        page.clock.run_for(10_000)
+        expect(page.locator("#news")).to_have_text("Final: 60 reports.")
+        asked = len(site.received)
+        page.clock.run_for(60_000)
+        assert len(site.received) == asked
+        assert device.complaints == []
+
+
+def test_in_the_browser_an_empty_page_comes_to_life(site: Site, browser: Browser) -> None:
+    published = site.add(campus())
+    with visit(browser) as device:
+        device.page.clock.install()
+        page = device.open(f"{site.origin}/results/campus")
+        assert "No results yet" in device.text()
+        fill(site.store, published, STEP)
+        page.clock.run_for(10_000)
+        page.wait_for_selector("#live-cheated svg")
+        assert "20 reports" in page.inner_text("#news")
+        site.intercept = lambda request: (503, "text/plain", b"") if "/count" in request.path else None
+        page.clock.run_for(10_000)
+        expect(page.locator("#news")).to_contain_text("does not answer")
+        site.intercept = lambda request: (404, "text/plain", b"") if "/count" in request.path else None
+        page.clock.run_for(10_000)
+        expect(page.locator("#news")).to_contain_text("no longer")
+
+
+def test_in_the_browser_it_prints(site: Site, browser: Browser) -> None:
+    scripted(site)
+    with visit(browser, color_scheme="dark") as device:
+        page = device.open(f"{site.origin}/results/campus?rows=cheated&columns=fair")
+        printed = page.pdf(format="A4", prefer_css_page_size=True)
+        assert printed.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", printed)) >= 2
+        page.emulate_media(media="print")
+        for hidden in (".controls", ".contents", "figcaption", "#downloads", "#news", "#copy"):
+            assert not any(one.is_visible() for one in page.locator(hidden).all())
+        assert page.locator("#q-cheated svg").is_visible() and page.locator("#paragraph").is_visible()
+        assert page.evaluate("getComputedStyle(document.querySelector('figure')).breakInside") == "avoid"
+        ink = page.evaluate("getComputedStyle(document.querySelector('.chart text')).fill")
+        assert ink == "rgb(29, 35, 39)"  # dark on light, also for who reads light on dark
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_the_browser_axe_finds_nothing_and_nothing_sticks_out(site: Site, browser: Browser, scheme: str) -> None:
+    long = "Donaudampfschifffahrtsgesellschaftskapitän" * 5
+    fair = scale(optional=True) | {"text": long, "points": ["no", long, "yes"]}
+    questions = [yes_no(), fair, number("age", bins=3, max=8), number(), choice()]
+    fields = [
+        field(COIN, "cheated"), field(subset(12, 1), "fair", "help"), field(subset(3, 1), "age"),
+        field(subset(2, 1), "hours"),
+    ]  # fmt: skip
+    for slug in ("exam", "west"):
+        fill(site.store, site.add(define(questions, fields, slug=slug)), 200)
+    site.add(campus("empty"))
+    addresses = ["exam?rows=cheated&columns=fair&with=west&view=table&confidence=7", "empty", "nothing"]
+    with visit(browser, color_scheme=scheme, bypass_csp=True, **PHONE) as device:
+        for address in addresses:
+            page = device.open(f"{site.origin}/results/{address}")
+            assert overflows(page) == []
+            assert violations(page) == []
+
+
+def test_in_the_browser_the_keyboard_is_enough(site: Site, browser: Browser) -> None:
+    scripted(site)
+    with visit(browser) as device:
+        page = device.open(f"{site.origin}/results/campus")
+        page.keyboard.press("Tab")
+        assert focused(page) == "a"
+        press_until(page, "#confidence")
+        page.keyboard.press("ArrowUp")
+        assert page.input_value("#confidence") == "0.9"
+        press_until(page, "button.primary")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**confidence=0.9**")
+        press_until(page, "#q-cheated summary")
+        page.keyboard.press("Enter")
+        assert page.locator("#t-cheated").is_visible()
+
+
+def focused(page: Page) -> str:
+    found: str = page.evaluate("document.activeElement.tagName.toLowerCase()")
+    return found
+
+
+def press_until(page: Page, selector: str) -> None:
+    """Go from stop to stop until the focus is there."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"{selector} cannot be reached")

@@ -1,0 +1,96 @@
+"""Two questions crossed, and surveys side by side: what the page says is what the documents say."""
+
+import csv
+import io
+import json
+from urllib.parse import urlencode
+
+import msgspec
+import pytest
+
+from survey_app.estimate.intervals import Options
+from survey_app.pages import access
+from survey_app.results.groups import groups_document
+from tests.pages.results.house import (
+    NUMBERS,
+    House,
+    campus,
+    plot_rows,
+    same,
+    shown_intervals,
+    told,
+)
+
+
+@pytest.mark.parametrize("pair", [("cheated", "fair"), ("help", "fair"), ("why", "used"), ("income", "cheated")])
+def test_a_cross_tab_is_the_apis(house: House, pair: tuple[str, str]) -> None:
+    query = urlencode({"rows": pair[0], "columns": pair[1], "confidence": "0.9"})
+    page = house.page(f"/results/campus?{query}")
+    document = json.loads(house.get(f"/api/surveys/campus/crosstab?{query}").text)
+    for kind in ("estimates", "within_rows", "differences"):
+        body = page.one("tbody", id=f"cross-{kind}")
+        cells = [cell for row in body.all("tr") for cell in row.all("td")]
+        assert len(cells) == len(document[kind])
+        for cell, line in zip(cells, document[kind], strict=True):
+            assert cell.attributes["data-option"] == " + ".join(line["options"])
+            same(cell, line, ("estimate", "low", "high"))
+    test = page.one("p", data_test=None)
+    found = told(test)
+    assert {key: found[key] for key in ("statistic", "df", "p_value", "n")} == {
+        key: document["test"][key] for key in ("statistic", "df", "p_value", "n")
+    }
+    assert document["test"]["name"][1:] in test.text
+    alone, together = (shown_intervals(house.page(f"/results/campus{end}")) for end in ("?confidence=0.9", f"?{query}"))
+    assert together - alone == sum(len(document[kind]) for kind in ("estimates", "within_rows", "differences"))
+    titles = plot_rows(page.one("div", id=f"live-{pair[0]}-crosstab").one("svg"))
+    assert len(titles) == len([line for line in document["within_rows"]])
+    answer = house.get(f"/results/campus/crosstab.csv?{query}")
+    rows = list(csv.reader(io.StringIO(answer.text)))
+    assert rows[0] == ["list", *pair, *NUMBERS]
+    assert len(rows) == 1 + sum(len(document[kind]) for kind in ("estimates", "within_rows", "differences"))
+    assert f'filename="campus-{pair[0]}-by-{pair[1]}.csv"' in answer.headers["Content-Disposition"]
+    house.get("/results/campus/crosstab.csv?rows=cheated&columns=hours", 400)
+
+
+def test_a_cross_tab_of_too_many_reports_is_left_to_the_command(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "MOST_SCANNED_FOR_ANYONE", 100)
+    page = house.page("/results/campus?rows=cheated&columns=fair&confidence=0.77", 400)
+    assert "the command candor crosstab does it" in page.one(role="alert").text
+
+
+def test_surveys_stand_side_by_side(house: House) -> None:
+    page = house.page("/results/campus?with=west&confidence=0.9&simultaneous=1")
+    studies = [
+        (one.survey, house.store.snapshot(one)) for slug in ("campus", "west") if (one := house.store.newest(slug))
+    ]
+    document = msgspec.to_builtins(groups_document(studies, Options(0.9, simultaneous=True)))
+    for place, question in enumerate(campus().questions):
+        body = page.one("tbody", data_question=question.id)
+        rows = body.all("tr")
+        parts = [stratum["questions"][place]["estimates"] for stratum in document["strata"]]
+        differences = document["differences"][0]["questions"][place]["estimates"]
+        assert len(rows) == len(parts[0]) == len(differences)
+        for row, *beside in zip(rows, *parts, differences, strict=True):
+            cells = row.all("td")
+            for cell, line in zip(cells[:2], beside[:2], strict=True):
+                same(cell, line, ("estimate", "low", "high", "n"))
+            same(cells[2], beside[2], ("estimate", "low", "high"))
+    assert len(page.one("div", id="live-cheated-strata").one("svg").all("g", class_="row")) == 4
+    for figure in page.all("figure"):
+        house.get(figure.one("a").attributes["href"])
+
+
+def test_the_owner_is_offered_surveys_with_the_same_questions(house: House) -> None:
+    page = house.page("/results/campus", name="ada")
+    offered = [box.attributes["value"] for box in page.all("input", name="with", type="checkbox")]
+    assert offered == ["private", "west"]
+    assert not house.page("/results/campus").all("input", name="with", type="checkbox")
+    page = house.page("/results/campus?with=private", name="ada")
+    assert page.one("tbody", data_question="cheated")
+
+
+def test_a_population_smaller_than_another_survey_is_a_message(fresh: House) -> None:
+    fresh.add(campus(), 40)
+    fresh.add(campus("west"), 400)
+    page = fresh.page("/results/campus?with=west&population=100", 400)
+    assert "has more than 100 reports" in page.one(role="alert").text
