@@ -21,20 +21,22 @@ lint: $(VENV)/ready-test $(TOOLS)
 	$(NODE) node_modules/typescript/bin/tsc
 	$(NODE) node_modules/@biomejs/biome/bin/biome check --error-on-warnings
 
+# What takes minutes takes a size, for a try: BENCH=--quick, REPRODUCTIONS="--runs 100 --out FOLDER",
+# VARIANCE="--every 20 --out FILE", COVERAGE="--runs 10 --every 30 --out FILE", SOAK=0.01.
 bench:  # the peers pin old versions of other packages, so they get an environment of their own
 	@$(MAKE) --no-print-directory VENV=$(VENV)-bench $(VENV)-bench/ready-bench
-	$(VENV)-bench/bin/python -m benchmarks
+	$(VENV)-bench/bin/python -m benchmarks $(BENCH)
 
 reproductions:  # docs/reproductions.md, in the environment of the peers
 	@$(MAKE) --no-print-directory VENV=$(VENV)-bench $(VENV)-bench/ready-bench
-	$(VENV)-bench/bin/python -m benchmarks.reproductions
+	$(VENV)-bench/bin/python -m benchmarks.reproductions $(REPRODUCTIONS)
 
 coverage: $(VENV)/ready-test  # some minutes: the tables of docs/variance.md and docs/coverage.md
-	$(BIN)/python -m benchmarks.variance
-	$(BIN)/python -m benchmarks.coverage
+	$(BIN)/python -m benchmarks.variance $(VARIANCE)
+	$(BIN)/python -m benchmarks.coverage $(COVERAGE)
 
 soak: $(VENV)/ready-test
-	$(BIN)/pytest -m soak
+	SOAK=$(or $(SOAK),1) $(BIN)/pytest -m soak $$(grep -rl --include='*.py' 'mark\.soak' tests)
 
 clean:
 	rm -rf $(VENV) $(VENV)-bench node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis

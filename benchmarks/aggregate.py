@@ -9,13 +9,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 
+from benchmarks.peers import installed
 from survey_app.authoring import choose
 from survey_app.tally import Bits, add_bits
 
-REPORTS, WIDTH, EPSILON, ROUNDS = 10**6, 32, 1.0, 5
+REPORTS, QUICK, WIDTH, EPSILON, ROUNDS = 10**6, 2_000, 32, 1.0, 5
 FEW = 20_000  # reports for a library that needs the better part of a minute for all
 
 
@@ -76,7 +78,7 @@ def opendp(rows: Bits) -> Contestant:
     dp.enable_features("contrib")
     reports = [row.tobytes() for row in rows[:FEW]]
     flip = 2 / (1 + math.exp(EPSILON / 2))
-    return Contestant("OpenDP", FEW, lambda: dp.m.debias_randomized_response_bitvec(reports, flip))
+    return Contestant("OpenDP", len(reports), lambda: dp.m.debias_randomized_response_bitvec(reports, flip))
 
 
 def best_times(contestants: list[Contestant], rounds: int) -> dict[str, float]:
@@ -90,28 +92,21 @@ def best_times(contestants: list[Contestant], rounds: int) -> dict[str, float]:
     return best
 
 
-def main() -> None:
+def main(quick: bool) -> None:
     """Print the table."""
-    print(f"\nAggregation: {REPORTS:,} reports of {WIDTH} stored bits, best of {ROUNDS} alternating rounds")
-    rows = np.random.default_rng().integers(0, 256, (REPORTS, WIDTH // 8), dtype=np.uint8)
-    contestants = [estimates(rows), *histograms(rows)]
-    missing = ["diffprivlib (has no aggregation)"]
-    for peer in (multi_freq_ldpy, pure_ldp, opendp):
-        try:
-            contestants.append(peer(rows))
-        except ImportError as error:
-            missing.append(f"{peer.__name__} (not installed: {error.name})")
+    count = QUICK if quick else REPORTS
+    print(f"\nAggregation: {count:,} reports of {WIDTH} stored bits, best of {ROUNDS} alternating rounds")
+    rows = np.random.default_rng().integers(0, 256, (count, WIDTH // 8), dtype=np.uint8)
+    makers = {"multi-freq-ldpy": multi_freq_ldpy, "pure-ldp": pure_ldp, "OpenDP": opendp}
+    others, absent = installed({name: partial(maker, rows) for name, maker in makers.items()})
+    contestants = [estimates(rows), *histograms(rows), *others]
     best = best_times(contestants, ROUNDS)
     mine = best["candor"]
     for one in contestants:
-        whole = best[one.name] * REPORTS / one.reports
-        scaled = "" if one.reports == REPORTS else f"  (measured on {one.reports:,}, scaled)"
+        whole = best[one.name] * count / one.reports
+        scaled = "" if one.reports == count else f"  (measured on {one.reports:,}, scaled)"
         ratio = "" if one.name == "candor" else f"{whole / mine:10.1f} × candor's time"
         print(f"{one.name:24} {1000 * whole:10,.1f} ms {ratio}{scaled}")
     for name in ("histogram of each byte", "histogram of all bytes"):
         print(f"candor's time over the {name}: ratio {mine / best[name]:.2f} (goal at most 2)")
-    print("not compared:", ", ".join(missing))
-
-
-if __name__ == "__main__":
-    main()
+    print("not compared:", ", ".join(["diffprivlib (has no aggregation)", *absent]))

@@ -12,6 +12,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -28,9 +29,21 @@ from survey_app.server.front import Front
 from survey_app.store import Published
 from survey_app.store.sqlite import SqliteStore
 
-CONCURRENCY, REQUESTS, ROUNDS = 32, 4000, 3
-BATCH = 20_000
+CONCURRENCY, ROUNDS = 32, 3
+PATIENCE = 60  # seconds for a server to start, or to end
 ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many requests a round, reports in a batch, results read for each median."""
+
+    requests: int = 4000
+    batch: int = 20_000
+    reads: int = 300
+
+
+QUICK = Size(requests=64, batch=200, reads=3)
 
 
 def noop_app() -> Front:
@@ -68,18 +81,25 @@ def server(db: str, workers: int) -> Iterator[int]:
     environment = {**os.environ, "CANDOR_DB": db, "CANDOR_RATE_LIMIT": "off"}
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment)
     try:
-        for _ in range(200):
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=1).close()
-                break
-            time.sleep(0.05)
+        _wait(process, port)
         yield port
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)
 
 
-def single(workers: int) -> None:
+def _wait(process: subprocess.Popen[bytes], port: int) -> None:
+    """Until the server answers; RuntimeError if it ends, or takes too long."""
+    start = time.monotonic()
+    while time.monotonic() - start < PATIENCE and process.poll() is None:
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=1).close()
+            return
+        time.sleep(0.05)
+    raise RuntimeError("the server did not start")
+
+
+def single(workers: int, requests: int) -> None:
     """Durable single reports beside a route that does nothing, in alternating rounds."""
     with tempfile.TemporaryDirectory() as folder:
         store, published = make(Path(folder))
@@ -89,10 +109,10 @@ def single(workers: int) -> None:
         with server(f"sqlite:///{folder}/bench.db", workers) as port:
             ratios, p99s = [], []
             for turn in range(ROUNDS + 1):
-                bodies = [report.to_json() for report in reports(survey, REQUESTS)]
+                bodies = [report.to_json() for report in reports(survey, requests)]
                 idle = load.run(port, [load.request("/noop", body) for body in bodies], CONCURRENCY)
                 kept = load.run(port, [load.request(path, body) for body in bodies], CONCURRENCY)
-                if kept.statuses != {201: REQUESTS} or idle.statuses != {200: REQUESTS}:
+                if kept.statuses != {201: requests} or idle.statuses != {200: requests}:
                     raise RuntimeError(f"unexpected answers: {kept.statuses} {idle.statuses}")
                 if turn:
                     ratios.append(kept.rate / idle.rate)
@@ -106,18 +126,18 @@ def single(workers: int) -> None:
                   f" worst p99 {max(p99s) * 1000:.1f} ms (goal 50)")  # fmt: skip
 
 
-def batch() -> None:
+def batch(count: int) -> None:
     """A batch, decoded and validated, against sqlite3's executemany of the same rows with the same key."""
     with tempfile.TemporaryDirectory() as folder:
         store, published = make(Path(folder))
         ratios = []
         for turn in range(ROUNDS):
-            made = reports(published.survey, BATCH)
+            made = reports(published.survey, count)
             body = b"\n".join(report.to_json() for report in made)
             start = time.perf_counter()
             found = read_batch(store, published.survey.slug, body)
             ours = time.perf_counter() - start
-            if found["stored"] != BATCH:
+            if found["stored"] != count:
                 raise RuntimeError(f"unexpected answer: {found}")
             raw = sqlite3.connect(f"{folder}/raw{turn}.db", isolation_level=None)
             raw.executescript(
@@ -129,11 +149,11 @@ def batch() -> None:
             raw.execute("commit")
             ratios.append((time.perf_counter() - start) / ours)
             raw.close()
-            print(f"batch: {BATCH / ours:,.0f} reports/s, ratio to raw executemany {ratios[-1]:.2f}")
+            print(f"batch: {count / ours:,.0f} reports/s, ratio to raw executemany {ratios[-1]:.2f}")
         print(f"batch: median ratio {statistics.median(ratios):.2f} (goal 0.5)")
 
 
-def tally() -> None:
+def tally(reads: int) -> None:
     """Results from a tally of ten million against one of a thousand: both read one row."""
     with tempfile.TemporaryDirectory() as folder:
         store, published = make(Path(folder))
@@ -143,7 +163,7 @@ def tally() -> None:
             with store._transaction() as connection:
                 connection.execute("update tallies set shown = ?, shown_counts = ?", (count, counts))
             rounds = []
-            for _ in range(300):
+            for _ in range(reads):
                 start = time.perf_counter()
                 results(published.survey, store.snapshot(published))
                 rounds.append(time.perf_counter() - start)
@@ -151,14 +171,11 @@ def tally() -> None:
         print(f"results: 10^7 reports against 10^3: ratio {times[10**7] / times[10**3]:.2f} (goal at most 1.5)")
 
 
-def main() -> None:
+def main(quick: bool) -> None:
     """Print all."""
-    print(f"\nCollecting: {REQUESTS} requests a round, concurrency {CONCURRENCY}")
+    size = QUICK if quick else Size()
+    print(f"\nCollecting: {size.requests} requests a round, concurrency {CONCURRENCY}")
     for workers in (1, 2):
-        single(workers)
-    batch()
-    tally()
-
-
-if __name__ == "__main__":
-    main()
+        single(workers, size.requests)
+    batch(size.batch)
+    tally(size.reads)

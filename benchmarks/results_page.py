@@ -1,4 +1,6 @@
-"""How long the results page takes at 10^3 and at 10^7 reports: it reads the tally, so the number should not matter.
+"""How long the results page takes at 10^3 and at 10^7 reports: `python -m benchmarks.results_page` (half an hour).
+
+It reads the tally, so the number should not matter.
 
 Both surveys lie in one SQLite file with all their reports. Each page is asked for with a confidence level of its own,
 so that nothing comes from the cache of documents; rounds alternate, the median counts.
@@ -6,11 +8,11 @@ so that nothing comes from the cache of documents; rounds alternate, the median 
 
 import secrets
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
 
+import click
 import numpy as np
 from flask.testing import FlaskClient
 
@@ -48,9 +50,14 @@ def seconds(client: FlaskClient, slug: str, place: int) -> float:
     return time.perf_counter() - start
 
 
-def main(many: int = MANY) -> None:
+@click.command()
+@click.option(
+    "--reports", "many", type=click.IntRange(1), default=MANY, show_default=True, help="Of the larger survey."
+)
+@click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True, help="Of which the median counts.")
+def main(many: int, rounds: int) -> None:
     """Print the two times and their ratio."""
-    print(f"\nResults page: {FEW:,} and {many:,} reports of the sample survey, median of {ROUNDS} alternating rounds")
+    print(f"\nResults page: {FEW:,} and {many:,} reports of the sample survey, median of {rounds} alternating rounds")
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "candor.db")
         client = create_app({"RATE_LIMIT": "off"}, store).test_client()
@@ -58,9 +65,9 @@ def main(many: int = MANY) -> None:
         counts = {"few": FEW, "many": many}
         for slug, count in counts.items():
             add(store, owner, slug, count)
-            seconds(client, slug, ROUNDS)
+            seconds(client, slug, rounds)
         times: dict[str, list[float]] = {slug: [] for slug in counts}
-        for place in range(ROUNDS):
+        for place in range(rounds):
             for slug in counts:
                 times[slug].append(seconds(client, slug, place))
         store.close()
@@ -71,4 +78,4 @@ def main(many: int = MANY) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

@@ -96,7 +96,7 @@ def decimal(value: Any, path: str) -> Decimal:
 
 def spell(value: Decimal) -> int | str:
     """The one spelling of a decimal; the inverse of `decimal`."""
-    return int(value) if value == value.to_integral_value() else f"{value.normalize():f}"
+    return int(value) if value == value.to_integral_value() else f"{value:f}".rstrip("0")
 
 
 def check_keys(value: Any, path: str, required: Iterable[str], optional: Iterable[str] = ()) -> None:

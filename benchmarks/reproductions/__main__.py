@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.reproductions import peers
+from benchmarks.reproductions import RUNS, peers
 from benchmarks.reproductions.figures import Section
 from benchmarks.reproductions.libraries import CONTESTANTS
 from benchmarks.reproductions.page import EXPERIMENTS, farthest, make, page
@@ -20,10 +20,11 @@ Cells = dict[tuple[int, int], tuple[peers.Cell, peers.Cell]]
 
 @click.command()
 @click.option("--peers/--no-peers", "with_peers", default=True, help="Measure the other libraries too (two minutes).")
+@click.option("--runs", type=click.IntRange(50), default=RUNS, show_default=True, help="Fewer are for a try only.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=DOCS, show_default=False, help="The folder to write to."
 )
-def main(with_peers: bool, out: Path) -> None:
+def main(with_peers: bool, runs: int, out: Path) -> None:
     """Make the page again."""
     start = time.monotonic()
 
@@ -34,10 +35,10 @@ def main(with_peers: bool, out: Path) -> None:
         places = [(place, column) for place in range(len(CONTESTANTS)) for column in range(len(peers.SIZES))]
         wanted = [one for one in places if with_peers or CONTESTANTS[one[0]].name.startswith("**Candor")]
         slow_first = sorted(wanted, key=lambda one: "OpenDP" not in CONTESTANTS[one[0]].name)
-        futures = {one: pool.submit(peers.measure, *one) for one in slow_first}
+        futures = {one: pool.submit(peers.measure, *one, runs) for one in slow_first}
         sections = []
         for place, experiment in enumerate(EXPERIMENTS):
-            sections.append(make(place))
+            sections.append(make(place, runs))
             tell(f"{place + 1} of {len(EXPERIMENTS)}: {experiment.name}")
         sections.append(peers.section(_collect(futures, tell)))
     _write(sections, out)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.curves import Axis, Series, lines
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -60,9 +62,11 @@ class Section:
             written.append("| " + " | ".join(cells) + " |")
         self.parts.append("\n".join(written))
 
-    def draw(self, name: str, svg: str, caption: str) -> None:
+    def draw(
+        self, name: str, caption: str, series: Sequence[Series], *, title: str, x: Axis, y: Axis, note: str
+    ) -> None:
         """Add a chart, as a file of its own."""
-        self.charts[f"{name}.svg"] = svg
+        self.charts[f"{name}.svg"] = lines(series, name=name, title=title, x=x, y=y, note=note)
         self.parts.append(f"![{caption}](reproductions/{name}.svg)")
 
     @property
@@ -94,6 +98,13 @@ def _decimals(value: float, digits: int) -> int:
     """How many decimals show so many significant digits."""
     rounded = abs(float(f"{value:.{digits}g}"))
     return max(digits - 1 - math.floor(math.log10(rounded)), 0) if rounded else 0
+
+
+def histogram(values: Floats, edges: Floats) -> list[tuple[float, float]]:
+    """The density of draws in bins of equal width, at the middle of each."""
+    width = float(edges[1] - edges[0])
+    heights = np.histogram(values, edges)[0] / len(values) / width
+    return [(float(x) + width / 2, float(y)) for x, y in zip(edges, heights, strict=False)]
 
 
 def mean_of(values: Floats, theory: float, sd: float) -> Number:

@@ -1,15 +1,21 @@
 """The Laplace distribution: Smith's Figures 3 and 4, Lemma 4.4, Exercises 4.5 and 4.6."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.reproductions.figures import Section, figure, mean_of, share_of, spread_of
+from benchmarks.curves import Axis, Series
+from benchmarks.reproductions.figures import Section, figure, histogram, mean_of, share_of, spread_of
 from benchmarks.reproductions.precision import CELLS, respondents
-from survey_app.charts import Axis, Series, lines
 
 COUNTIES = 3143
 HALF_EXCESS = 3.0  # the excess kurtosis of a Laplace distribution
+
+
+def density(places: Sequence[float], scale: float, centre: float = 0.0) -> list[tuple[float, float]]:
+    """The Laplace density at these places."""
+    return [(x, math.exp(-abs(x - centre) / scale) / (2 * scale)) for x in places]
 
 
 def figure_3(rng: np.random.Generator, runs: int) -> Section:
@@ -43,21 +49,15 @@ def figure_3(rng: np.random.Generator, runs: int) -> Section:
     edges = np.arange(-15.0, 17.0)
     series = []
     for name, centre, seen in (("P: true count 0", 0.0, p), ("Q: true count 1", 1.0, q)):
-        heights = np.histogram(seen, edges)[0] / runs
-        marks = [(float(x) + 0.5, float(y)) for x, y in zip(edges, heights, strict=False)]
-        series.append(Series(name, [(x, math.exp(-abs(x - centre) / scale) / (2 * scale)) for x in places], marks))
+        series.append(Series(name, density(places, scale, centre), histogram(seen, edges)))
     section.draw(
         "figure-3",
-        lines(
-            series,
-            title="Two distributions within a factor of e^¼ of each other",
-            x=Axis("released count y"),
-            y=Axis("density"),
-            name="figure-3",
-            note=f"Lines: density. Marks: {runs:,} draws each, in bins of width 1.",
-            standalone=True,
-        ),
         "Figure 3: two Laplace densities, shifted by 1",
+        series,
+        title="Two distributions within a factor of e^¼ of each other",
+        x=Axis("released count y"),
+        y=Axis("density"),
+        note=f"Lines: density. Marks: {runs:,} draws each, in bins of width 1.",
     )
     return section
 
@@ -83,30 +83,20 @@ def figure_4(rng: np.random.Generator, runs: int) -> Section:
                 share_of(np.abs(z) > 2 * scale, math.exp(-2)),
             )
         )
-        heights = np.histogram(z, edges)[0] / runs
-        series.append(
-            Series(
-                f"λ = {scale:g}",
-                [(x, math.exp(-abs(x) / scale) / (2 * scale)) for x in places],
-                [(float(x) + 0.5, float(y)) for x, y in zip(edges, heights, strict=False) if abs(x + 0.5) > scale / 2],
-            )
-        )
+        marks = [(x, y) for x, y in histogram(z, edges) if abs(x) > scale / 2]
+        series.append(Series(f"λ = {scale:g}", density(places, scale), marks))
     section.table(
         ["λ", "mean absolute", "simulated", "root mean square", "simulated", "share beyond ±2λ", "simulated"],
         rows,
     )
     section.draw(
         "figure-4",
-        lines(
-            series,
-            title="The Laplace distribution",
-            x=Axis("y"),
-            y=Axis("density"),
-            name="figure-4",
-            note=f"Lines: exp(−|y|/λ)/(2λ). Marks: {runs:,} draws each in bins of width 1, but for those at the peak.",
-            standalone=True,
-        ),
         "Figure 4: Laplace densities for four scales",
+        series,
+        title="The Laplace distribution",
+        x=Axis("y"),
+        y=Axis("density"),
+        note=f"Lines: exp(−|y|/λ)/(2λ). Marks: {runs:,} draws each in bins of width 1, but for those at the peak.",
     )
     return section
 

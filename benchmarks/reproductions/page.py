@@ -18,9 +18,9 @@ This page is written by `make reproductions` (`python -m benchmarks.reproduction
 How to read it: a simulated number is followed by ± one Monte Carlo standard error, and the cell to its left is its
 theory. The error is what theory says that such a simulation has. All simulations use numpy's default generator, seeded
 with {seed} and the place of the section, so the page comes out the same, byte for byte, when it is made again,
-but for two rows of the last table. `tests/benchmarks/test_reproductions.py` computes every theory again and runs the simulations
-with fresh randomness. Of the {count} simulated numbers here that have a theory, the farthest from it is off by
-{worst} standard errors.
+but for two rows of the last table. `tests/benchmarks/test_reproductions.py` computes every theory again and runs the
+simulations with fresh randomness. Of the {count} simulated numbers here that have a theory, the farthest from it is off
+by {worst} standard errors.
 
 The sources, by the names used below:
 

@@ -13,7 +13,7 @@ from importlib import metadata
 
 import numpy as np
 
-from benchmarks.reproductions import SEED
+from benchmarks.reproductions import RUNS, SEED
 from benchmarks.reproductions.figures import Number, Section, figure, measured
 from benchmarks.reproductions.libraries import CONTESTANTS, EPSILON, Answers, Shares
 
@@ -45,15 +45,19 @@ def theory(p: Fraction, q: Fraction, k: int) -> float:
     return float((q * (1 - q) / (p - q) ** 2 + (1 - p - q) / (k * (p - q))) / PEOPLE)
 
 
-def measure(place: int, column: int) -> tuple[Cell, Cell]:
-    """The mean squared errors of one contestant at one k, in millionths: of its estimates and displayed points."""
+def measure(place: int, column: int, runs: int = RUNS) -> tuple[Cell, Cell]:
+    """The mean squared errors of one contestant at one k, in millionths: of its estimates and displayed points.
+
+    It gets its own number of runs, or, where the page gets fewer, the same part of them.
+    """
     one, k = CONTESTANTS[place], SIZES[column]
     if not one.runs[column]:
         slow = Cell(0, trouble="left out, slow")
         return slow, slow
+    count = math.ceil(one.runs[column] * runs / RUNS)
     answers = answers_of(k)
     truth = np.bincount(answers, minlength=k) / PEOPLE
-    seeds = np.random.SeedSequence([SEED, place, k]).generate_state(one.runs[column]).tolist()
+    seeds = np.random.SeedSequence([SEED, place, k]).generate_state(count).tolist()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the peers, about their own habits

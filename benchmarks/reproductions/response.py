@@ -1,10 +1,12 @@
 """Randomized response: Smith's Figure 5 and Fu's Figure 2."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import binom
 
+from benchmarks.curves import Axis, Series
 from benchmarks.reproductions.devices import (
     estimates_of,
     fixed_ones_chances,
@@ -15,8 +17,16 @@ from benchmarks.reproductions.devices import (
     spread,
     yes_no,
 )
-from benchmarks.reproductions.figures import Floats, Number, Section, figure, mean_of, share_of, spread_of
-from survey_app.charts import Axis, Series, lines
+from benchmarks.reproductions.figures import (
+    Floats,
+    Number,
+    Section,
+    figure,
+    histogram,
+    mean_of,
+    share_of,
+    spread_of,
+)
 
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000)
 EPSILON, SHARE = 0.5, 0.25
@@ -66,14 +76,21 @@ def figure_5a(rng: np.random.Generator, runs: int) -> Section:
         ["n", "no privacy", "simulated", "randomized response", "simulated", "Laplace", "simulated"],
         ([f"{n:,}", *numbers] for n, numbers in zip(SIZES, drawn, strict=True)),
     )
+    names = ("no privacy", "randomized response", "Laplace, trusted curator")
     section.draw(
-        "figure-5a", _figure_5a(drawn, runs), "Figure 5 (a): standard deviation against n, with and without privacy"
+        "figure-5a",
+        "Figure 5 (a): standard deviation against n, with and without privacy",
+        [_curve(name, [numbers[place] for numbers in drawn]) for place, name in enumerate(names)],
+        title="Standard deviation of the estimated share",
+        x=Axis("respondents n", log=True),
+        y=Axis("standard deviation", log=True),
+        note=f"ε = {EPSILON}, share {SHARE}. Lines: theory. Marks: {runs:,} runs each.",
     )
     last = drawn[SIZES.index(2000)][1]
     section.say(
         "The source says that at this ε randomized response becomes reasonable for n in the low thousands: at n = "
         f"2,000 its standard deviation is {figure(last.theory)}, about a fifth of the share itself.",
-        "The caption can also be read with *fixed* people, only the coins being random ({runs // 2:,} runs of the "
+        f"The caption can also be read with *fixed* people, only the coins being random ({runs // 2:,} runs of the "
         "survey). Then the standard deviation of randomized response is exactly the bound of Proposition 2.3, "
         "e^(ε/2)/((e^ε−1)√n), and that of Laplace √2/(nε):",
     )
@@ -84,25 +101,10 @@ def figure_5a(rng: np.random.Generator, runs: int) -> Section:
     return section
 
 
-def _figure_5a(drawn: list[tuple[Number, Number, Number]], runs: int) -> str:
-    names = ("no privacy", "randomized response", "Laplace, trusted curator")
-    series = [
-        Series(
-            name,
-            [(n, numbers[place].theory) for n, numbers in zip(SIZES, drawn, strict=True)],
-            [(n, numbers[place].simulated) for n, numbers in zip(SIZES, drawn, strict=True)],
-        )
-        for place, name in enumerate(names)
-    ]
-    return lines(
-        series,
-        title="Standard deviation of the estimated share",
-        x=Axis("respondents n", log=True),
-        y=Axis("standard deviation", log=True),
-        name="figure-5a",
-        note=f"ε = {EPSILON}, share {SHARE}. Lines: theory. Marks: {runs:,} runs each.",
-        standalone=True,
-    )
+def _curve(name: str, numbers: Sequence[Number]) -> Series:
+    """Theory as a line over n, what was simulated as marks."""
+    theory, simulated = ([getattr(one, side) for one in numbers] for side in ("theory", "simulated"))
+    return Series(name, list(zip(SIZES, theory, strict=True)), list(zip(SIZES, simulated, strict=True)))
 
 
 def figure_5b(rng: np.random.Generator, runs: int) -> Section:
@@ -152,27 +154,22 @@ def figure_5b(rng: np.random.Generator, runs: int) -> Section:
         ],
     )
     step = float(grid[1] - grid[0])
-    width, edges = 0.02, np.arange(0.03, 0.5, 0.02)
     places = [float(x) for x in np.arange(0.04, 0.48, 0.005)]
     density = [float(plain @ np.exp(-np.abs(x - counts / n) / scale) / (2 * scale)) for x in places]
-    seen = np.histogram(laplace, edges)[0] / runs / width
+    seen = [(x, y) for x, y in histogram(laplace, np.arange(0.03, 0.5, 0.02)) if y > 0]
     section.draw(
         "figure-5b",
-        lines(
-            [
-                Series("no privacy", *_lattice(counts / n, plain, shares, 1 / n)),
-                Series("randomized response", *_lattice(grid, chances, found.estimates, step)),
-                Series("Laplace", list(zip(places, density, strict=True)), _middles(edges, seen)),
-            ],
-            title="Density of the estimated share",
-            x=Axis("estimated share"),
-            y=Axis("density"),
-            name="figure-5b",
-            note=f"n = {n}, ε = {EPSILON}, share {SHARE}. Lines: theory. Marks: {runs:,} runs. "
-            "Where estimates are a lattice, probability over its step.",
-            standalone=True,
-        ),
         "Figure 5 (b): densities of the three estimates",
+        [
+            Series("no privacy", *_lattice(counts / n, plain, shares, 1 / n)),
+            Series("randomized response", *_lattice(grid, chances, found.estimates, step)),
+            Series("Laplace", list(zip(places, density, strict=True)), seen),
+        ],
+        title="Density of the estimated share",
+        x=Axis("estimated share"),
+        y=Axis("density"),
+        note=f"n = {n}, ε = {EPSILON}, share {SHARE}. Lines: theory. Marks: {runs:,} runs. "
+        "Where estimates are a lattice, probability over its step.",
     )
     return section
 
@@ -185,10 +182,6 @@ def _lattice(
     hits = np.bincount(np.rint((seen - grid[0]) / step).astype(int), minlength=len(grid))
     line = [(float(grid[i]), float(chances[i] / step)) for i in kept]
     return line, [(float(grid[i]), float(hits[i] / len(seen) / step)) for i in kept if hits[i]]
-
-
-def _middles(edges: Floats, seen: Floats) -> list[tuple[float, float]]:
-    return [(float((a + b) / 2), float(y)) for a, b, y in zip(edges, edges[1:], seen, strict=False) if y > 0]
 
 
 def quarter(rng: np.random.Generator, runs: int) -> Section:
@@ -228,19 +221,15 @@ def quarter(rng: np.random.Generator, runs: int) -> Section:
     step = float(grid[1] - grid[0])
     section.draw(
         "quarter",
-        lines(
-            [
-                Series(name, *_chances(grid, chances, found.estimates, step))
-                for (name, chances), found in zip(chances_of.items(), (drawn, fixed), strict=True)
-            ],
-            title="Estimated share of cheaters, γ = ¼",
-            x=Axis("estimate p̃"),
-            y=Axis("probability"),
-            name="quarter",
-            note=f"n = {n}, true share {share}. Lines: exact. Marks: {runs:,} runs.",
-            standalone=True,
-        ),
         "Fu's Figure 2: distribution of the estimate",
+        [
+            Series(name, *_chances(grid, chances, found.estimates, step))
+            for (name, chances), found in zip(chances_of.items(), (drawn, fixed), strict=True)
+        ],
+        title="Estimated share of cheaters, γ = ¼",
+        x=Axis("estimate p̃"),
+        y=Axis("probability"),
+        note=f"n = {n}, true share {share}. Lines: exact. Marks: {runs:,} runs.",
     )
     return section
 

@@ -170,7 +170,8 @@ def _choices(tree: Node, top: dict[str, Node], groups: list[list[Item]], ask: in
         for group in groups
     ]
     if "epsilon" in top:
-        total = Fraction(top["epsilon"].positive("ε"))
+        shared = any(claim.weight for claim in claims)  # designs alone are what they are, and only have to fit
+        total = top["epsilon"].epsilon() if shared else Fraction(top["epsilon"].positive("ε"))
         shares = share(claims, total, ask)
         if shares is None:
             raise top["epsilon"].error("designs and questions with their own epsilon leave nothing of this total")

@@ -19,6 +19,7 @@ from client.sampling import WHOLE
 from survey_app.channel import bit_variance, geometric_variance, level_variance, sampled_variance, union_variance
 
 PRECISE = Context(prec=60)
+DOUBT = Decimal("1e-30")  # far more than 60 digits can err by in a threshold: rounding down is down for certain
 LEAST_EPSILON, MOST_EPSILON = Decimal("0.000001"), 40
 PLANNING_SHARE = 0.2  # of a yes, where a plan needs a guess
 PLANNING_OPTION = 0.3  # of one option of a multiple
@@ -149,4 +150,4 @@ def _multiple(question: Question, epsilon: Decimal) -> Choice:
 
 def _floor(share: Callable[[Decimal], Decimal], epsilon: Decimal) -> int:
     with localcontext(PRECISE):
-        return int((WHOLE * share(epsilon.exp())).to_integral_value(rounding=ROUND_FLOOR))
+        return int((WHOLE * share(epsilon.exp()) - DOUBT).to_integral_value(rounding=ROUND_FLOOR))

@@ -1,12 +1,13 @@
 """What an author says about one question: what is asked, and how it should be randomized."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from client.canonical import spell
 from client.definition import TYPES, Question
 from client.mechanism import Flip
+from client.sampling import WHOLE
 from survey_app.authoring import choose
 from survey_app.authoring.source import Node
 
@@ -42,9 +43,9 @@ def raw_question(node: Node) -> dict[str, Any]:
         if key in parts:
             raw[key] = [label.text() for label in parts[key].items()]
     if "scores" in parts:
-        raw["scores"] = [spell(score.decimal()) for score in parts["scores"].items()]
+        raw["scores"] = [score.spelled() for score in parts["scores"].items()]
     if kind == "number":
-        raw |= {key: spell(parts[key].decimal()) for key in ("min", "max", "step") if key in parts}
+        raw |= {key: parts[key].spelled() for key in ("min", "max", "step") if key in parts}
         raw.setdefault("step", 1)
         raw |= {"bins": parts["bins"].integer(2)} if "bins" in parts else {"levels": 2}
     if "unit" in parts:
@@ -74,8 +75,7 @@ def wish_of(node: Node, question: Question, raw: dict[str, Any]) -> Item:
         flip = design_coins(parts["design"])
         return Item(node, question, raw, Fraction(flip.epsilon), Fraction(0), flip, laplace)
     if "epsilon" in parts:
-        own_epsilon = Fraction(parts["epsilon"].positive("ε"))
-        return Item(node, question, raw, own_epsilon, Fraction(0), None, laplace)
+        return Item(node, question, raw, parts["epsilon"].epsilon(), Fraction(0), None, laplace)
     weight = Fraction(parts["weight"].positive("a weight")) if "weight" in parts else Fraction(1)
     return Item(node, question, raw, Fraction(0), weight, None, laplace)
 
@@ -100,7 +100,7 @@ def design_coins(node: Node) -> Flip:
         else:
             p = max(value.share(), 1 - value.share())
             q = 1 - p
-    if p <= q:
+    if math.floor(p * WHOLE) <= math.ceil(q * WHOLE):  # as the integers will have it
         raise node.error("this design says nothing about the answer: ε = 0")
     if q <= 0 or p >= 1:
         raise node.error("with this design some answers give a person away for certain: ε is infinite")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
@@ -30,12 +30,16 @@ from ruamel.yaml.events import (
 )
 from ruamel.yaml.reader import ReaderError
 
+from client.canonical import spell
+
 Plain: TypeAlias = str | list["Plain"] | dict[str, "Plain"]
 
 LARGEST_FILE = 1_000_000
 LARGEST_FORM = 4 * LARGEST_FILE  # the same in a form of the browser, which spells some characters with three
 DEEPEST = 20
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,1000})?")  # whoever needs fewer decimals rounds
+MOST_DECIMALS = 16  # of a number in a definition
+PUBLISHED = Decimal("1e-12")  # the finest ε that a definition claims
 FRACTION = re.compile(r"[0-9]{1,9}/[1-9][0-9]{0,8}")
 
 
@@ -137,6 +141,20 @@ class Node:
         if not NUMBER.fullmatch(said := self.text()):
             raise self.error(f"{said[:40]!r} is not a plain decimal number such as 0.5")
         return Decimal(said)
+
+    def spelled(self) -> int | str:
+        """A decimal that the definition repeats as it is: too long a one is refused, since rounding would change it."""
+        value = self.decimal()
+        if len(f"{value:f}".partition(".")[2].rstrip("0")) > MOST_DECIMALS:
+            raise self.error(f"has more than {MOST_DECIMALS} decimals")
+        return spell(value)
+
+    def epsilon(self) -> Fraction:
+        """An ε that is asked for, cut to the decimals of a definition: what is published is then never more."""
+        value = self.positive("ε").quantize(PUBLISHED, ROUND_FLOOR)
+        if not value:
+            raise self.error("so small an ε leaves nothing to estimate")
+        return Fraction(value)
 
     def integer(self, least: int) -> int:
         """An integer."""

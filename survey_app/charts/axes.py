@@ -18,16 +18,11 @@ class Scale:
     start: float
     stop: float
     ticks: tuple[float, ...]
-    log: bool = False
 
     def __call__(self, value: float) -> float:
         """The place of a value; values beyond the ends lie on them."""
         value = min(max(value, self.low), self.high)
-        if self.log:
-            share = math.log(value / self.low) / math.log(self.high / self.low)
-        else:
-            share = (value - self.low) / (self.high - self.low)
-        return self.start + share * (self.stop - self.start)
+        return self.start + (value - self.low) / (self.high - self.low) * (self.stop - self.start)
 
 
 def finite(values: Iterable[float]) -> list[float]:
@@ -50,22 +45,6 @@ def linear(low: float, high: float, start: float, stop: float, *, snapped: bool 
     return Scale(low, high, start, stop, tuple(tick for tick in ticks if low <= tick <= high))
 
 
-def logarithmic(low: float, high: float, start: float, stop: float) -> Scale:
-    """A logarithmic scale around these values, with ticks at 1, 2 and 5 where there is room."""
-    if low <= 0:
-        raise ValueError("a logarithmic axis has no place for zero")
-    if low == high:
-        low, high = low / 2, high * 2
-    air = (high / low) ** 0.03
-    low, high = low / air, high * air
-    decades = math.log10(high / low)
-    within = (1, 2, 5) if decades <= 2.4 else (1,)
-    exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
-    places = [multiple * 10.0**exponent for exponent in exponents for multiple in within]
-    ticks = tuple(float(f"{tick:.6g}") for tick in places if low <= tick <= high)
-    return Scale(low, high, start, stop, ticks, log=True)
-
-
 def _step(rough: float) -> float:
     """The next of 1, 2, 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(rough))
@@ -86,12 +65,10 @@ def number_format(decimals: int, percent: bool, unit: str = "") -> Format:
 
 def tick_format(scale: Scale, percent: bool, unit: str = "") -> Format:
     """As many decimals as tell the ticks apart."""
-    if scale.log:
-        return lambda value: number_format(_decimals_of(value, percent), percent, unit)(value)
-    return number_format(max(_decimals_of(tick, percent) for tick in scale.ticks), percent, unit)
+    return number_format(max(decimals_of(tick, percent) for tick in scale.ticks), percent, unit)
 
 
-def _decimals_of(value: float, percent: bool) -> int:
+def decimals_of(value: float, percent: bool) -> int:
     """The fewest decimals that write a round number."""
     value = round(value * 100 if percent else value, MOST_DECIMALS)
     return next((d for d in range(MOST_DECIMALS) if math.isclose(round(value, d), value, abs_tol=1e-12)), MOST_DECIMALS)

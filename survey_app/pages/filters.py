@@ -1,4 +1,7 @@
-"""What templates may do with a number, a moment or a sentence: all filters of ours, registered once."""
+"""What templates may do with a number, a moment or a sentence: all filters of ours, registered once.
+
+`count` takes the place of Jinja's second name for `length`, which no template of ours uses.
+"""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -58,12 +58,6 @@ def gaussian_sigma(epsilon: float, delta: float = DELTA, sensitivity: float = 1.
     return float(root) * sensitivity
 
 
-def classic_gaussian_sigma(epsilon: float, delta: float = DELTA, sensitivity: float = 1.0) -> float:
-    """√(2 ln(1.25/δ)) Δ/ε of the textbooks: more noise than needed, and proved for ε < 1 only."""
-    _check(epsilon, delta)
-    return math.sqrt(2 * math.log(1.25 / delta)) * sensitivity / epsilon
-
-
 def _check(epsilon: float, delta: float) -> None:
     if not epsilon > 0:
         raise PlanError("ε must be above zero")

@@ -5,6 +5,7 @@ counted are expected six times in a run, so for each number the false-alarm rate
 and below 1e-6 for all. On the page itself, which does not change, the limit is four.
 """
 
+import ast
 import math
 import re
 import sys
@@ -21,7 +22,7 @@ from benchmarks.reproductions import examples, linkage, noise, peers
 from benchmarks.reproductions.devices import fixed_spread, flip_of, run, spread, yes_no
 from benchmarks.reproductions.figures import Number, Section, figure, measured, spread_of, wrapped
 from benchmarks.reproductions.libraries import CONTESTANTS, Contestant, Shares, candor
-from benchmarks.reproductions.page import EXPERIMENTS, Experiment, make, page
+from benchmarks.reproductions.page import EXPERIMENTS, HEAD, Experiment, make, page
 from benchmarks.reproductions.precision import respondents
 from benchmarks.reproductions.response import laplace_share, plain_spread
 
@@ -74,8 +75,31 @@ def test_the_page_shows_every_chart_and_there_is_no_other(fresh: dict[str, Secti
         ElementTree.parse(DOCS / "reproductions" / name)  # noqa: S314  our own files
 
 
+def constant(text: str) -> str:
+    """A text without its numbers, and without where its lines end."""
+    return " ".join(re.sub(r"−?\d+([,.]\d+)*", "#", text).split())
+
+
+def test_what_the_page_says_is_what_its_sections_say(fresh: dict[str, Section]) -> None:
+    """All but the numbers: a fresh run has fewer runs, and other randomness."""
+    said = constant(PAGE)
+    assert said.startswith(constant(HEAD.format(seed=1, count=1, worst=1)))
+    for section in fresh.values():
+        assert constant(section.text) in said
+    for part in peers.section({}).parts:
+        assert part.startswith(("|", "With ")) or constant(part) in said  # what libraries and versions were found
+
+
+@pytest.mark.parametrize("name", ["reproductions.md", "coverage.md", "variance.md"])
+def test_no_placeholder_is_left_in_a_page(name: str) -> None:
+    """Nothing between braces that Python would evaluate; {y ≤ 0} is a set of the text."""
+    for inside in re.findall(r"\{([^{}]*)\}", (DOCS / name).read_text()):
+        with pytest.raises(SyntaxError):
+            ast.parse(inside.partition(":")[0].strip(), mode="eval")
+
+
 def test_the_page_says_how_far_its_numbers_are_off() -> None:
-    count, worst = re.findall(r"Of the (\d+) simulated[^.]*? off by\s+([\d.]+)", PAGE)[0]
+    count, worst = re.findall(r"Of the (\d+) simulated[^.]*? off\s+by\s+([\d.]+)", PAGE)[0]
     titles = re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
     found = [one for title in titles for one in published(title)]
     assert len(found) == int(count)

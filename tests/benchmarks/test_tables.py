@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from benchmarks import cases, coverage, study, variance
-from benchmarks.study import Case, Outcome, halved, measure, verdict
-from benchmarks.truths import drawn, shape
+from benchmarks import variance
+from benchmarks.coverage import cases, page, study
+from benchmarks.coverage.__main__ import DOCS
+from benchmarks.coverage.study import Case, Outcome, halved, measure, verdict
+from benchmarks.coverage.truths import drawn, shape
 from benchmarks.variance import FAMILIES, Place
 
 # variance
@@ -170,7 +172,7 @@ def test_half_an_interval_is_too_low_also_where_it_is_enumerated(pair: str, sett
     case = find(pair, setting, n, "Clopper" if "flip" in pair else "")
     outcomes = measure(halved(case), 0, np.random.default_rng())
     assert "LOW" in verdict(case, worst(outcomes))
-    text = coverage.page([(case, outcomes)])
+    text = page.page([(case, outcomes)])
     assert "**1 of 1 lines are too low:**" in text
     assert text.index("TOO LOW") < text.index("## All lines")
 
@@ -217,7 +219,7 @@ def test_every_pair_has_its_cases() -> None:
 
 
 def test_the_page_of_coverages_has_a_line_for_every_case() -> None:
-    lines = [line.split(" | ") for line in coverage.DOCS.read_text().partition("## All lines")[2].splitlines()[4:]]
+    lines = [line.split(" | ") for line in DOCS.read_text().partition("## All lines")[2].splitlines()[4:]]
     said = [(line[0].removeprefix("| "), line[1], line[2], line[4]) for line in lines]
     assert said == [(one.pair, one.setting, one.method, f"{one.n:,}") for one in cases.CASES], "make coverage"
     assert study.NOMINAL == 0.95

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
-from survey_app.charts import STYLE, Axis, Row, Series, Words, distribution, intervals, lines
-from survey_app.charts.axes import linear, logarithmic, number_format, precision, tick_format
+from survey_app.charts import STYLE, Row, Words, distribution, intervals
+from survey_app.charts.axes import linear, number_format, precision, tick_format
 from survey_app.charts.frame import clean, number, width_of, wrap
 from survey_app.charts.paint import DARK, LIGHT, SERIES_DARK, SERIES_LIGHT, contrast
 
@@ -37,14 +37,12 @@ LONG = [
 SCALE = [Row(label, share, share - 0.05, share + 0.06, 0.2) for label, share in [("Strongly disagree", 0.12), ("Disagree", 0.22), ("Neither", 0.31), ("Agree", 0.25), ("Strongly agree", 0.1)]]  # fmt: skip
 BINS = [Row(f"{low}–{low + 1200}", 0.125, 0.08, 0.17) for low in range(0, 10_000, 1250)]
 MEANS = [Row("hours", -3.4, -5.25, 9.5), Row("days", 12.5, 10, 14)]
-CURVES = [Series(f"series {i}", [(10.0**j, 2.0**-j + i) for j in range(5)], [(100.0, 1.0 + i)]) for i in range(6)]
 KINDS: dict[str, Callable[[bool], str]] = {
     "shares": lambda alone: intervals(SHARES, title="Did you?", note="1,240 reports", name="a", standalone=alone),
     "long": lambda alone: intervals(LONG, title="What did you use in the exam of the winter term of last year?", name="b", standalone=alone),
     "means": lambda alone: intervals(MEANS, title="Mean", percent=False, unit="h", name="c", standalone=alone),
     "scale": lambda alone: distribution(SCALE, title="Fair", note="900 reports", name="d", standalone=alone),
     "bins": lambda alone: distribution(BINS, title="Income", name="e", standalone=alone),
-    "lines": lambda alone: lines(CURVES, title="Error", x=Axis("n", log=True), y=Axis("error"), note="Lines: theory.", name="f", standalone=alone),
 }  # fmt: skip
 
 
@@ -99,7 +97,7 @@ def test_a_chart_is_safe_under_a_strict_policy_and_says_what_it_shows(kind: str,
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_class_of_a_mark_has_a_rule(kind: str) -> None:
     ruled = set(re.findall(r"\.([a-z][a-z0-9]*)", STYLE))
-    structure = {"row", "series", "legend", "label", "intervals", "distribution", "lines"}
+    structure = {"row", "legend", "label", "intervals", "distribution"}
     used = {name for element in parse(KINDS[kind](True)).iter() for name in element.get("class", "").split()}
     assert used <= ruled | structure
 
@@ -112,11 +110,6 @@ def test_whatever_an_author_writes_stays_text(words: str, alone: bool) -> None:
         draw([Row(words, 0.2, 0.1, 0.3, 0.2), Row("b", 0.2, 0.1, 0.3)], title=words, note=words, words=key, unit=words, percent=percent, standalone=alone)
         for draw in (intervals, distribution) for percent in (True, False)
     ]  # fmt: skip
-    drawn.append(
-        lines(
-            [Series(words, [(1, 2), (2, 3)])], title=words, x=Axis(words), y=Axis(words), note=words, standalone=alone
-        )
-    )
     for svg in drawn:
         svg.encode()
         root = parse(svg)
@@ -187,19 +180,10 @@ def test_linear_ticks_are_round_and_few_and_hold_the_range(low: float, width: fl
     assert f"{step:.3e}"[0] in "125"
 
 
-@given(st.floats(1e-9, 1e9), st.floats(1.01, 1e9))
-def test_logarithmic_places_are_in_proportion(low: float, ratio: float) -> None:
-    scale = logarithmic(low, low * ratio, 0, 100)
-    middle = scale(low * math.sqrt(ratio))
-    assert middle == pytest.approx((scale(low) + scale(low * ratio)) / 2, abs=1e-6)
-    assert all(scale.low <= tick <= scale.high for tick in scale.ticks)
-
-
 def test_numbers_are_written_as_people_write_them() -> None:
     assert [number_format(1, True)(x) for x in (0.1234, -0.00001, 1)] == ["12.3%", "0.0%", "100.0%"]
     assert number_format(0, False, "€")(-12345.6) == "−12,346 €"
     assert [tick_format(linear(0, 0.25, 0, 1), True)(x) for x in (0.05, 0.1)] == ["5%", "10%"]
-    assert [tick_format(logarithmic(0.004, 3000, 0, 1), False)(x) for x in (0.01, 1000.0)] == ["0.01", "1,000"]
     assert [precision([width], True) for width in (0.5, 0.1, 0.01, 0.0)] == [0, 1, 2, 0]
     assert [number(x) for x in (-0.04, 1.0, -2.25, 3.14)] == ["0", "1", "-2.2", "3.1"]
 
@@ -222,18 +206,6 @@ def test_text_and_marks_stand_out_from_the_paper(colours: tuple[dict[str, str], 
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
-def test_series_differ_without_colour() -> None:
-    dashes = re.findall(r"\.s\d \.curve\{stroke-dasharray:([^}]*)\}", STYLE)
-    assert len(dashes) == len(set(dashes)) == 5
-    root = parse(KINDS["lines"](False))
-    marks = [
-        re.sub(r"M[-\d. ]+", "M", one.get("d", "") + one.get("r", ""))
-        for one in root.iter()
-        if one.get("class") == "mark"
-    ]
-    assert len(set(marks)) == 6
-
-
 @pytest.mark.parametrize(
     "draw",
     [
@@ -242,13 +214,10 @@ def test_series_differ_without_colour() -> None:
         lambda: intervals([Row("a", math.nan, 0, 1)], title="t"),
         lambda: intervals([Row("a", 0, 0, math.inf)], title="t"),
         lambda: intervals(SHARES, title="t", name="two words"),
-        lambda: lines([Series("a", [(0, 1), (1, 1)])], title="t", x=Axis("x", log=True), y=Axis("y")),
-        lambda: lines([Series("a")], title="t", x=Axis("x"), y=Axis("y")),
-        lambda: lines([Series("a", [(1, 1)])] * 7, title="t", x=Axis("x"), y=Axis("y")),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(draw: Callable[[], str]) -> None:
-    with pytest.raises(ValueError, match=r"chart|axis"):
+    with pytest.raises(ValueError, match="chart"):
         draw()
 
 
@@ -257,7 +226,6 @@ def test_one_value_and_equal_values_can_be_drawn() -> None:
         intervals([Row("a", 0, 0, 0)], title="t"),
         distribution([Row("a", 0, 0, 0)], title="t"),
         intervals([Row("a", 7, 7, 7)], title="t", percent=False),
-        lines([Series("a", [(1, 1)], steps=True)], title="t", x=Axis("x", log=True), y=Axis("y", log=True)),
     ):
         parse(svg)
 

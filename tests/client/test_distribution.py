@@ -20,6 +20,7 @@ from tests import reference
 from tests.definitions import choice as choice_question
 from tests.definitions import define, encode, field, multiple, number, sampled, scale, subset, survey, unary, yes_no
 from tests.javascript import Node
+from tests.soak import part_of
 
 FALSE_ALARM = 1e-6
 REPORTS = 30_000
@@ -160,5 +161,5 @@ def test_geometric_noise_ten_percent_off_is_rejected(sample: Sample, ratio: int)
 @pytest.mark.parametrize("name", CASES)
 def test_a_million_reports_have_the_distribution_they_publish(name: str) -> None:
     definition, answers = CASES[name]
-    counts = sum((python_sample(definition, answers) for _ in range(34)), Counter[bytes]())
+    counts = sum((python_sample(definition, answers) for _ in range(part_of(34))), Counter[bytes]())
     assert not rejects(counts, exact(definition, answers))

@@ -30,6 +30,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
+from tests.soak import part_of
 
 ROOT = Path(__file__).parents[2]
 SAID = {"cheated": True, "help": "notes", "hours": 12}
@@ -346,7 +347,7 @@ def test_processes_that_answer_at_once_send_one_report(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_processes_that_answer_at_once_send_one_report_a_hundred_times(tmp_path: Path) -> None:
-    check_race(tmp_path, 100)
+    check_race(tmp_path, part_of(100))
 
 
 def test_the_ledger_covers_sampled_and_joint_fields(ledger: Ledger) -> None:

@@ -30,6 +30,7 @@ from survey_app.problems import Problem
 from survey_app.store import Outcome, Published, State, StoreError, Submission, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import survey, worked
+from tests.soak import part_of
 
 SAID = {"cheated": True, "help": "notes", "hours": 12}
 PATH = "/api/surveys/exam/reports"
@@ -155,7 +156,7 @@ def test_no_acknowledged_report_is_lost_when_the_server_is_killed(tmp_path: Path
 @pytest.mark.soak
 @pytest.mark.parametrize("workers", [1, 2])
 def test_no_acknowledged_report_is_lost_when_the_server_is_killed_a_hundred_times(tmp_path: Path, workers: int) -> None:
-    rounds_of_killing(tmp_path / "candor.db", workers, 100)
+    rounds_of_killing(tmp_path / "candor.db", workers, part_of(100))
 
 
 def test_a_server_ends_cleanly_and_comes_back_with_everything(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchmarks.study import Find
+from benchmarks.coverage.study import Find
 from client.definition import Question, Survey
 from survey_app.estimate import derived
 from survey_app.estimate.crosstab import crosstab

@@ -1,20 +1,9 @@
-"""How often every interval covers: `make coverage` (some minutes) writes docs/coverage.md from benchmarks/cases.py."""
+"""The page of docs/coverage.md: a line for each case, with the worst of its truths."""
 
-import os
-import sys
-import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
-from pathlib import Path
-
-import click
 import numpy as np
 
-from benchmarks.cases import CASES
-from benchmarks.study import ERRORS, NOMINAL, Case, Outcome, measure, verdict
+from benchmarks.coverage.study import ERRORS, NOMINAL, Case, Outcome, verdict
 
-DOCS = Path(__file__).parent.parent / "docs" / "coverage.md"
-RUNS = 2000
 HEAD = """# Coverage of every interval
 
 Made by `make coverage` with the real pieces: simulated devices or all possible counts, the tally, the estimates.
@@ -54,32 +43,3 @@ def table(rows: list[list[str]]) -> str:
     """Markdown."""
     lines = [COLUMNS, ["---"] * len(COLUMNS), *rows]
     return "".join(f"| {' | '.join(one)} |\n" for one in lines)
-
-
-def run(place: int, runs: int) -> list[Outcome]:
-    """Measure one case, in a process of its own."""
-    return measure(CASES[place], runs, np.random.default_rng())
-
-
-@click.command()
-@click.option("--runs", default=RUNS, show_default=True, help="Of each truth that is simulated.")
-def main(runs: int) -> None:
-    """Write docs/coverage.md."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the processes share the cores already
-    start = time.monotonic()
-    found: dict[int, list[Outcome]] = {}
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        waiting = {pool.submit(run, place, runs): place for place in range(len(CASES))}
-        with click.progressbar(as_completed(waiting), length=len(CASES), label="Coverage", file=sys.stderr) as bar:
-            for done in bar:
-                found[waiting[done]] = done.result()
-    measured = [(case, found[place]) for place, case in enumerate(CASES)]
-    DOCS.write_text(page(measured))
-    for case, outcomes in measured:
-        if "LOW" in (cells := row(case, outcomes))[-1]:
-            print(" ".join(cells))
-    print(f"{DOCS}: {len(CASES)} lines in {time.monotonic() - start:.0f} s")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,13 @@
-"""Lines and marks over two axes, linear or logarithmic: what theory says as a line, what was seen as marks."""
+"""Lines and marks over two axes, linear or logarithmic: what theory says as a line, what was seen as marks.
 
-from collections.abc import Callable, Sequence
+Drawn on the paper of `survey_app.charts`, with its colours, as a file that works alone.
+"""
+
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
-from survey_app.charts.axes import Scale, finite, linear, logarithmic, tick_format
+from survey_app.charts.axes import Format, Scale, decimals_of, finite, linear, number_format, tick_format
 from survey_app.charts.frame import LINE, frame, group, line, number, tag, text, width_of, wrap
 
 WIDTH, HEIGHT, MARGIN = 440.0, 240.0, 8.0
@@ -16,34 +19,56 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Series:
-    """A line, marks, or both under one name; `steps` draws the line as a staircase, as a histogram is drawn."""
+    """A line, marks, or both under one name."""
 
     label: str
     line: Points = ()
     marks: Points = ()
-    steps: bool = False
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The name of an axis, its kind, and a range that it holds besides the data."""
+    """The name of an axis, and its kind."""
 
     label: str
     log: bool = False
-    percent: bool = False
-    span: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class LogScale(Scale):
+    """Equal ratios at equal distances."""
+
+    def __call__(self, value: float) -> float:
+        """The place of a value; values beyond the ends lie on them."""
+        value = min(max(value, self.low), self.high)
+        share = math.log(value / self.low) / math.log(self.high / self.low)
+        return self.start + share * (self.stop - self.start)
+
+
+def logarithmic(low: float, high: float, start: float, stop: float) -> LogScale:
+    """A logarithmic scale around these values, with ticks at 1, 2 and 5 where there is room."""
+    if low <= 0:
+        raise ValueError("a logarithmic axis has no place for zero")
+    if low == high:
+        low, high = low / 2, high * 2
+    air = (high / low) ** 0.03
+    low, high = low / air, high * air
+    decades = math.log10(high / low)
+    within = (1, 2, 5) if decades <= 2.4 else (1,)
+    exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    places = [multiple * 10.0**exponent for exponent in exponents for multiple in within]
+    ticks = tuple(float(f"{tick:.6g}") for tick in places if low <= tick <= high)
+    return LogScale(low, high, start, stop, ticks)
 
 
 def lines(
     series: Sequence[Series],
     *,
+    name: str,
     title: str,
     x: Axis,
     y: Axis,
-    name: str = "chart",
-    description: str = "",
-    note: str = "",
-    standalone: bool = False,
+    note: str,
 ) -> str:
     """A chart of up to six series, told apart by colour, dashes and marks, with a legend above."""
     if len(series) > SLOTS:
@@ -52,13 +77,14 @@ def lines(
     parts = [legend, text(y.label, MARGIN, top + 12, "tick name")]
     top += LINE + 8
     bottom = top + HEIGHT
-    heights = _values(y, [value for one in series for _, value in (*one.line, *one.marks)])
-    vertical = (logarithmic if y.log else linear)(*heights, bottom, top)
-    ups = tick_format(vertical, y.percent)
+    heights = finite(value for one in series for _, value in (*one.line, *one.marks))
+    vertical = (logarithmic if y.log else linear)(min(heights), max(heights), bottom, top)
+    ups = _format(vertical)
     left = MARGIN + max(width_of(ups(tick), SMALL) for tick in vertical.ticks) + 6
-    sides = _values(x, [value for one in series for value, _ in (*one.line, *one.marks)])
-    across = logarithmic(*sides, left, WIDTH) if x.log else linear(*sides, left, WIDTH, snapped=False)
-    form = tick_format(across, x.percent)
+    sides = finite(value for one in series for value, _ in (*one.line, *one.marks))
+    ends = (min(sides), max(sides), left, WIDTH)
+    across = logarithmic(*ends) if x.log else linear(*ends, snapped=False)
+    form = _format(across)
     half = width_of(form(across.ticks[-1]), SMALL) / 2
     across = replace(across, stop=WIDTH - MARGIN / 2 - half)
     parts += [line(left, vertical(tick), WIDTH - MARGIN, vertical(tick), "grid") for tick in vertical.ticks]
@@ -68,7 +94,7 @@ def lines(
     parts += [text(form(tick), across(tick), bottom + 18, "tick", "middle") for tick in _room(across, form)]
     parts.append(text(x.label, WIDTH - MARGIN, bottom + 36, "tick name", "end"))
     parts += [_series(one, place, across, vertical) for place, one in enumerate(series)]
-    below = wrap(note, WIDTH - 2 * MARGIN, 4, SMALL) if note else []
+    below = wrap(note, WIDTH - 2 * MARGIN, 4, SMALL)
     parts += [text(part, MARGIN, bottom + 54 + 16 * place, "note") for place, part in enumerate(below)]
     return frame(
         parts,
@@ -77,18 +103,19 @@ def lines(
         kind="lines",
         name=name,
         title=title,
-        description=description or _description(series, x, y, note),
-        standalone=standalone,
+        description=_description(series, x, y, note),
+        standalone=True,
     )
 
 
-def _values(axis: Axis, values: list[float]) -> tuple[float, float]:
-    """The range that an axis holds."""
-    found = finite([*values, *(axis.span or ())]) if values else finite(values)
-    return min(found), max(found)
+def _format(scale: Scale) -> Format:
+    """As many decimals as tell the ticks apart; on a logarithmic axis each tick has its own."""
+    if isinstance(scale, LogScale):
+        return lambda value: number_format(decimals_of(value, percent=False), percent=False)(value)
+    return tick_format(scale, percent=False)
 
 
-def _room(scale: Scale, form: Callable[[float], str]) -> list[float]:
+def _room(scale: Scale, form: Format) -> list[float]:
     """The ticks whose numbers do not run into each other."""
     kept: list[float] = []
     end = float("-inf")
@@ -109,14 +136,7 @@ def _series(one: Series, place: int, across: Scale, up: Scale) -> str:
 
 
 def _path(one: Series, across: Scale, up: Scale) -> str:
-    places = [(across(x), up(y)) for x, y in one.line]
-    steps = [f"M{number(places[0][0])} {number(places[0][1])}"]
-    for (_, before), (x, y) in pairwise(places):
-        if one.steps:
-            steps.append(f"H{number(x)}" + (f"V{number(y)}" if y != before else ""))
-        else:
-            steps.append(f"L{number(x)} {number(y)}")
-    return "".join(steps)
+    return "M" + "L".join(f"{number(across(x))} {number(up(y))}" for x, y in one.line)
 
 
 def _mark(place: int, x: float, y: float) -> str:
@@ -155,4 +175,4 @@ def _description(series: Sequence[Series], x: Axis, y: Axis, note: str) -> str:
         if points:
             (first, low), (last, high) = points[0], points[-1]
             said.append(f"{one.label}: {low:.4g} at {first:.4g}, {high:.4g} at {last:.4g}")
-    return ". ".join([*said, note] if note else said)
+    return ". ".join([*said, note])

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom, multinomial
 
-from benchmarks.study import Floats, People, Truth
+from benchmarks.coverage.study import Floats, People, Truth
 from client.mechanism import Subset
 from survey_app.plan.people import Indices
 

@@ -12,9 +12,9 @@ from itertools import product
 import numpy as np
 from scipy.stats import binom, hypergeom
 
-from benchmarks.finders import all_of, among_answers, crossed, estimate_of, median, total_of
-from benchmarks.study import Case, Find, Floats, Truth, counts_with, make_survey
-from benchmarks.truths import (
+from benchmarks.coverage.finders import all_of, among_answers, crossed, estimate_of, median, total_of
+from benchmarks.coverage.study import Case, Find, Floats, Outcome, Truth, counts_with, make_survey, measure
+from benchmarks.coverage.truths import (
     Integers,
     binomials,
     choice,
@@ -308,3 +308,8 @@ MAKERS: tuple[Callable[[], Iterator[Case]], ...] = (
     two_questions,
 )  # fmt: skip
 CASES = [case for maker in MAKERS for case in maker()]
+
+
+def run(place: int, runs: int) -> list[Outcome]:
+    """Measure one case, in a process of its own, which finds it by its place."""
+    return measure(CASES[place], runs, np.random.default_rng())

@@ -1,0 +1,205 @@
+"""Every command that a person is told to run exists, takes what it is told to take, and is run in the tests.
+
+Commands are read out of the pages' code: blocks, and words between backticks. A target of the Makefile is run by
+`tests/benchmarks/test_smoke.py`, or is the tests themselves; the README's first survey is made here, line by line.
+"""
+
+import contextlib
+import importlib.util
+import json
+import os
+import re
+import runpy
+import shlex
+import socket
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from survey_app.cli import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = [
+    page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))) if page.exists()
+]
+SUITE = {"test", "lint", "check"}  # what runs these tests
+BUILT = {"pip", "venv"}  # modules of Python itself, in the Makefile
+COMMAND = re.compile(r"(?:\$ )?(make|candor|python3? -m|\.ci/\w+) ?(.*)")
+
+
+def code(text: str) -> Iterator[str]:
+    """The lines of code of a page: fenced, indented, or between backticks, also over the end of a line."""
+    blocks, rest = (
+        re.findall(r"^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE),
+        re.sub(r"```.*?```", "", text, flags=re.DOTALL),
+    )
+    for block in blocks:
+        yield from block.replace("\\\n", " ").splitlines()
+    yield from (line.strip() for line in rest.splitlines() if line.startswith("    "))
+    yield from (" ".join(words.split()) for words in re.findall(r"`([^`]+)`", rest))
+
+
+def told(page: Path) -> set[tuple[str, str]]:
+    """The commands of a page, and what follows each of them."""
+    found = (COMMAND.fullmatch(re.sub(r"\s+#\s.*", "", line.strip())) for line in code(page.read_text()))
+    return {(match[1].replace("python3", "python"), match[2].strip()) for match in found if match}
+
+
+def every(command: str) -> list[str]:
+    return sorted({rest for page in PAGES for name, rest in told(page) if name == command})
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def test_commands_are_found_wherever_they_stand() -> None:
+    page = "Run `make\ndemo` now:\n\n    candor serve --port 1   # here\n\n```sh\n$ python -m client URL\n```\nWe make tea.\n"
+    found = [COMMAND.fullmatch(re.sub(r"\s+#\s.*", "", line.strip())) for line in code(page)]
+    assert [match[0] for match in found if match] == ["$ python -m client URL", "candor serve --port 1", "make demo"]
+    assert {"demo", "test", "bench", "coverage", "soak"} <= {rest.split()[0] for rest in every("make")}
+    assert "benchmarks.results_page" in every("python -m")
+
+
+def test_every_target_that_is_told_exists_and_is_run() -> None:
+    smokes = (ROOT / "tests" / "benchmarks" / "test_smoke.py").read_text()
+    newcomer = (ROOT / ".ci" / "newcomer").read_text()
+    for rest in every("make"):
+        target = rest.split()[0]
+        assert target in targets(), f"make {target}"
+    for target in targets() - SUITE:
+        run = (
+            f'make("{target}"' in smokes or re.search(rf'"make",.*"{target}"', smokes) or f"make {target} " in newcomer
+        )
+        assert run or re.search(rf'make\(\s*"{target}"', smokes), f"nothing runs make {target}"
+    phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert phony and set(phony[1].split()) == targets()
+
+
+def test_every_script_that_is_told_exists() -> None:
+    scripts = {name for page in PAGES for name, _ in told(page) if name.startswith(".ci/")}
+    assert ".ci/newcomer" in scripts
+    for name in scripts:
+        assert os.access(ROOT / name, os.X_OK), name
+
+
+def modules() -> list[str]:
+    makefile = re.findall(r"python -m ([\w.]+)", (ROOT / "Makefile").read_text())
+    return sorted({rest.split()[0] for rest in every("python -m")} | set(makefile) - BUILT)
+
+
+@pytest.mark.parametrize("module", modules())
+def test_every_module_that_is_told_exists_and_helps(
+    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert importlib.util.find_spec(module), module
+    if module.startswith("tests."):  # they write what the tests read, and take nothing
+        return
+    monkeypatch.setattr(sys, "argv", [module, "--help"])
+    with warnings.catch_warnings(), pytest.raises(SystemExit) as end:
+        warnings.simplefilter("ignore", RuntimeWarning)  # that another test has imported it already
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    assert end.value.code in (0, None)
+    assert "usage" in capsys.readouterr().out.lower()
+
+
+def resolve(words: list[str]) -> tuple[click.Command, list[str], list[str]]:
+    """The command that these words name, its path, and what is left of them."""
+    command: click.Command = main
+    path: list[str] = []
+    while isinstance(command, click.Group):
+        with contextlib.suppress(IndexError):
+            found = command.commands.get(words[len(path)])
+            assert found, f"candor {' '.join(words)}: there is no such command"
+            path.append(words[len(path)])
+            command = found
+            continue
+        break
+    return command, path, words[len(path) :]
+
+
+@pytest.mark.parametrize("line", every("candor"))
+def test_every_candor_command_that_is_told_exists_with_its_options_and_is_run(line: str) -> None:
+    command, path, rest = resolve(shlex.split(line))
+    known = {option for parameter in command.params for option in parameter.opts}
+    if path[:1] in (["respond"], ["ledger"]):  # passed on to the respondent's own command line
+        known |= set(re.findall(r'add_argument\("(--\w+)"', (ROOT / "client" / "__main__.py").read_text()))
+    assert {word.partition("=")[0] for word in rest if word.startswith("--")} <= known
+    tests = "\n".join(file.read_text() for file in ROOT.glob("tests/**/test_*.py"))
+    quoted = ", ".join(f'"{word}"' for word in path)
+    assert quoted in tests or "candor " + line in README, f"no test runs candor {' '.join(path)}"
+
+
+README = (ROOT / "README.md").read_text()
+
+
+def steps() -> list[list[str]]:
+    """The lines of "A survey of your own", without `candor`."""
+    section = README.partition("## A survey of your own")[2].partition("\n## ")[0]
+    return [shlex.split(line)[1:] for line in re.findall(r"^    (candor .*)$", section, re.MULTILINE)]
+
+
+def test_the_first_survey_of_the_readme_can_be_made_line_by_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "password").write_text("a long password")
+    (tmp_path / "answers.json").write_text(json.dumps({"cheated": True, "help": "notes", "hours": 12}))
+    (tmp_path / "truth.yaml").write_text(
+        "cheated: 0.2\nhelp: {no_answer: 0.1, of: {notes: 0.5, phone: 0.5}}\nhours: {mean: 20, sd: 8}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CANDOR_DB", f"sqlite:///{tmp_path}/candor.db")
+    lines = steps()
+    assert [line[0] for line in lines] == ["user", "survey", "serve", "respond", "results"]
+    added, published, served, answered, results = lines
+    told_here = [shlex.split(rest) for name, rest in told(ROOT / "README.md") if name == "candor"]
+    (planned,) = (words for words in told_here if words[:2] == ["plan", "examples/exam.yaml"])
+    (simulated,) = (words for words in told_here if words[:2] == ["simulate", "exam"])
+    (spent,) = (words for words in told_here if words[0] == "ledger")
+
+    assert "ada is added" in candor(*added, "--password-file", "password")
+    assert "exam" in candor(*published)
+    with serving(served) as port:
+        address = answered[1].replace(":8000", f":{port}")
+        candor(answered[0], address, "--answers", "answers.json", "--yes")
+        assert "exam" in candor(*spent)
+    assert "cheated" in candor(*planned)
+    assert "5000 reports were added" in candor(*simulated, "--yes")
+    assert 5000 <= json.loads(candor(*results))["reports"] <= 5001
+
+
+def candor(*words: str) -> str:
+    """What a command prints; it has to end well."""
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, f"candor {' '.join(words)}: {done.output}"
+    return done.stdout
+
+
+@contextlib.contextmanager
+def serving(words: list[str]) -> Iterator[int]:
+    """The server in a process of its own, on a port that is free."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-c", "from survey_app.cli import main; main()", *words, "--port", str(port)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    waiting = threading.Event()
+    try:
+        while server.poll() is None:
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            waiting.wait(0.05)
+        yield port
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
