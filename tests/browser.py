@@ -8,36 +8,33 @@ import contextlib
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from playwright.sync_api import Request as Sent
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from client import Survey
 from client.report import to_text
-from survey_app import create_app
-from survey_app.accounts import secret_hash
-from survey_app.authoring import build_file
-from survey_app.authoring.terms import Terms
-from survey_app.store import Published, State
-from survey_app.store.sqlite import SqliteStore
-from tests.definitions import encode
+from survey_app.store import Published
 from tests.door import through_the_front
+from tests.house import build
 
 ROOT = Path(__file__).parent.parent
 CAMPUS = ROOT / "examples" / "campus.yaml"
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}}
 ZOOMED: dict[str, Any] = {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2}  # 1280 px at 200%
 DESKTOP: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}
+PATIENCE = 60_000  # ms for whatever a page has to show: a busy machine is slow, and only what is wrong never comes
+BY_LOOK = ("color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size")
 LOOKS = {  # what every page has to stand: contrast hangs on the scheme and layout on the size, so two of four suffice
     "phone-light": PHONE | {"color_scheme": "light"},
     "zoomed-dark": ZOOMED | {"color_scheme": "dark"},
+    "desktop-dark": DESKTOP | {"color_scheme": "dark"},
 }
 
 
@@ -57,17 +54,15 @@ class Received:
 
 
 Reply = tuple[int, str, bytes]  # status, content type, body
+expect.set_options(timeout=PATIENCE)
 
 
 class Site:
     """The app on a free port of this machine. `intercept` may answer a request instead of the app."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "site.db"
-        self.store = SqliteStore(self._path)
-        self.store.migrate()
-        self._owner = self.store.add_user("ada", "no password opens this").key
-        app = create_app({"RATE_LIMIT": "off"}, self.store)
+        self._house = build(folder)
+        self.store, app = self._house.store, self._house.app
         self.received: list[Received] = []
         self.intercept: Callable[[Received], Reply | None] = lambda request: None
         inner = through_the_front(app)
@@ -88,31 +83,9 @@ class Site:
         self._thread = threading.Thread(target=lambda: self._http.serve_forever(poll_interval=0.01))
         self._thread.start()
 
-    def add(
-        self,
-        survey: Survey | dict[str, Any] | Path,
-        *,
-        state: State = State.OPEN,
-        opens: datetime | None = None,
-        closes: datetime | None = None,
-        max_reports: int | None = None,
-        codes: Sequence[str] | None = None,
-    ) -> Published:
-        """Publish a survey, an author's file or a definition; with `codes` it is by invitation."""
-        if isinstance(survey, Path):
-            survey = build_file(survey).survey
-        elif isinstance(survey, dict):
-            survey = Survey.from_json(encode(survey))
-        published = self.store.add_survey(
-            survey,
-            Terms(True, opens, closes, max_reports),
-            owner=self._owner,
-            state=state,
-            invited=codes is not None,
-        )
-        if codes:
-            self.store.add_invitations(published, [secret_hash(code) for code in codes])
-        return published
+    def add(self, made: Survey | dict[str, Any] | Path, **options: Any) -> Published:
+        """Publish a survey, an author's file or a definition; see `House.publish`."""
+        return self._house.publish(made, **options)
 
     def link(self, published: Published, fragment: str = "") -> str:
         """The survey's link."""
@@ -120,7 +93,7 @@ class Site:
 
     def stored(self, published: Published) -> list[dict[str, str]]:
         """The reports in the store, as they were sent."""
-        with contextlib.closing(sqlite3.connect(self._path)) as connection:
+        with contextlib.closing(sqlite3.connect(self.store.path)) as connection:
             rows = connection.execute("select id, bits from reports where survey = ?", (published.key,)).fetchall()
         return [{"survey": published.survey.digest, "id": to_text(one), "bits": to_text(bits)} for one, bits in rows]
 
@@ -173,17 +146,16 @@ class Visit:
     complaints: list[str] = field(default_factory=list)
 
     def open(self, url: str) -> Page:
-        """Go to an address and wait until everything is there."""
+        """Go to an address and wait until everything is there: its scripts have run when it is loaded."""
         self.page.goto(url)
         self.settle()
         return self.page
 
     def settle(self) -> None:
-        """Wait until the form, or whatever else the page loads, is there."""
+        """Wait until the page is loaded, and if it is the form, until its script has shown the questions."""
+        self.page.wait_for_load_state()
         if self.page.locator("#form").count():
             self.page.wait_for_selector("#form[aria-busy=false]", state="attached")
-        else:
-            self.page.wait_for_load_state("networkidle")
 
     def text(self) -> str:
         """What can be read on the page."""
@@ -198,6 +170,7 @@ class Visit:
 def visit(browser: Browser, *, init: str = "", **options: Any) -> Iterator[Visit]:
     """A new device; `init` runs before every script of its pages."""
     context = browser.new_context(reduced_motion="reduce", **options)
+    context.set_default_timeout(PATIENCE)
     try:
         if init:
             context.add_init_script(init)
@@ -217,8 +190,20 @@ def visit(browser: Browser, *, init: str = "", **options: Any) -> Iterator[Visit
         context.close()
 
 
+def stop_the_clock(page: Page) -> None:
+    """From the next address on, timers run when they are told to, and not because a machine is slow."""
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+
+
+def wear(page: Page, look: str) -> None:
+    """Put a look on a page that is open."""
+    page.set_viewport_size(LOOKS[look]["viewport"])
+    page.emulate_media(color_scheme=LOOKS[look]["color_scheme"])
+
+
 def violations(page: Page, *rules: str) -> list[str]:
-    """What axe finds on a page by all rules, or by some, each with its place."""
+    """What axe finds on a page by all rules, or by some, each with its place; BY_LOOK are those that hang on the look."""
     some = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}
     found = Axe().run(page, options={"resultTypes": ["violations"], **some}).response["violations"]
     return [f"{one['id']}: {node['html'][:200]} {node['failureSummary']}" for one in found for node in one["nodes"]]

@@ -6,8 +6,16 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser import Site
+from tests.house import House, build
 from tests.impostor import Server
 from tests.javascript import QUIET_CHROMIUM, Chromium, Files, Node, find_chromium
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever asks for a browser, by whichever fixture, is marked `browser`: `make check` leaves it out."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +29,14 @@ def server() -> Iterator[Server]:
     running = Server()
     yield running
     running.close()
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    """A store, and the app upon it by the door of production."""
+    built = build(tmp_path)
+    yield built
+    built.store.close()
 
 
 @pytest.fixture

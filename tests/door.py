@@ -124,7 +124,12 @@ class FrontClient(FlaskClient):
         return sent
 
 
-_carrier = cache(through_the_front)
+def _carrier(app: Flask) -> Any:
+    """One front for all clients of an app, kept with it so that it goes with it."""
+    kept = app.extensions
+    if "front" not in kept:
+        kept["front"] = through_the_front(app)
+    return kept["front"]
 
 
 def _scope_of(environ: dict[str, Any]) -> Any:

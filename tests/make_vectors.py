@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import reference
-from tests.client.test_mechanism import SMALL, all_answers
+from tests.answers import SMALL, all_answers
 from tests.definitions import (
     COIN,
     define,

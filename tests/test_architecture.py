@@ -1,6 +1,5 @@
 """The house: who may import whom, and what the client may stand on."""
 
-import ast
 import subprocess
 import sys
 import zipfile
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.source import ROOT, imports, modules
 
 # Inner first: a room may import its own layer and those before it.
 LAYERS = (
@@ -30,29 +29,6 @@ KNOWN_BY = {  # what of others' packages only some rooms may know
     ("sqlite3", "sqlite_utils", "psycopg"): ("store",),
 }
 LARGEST_LOOSE = 6
-
-
-def modules() -> dict[str, Path]:
-    files = [*ROOT.glob("client/**/*.py"), *ROOT.glob("survey_app/**/*.py")]
-    return {".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
-
-
-def imports(file: Path) -> set[str]:
-    """Every module that a file imports, also late; what only a type checker reads does not count."""
-    found: set[str] = set()
-    tree = ast.parse(file.read_text())
-    typed = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
-    skipped = {inner for node in typed for inner in ast.walk(node)}
-    for node in ast.walk(tree):
-        if node in skipped:
-            continue
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0 and node.module, f"{file}: imports are absolute"
-            names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {name if name in modules() else node.module for name in names}
-    return found
 
 
 def room(name: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from survey_app.tally import columns, columns_of
 from tests import reference
-from tests.client.test_mechanism import SMALL, all_answers
+from tests.answers import SMALL, all_answers
 from tests.definitions import survey
 
 

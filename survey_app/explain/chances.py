@@ -14,7 +14,7 @@ from client.definition import Question, Survey
 from client.mechanism import EXACT
 from client.verify import spend
 
-SUSPICION = 20  # someone thought: one in so many; the one that METHODS §13 tells
+SUSPICION = 20  # someone thought: one in so many; the one that docs/methods.md §13 tells
 SUSPICIONS = (100, SUSPICION, 2)
 GROUPS = (1, 2, 3, 5, 10)  # people whose answers hang together
 MOST_PEOPLE = 10**9  # above that, a chance is called certainty

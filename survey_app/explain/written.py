@@ -1,8 +1,8 @@
 """How a number is written, each kind once: ε, shares, chances, powers, margins, counts.
 
 Rounding goes the private way wherever a number is a promise to a respondent: ε is never written smaller than it is, and
-what a report can give away never looks less than it is (METHODS §13). All else is rounded to the nearest. Languages
-differ in their marks alone; whoever speaks none of them in particular gets the English ones.
+what a report can give away never looks less than it is (docs/methods.md §13). All else is rounded to the nearest.
+Languages differ in their marks alone; whoever speaks none of them in particular gets the English ones.
 """
 
 import math

@@ -10,44 +10,8 @@ from hypothesis import strategies as st
 from client import randomize
 from client.answer import encode, index_of
 from client.errors import AnswerError
-from tests.definitions import COIN, define, field, multiple, number, sampled, scale, subset, survey, worked, yes_no
-from tests.definitions import choice as choice_question
-
-EVERYTHING = define(
-    [
-        yes_no(),
-        choice_question(optional=True),
-        scale(),
-        multiple(),
-        number("hours", max=60, unit="h"),
-        number("price", min="-0.5", max=2, step="0.25", bins=3),
-        choice_question("why", options=2, show_if={"question": "cheated", "is": ["yes"]}),
-        yes_no("sure", show_if={"question": "why", "is": ["option 1"]}),
-        yes_no("shared", show_if={"question": "used", "is": ["item 0", "item 2"]}),
-    ],
-    [
-        field(COIN, "cheated"),
-        field(subset(4, 1), "help"),
-        field(subset(3, 1), "fair"),
-        field(sampled(3, 1), "used"),
-        field(subset(2, 1), "hours"),
-        field(subset(3, 1), "price"),
-        field(subset(3, 1), "why"),
-        field(subset(3, 1), "sure"),
-        field(subset(3, 1), "shared"),
-    ],
-)
-GOOD: dict[str, Any] = {
-    "cheated": True,
-    "help": "option 2",
-    "fair": "Agree",
-    "used": ["item 2", "item 0"],
-    "hours": 12,
-    "price": "0.25",
-    "why": "option 1",
-    "sure": False,
-    "shared": True,
-}
+from tests.answers import EVERYTHING, GOOD
+from tests.definitions import define, field, number, subset, survey, worked
 
 
 def test_every_type_becomes_its_index() -> None:

@@ -8,22 +8,21 @@ away, of which about five are needed; such a client slips through with probabili
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from scipy.stats import binom
 
 from client import randomize
-from tests import reference
 from tests.definitions import choice as choice_question
 from tests.definitions import define, encode, field, multiple, number, sampled, scale, subset, survey, unary, yes_no
+from tests.distribution import exact, rejects
 from tests.javascript import Node
 from tests.soak import part_of
 
-FALSE_ALARM = 1e-6
 REPORTS = 30_000
+
 THRESHOLDS = ("one", "zero", "keep")
 
 # Noise, the chance that the truth is not sent, is ¼ wherever a mechanism has one such chance.
@@ -46,29 +45,6 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"a": True, "b": False},
     ),
 }
-
-
-def rejects(counts: Mapping[bytes, int], chances: Mapping[bytes, Fraction]) -> bool:
-    """Whether these counts are incompatible with these chances, at a family-wise level of 1e-6."""
-    total = sum(counts.values())
-    if set(counts) - set(chances):
-        return True
-    events = [{outcome} for outcome in chances]
-    width = 8 * len(next(iter(chances)))
-    events += [{o for o in chances if int.from_bytes(o, "big") >> place & 1} for place in range(width)]
-    events.append({outcome for outcome, chance in chances.items() if chance * len(chances) < 1})
-    level = FALSE_ALARM / len(events)
-    for event in events:
-        count = sum(counts.get(outcome, 0) for outcome in event)
-        p = float(sum(chances[outcome] for outcome in event))
-        tail = min(binom.cdf(count, total, p), binom.sf(count - 1, total, p))
-        if 2 * tail < level:
-            return True
-    return False
-
-
-def exact(definition: dict[str, Any], answers: dict[str, Any]) -> dict[bytes, Fraction]:
-    return {reference.pack(row): chance for row, chance in reference.distribution(definition, answers).items()}
 
 
 Sample = Callable[[dict[str, Any], dict[str, Any]], Counter[bytes]]

@@ -15,7 +15,7 @@ from client.errors import AnswerError, ReportError
 from client.ledger import Book
 from client.report import to_text, unpack
 from tests import make_vectors, reference
-from tests.client.test_answer import EVERYTHING, GOOD
+from tests.answers import EVERYTHING, GOOD
 from tests.definitions import (
     WORKED_DIGEST,
     define,

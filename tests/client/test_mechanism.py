@@ -16,85 +16,14 @@ from client.sampling import WHOLE, below, coin
 from client.verify import verify
 from survey_app.authoring import choose
 from tests import reference
+from tests.answers import SMALL, all_answers
 from tests.definitions import (
-    COIN,
     define,
     field,
     geometric,
-    multiple,
     number,
-    sampled,
-    scale,
-    subset,
     survey,
-    unary,
-    yes_no,
 )
-from tests.definitions import choice as choice_question
-
-ODD = {"kind": "flip", "one": str(11 * 2**60 + 12345), "zero": str(3 * 2**60 + 777)}
-SKEWED = {"kind": "flip", "one": str(2**63), "zero": str(2**62)}
-
-SMALL: dict[str, dict[str, Any]] = {
-    "flip": define([yes_no()], [field(COIN, "cheated")]),
-    "flip, odd": define([yes_no()], [field(ODD, "cheated")]),
-    "flip, asymmetric": define([yes_no()], [field(SKEWED, "cheated")]),
-    "k-ary": define([choice_question()], [field(subset(3, 1), "help")]),
-    "subset": define([choice_question(options=5)], [field(subset(5, 2), "help")]),
-    "subset, optional": define([choice_question(options=4, optional=True)], [field(subset(5, 3), "help")]),
-    "unary": define([scale()], [field(unary(3), "fair")]),
-    "unary, asymmetric": define([scale(optional=True)], [field(unary(4, 5 * 2**61, 2**60), "fair")]),
-    "sampled": define([multiple()], [field(sampled(3, 1), "used")]),
-    "sampled, two of three": define([multiple()], [field(sampled(3, 2), "used")]),
-    "sampled, optional": define([multiple(options=2, optional=True)], [field(sampled(3, 2, 2**63, 2**61), "used")]),
-    "cells": define([multiple(options=2)], [field(subset(4, 1), "used")]),
-    "cells, optional": define([multiple(options=2, optional=True)], [field(subset(5, 2), "used")]),
-    "levels": define([number(max=3)], [field(subset(2, 1), "hours")]),
-    "levels, optional": define([number(max=4, levels=3, optional=True)], [field(subset(4, 1), "hours")]),
-    "bins": define([number(bins=3)], [field(subset(3, 1), "hours")]),
-    "bins, optional": define([number(bins=2, optional=True)], [field(unary(3), "hours")]),
-    "joint": define(
-        [yes_no(), choice_question(options=2, optional=True)], [field(subset(6, 2), "cheated", "help")]
-    ),
-    "joint with levels": define([number(max=2), yes_no()], [field(subset(4, 1), "hours", "cheated")]),
-    "two fields": define(
-        [yes_no("a"), yes_no("b")], [field(COIN, "a"), field(ODD, "b")]
-    ),
-    "ask one": define(
-        [yes_no("a"), yes_no("b"), choice_question(options=2)],
-        [field(COIN, "a"), field(ODD, "b"), field(subset(2, 1), "help")],
-        ask=1,
-    ),
-    "ask two": define(
-        [yes_no("a"), yes_no("b"), choice_question(options=2)],
-        [field(COIN, "a"), field(ODD, "b"), field(subset(2, 1, 7 * 2**61), "help")],
-        ask=2,
-    ),
-    "hidden": define(
-        [yes_no(), choice_question(options=2, show_if={"question": "cheated", "is": ["yes"]})],
-        [field(COIN, "cheated"), field(subset(3, 1), "help")],
-    ),
-}  # fmt: skip
-
-
-def all_answers(definition: dict[str, Any]) -> list[dict[str, Any]]:
-    ranges: list[list[Any]] = []
-    for question in definition["questions"]:
-        values: list[Any]
-        if question["type"] == "yes_no":
-            values = [False, True]
-        elif question["type"] == "multiple":
-            options = question["options"]
-            values = [[o for i, o in enumerate(options) if mask >> i & 1] for mask in range(2 ** len(options))]
-        elif question["type"] == "number":
-            values = list(range(question["min"], question["max"] + 1))
-        else:
-            values = list(question.get("options") or question["points"])
-        if question.get("optional"):
-            values.append(None)
-        ranges.append(values)
-    names = [question["id"] for question in definition["questions"]]
-    return [dict(zip(names, values, strict=True)) for values in itertools.product(*ranges)]
 
 
 def worst_ratio(definition: dict[str, Any]) -> Fraction:

@@ -11,7 +11,7 @@ from client import Report, randomize
 from client.errors import ReportError
 from client.report import from_text, to_text, unpack
 from tests import reference
-from tests.client.test_mechanism import SMALL, all_answers
+from tests.answers import SMALL, all_answers
 from tests.definitions import COIN, define, field, multiple, sampled, simple, subset, survey, worked, yes_no
 from tests.definitions import choice as choice_question
 

@@ -1,6 +1,5 @@
 """The vectors, replayed by every client: Python, JavaScript in node, JavaScript in Chromium."""
 
-import json
 from decimal import Decimal
 from typing import Any
 
@@ -10,12 +9,8 @@ from client import Survey, randomize, verify
 from client.errors import DefinitionError
 from client.ledger import Book
 from tests import make_vectors, reference
-from tests.javascript import JavaScript, Refusal
-
-VECTORS: dict[str, Any] = {
-    path.name: json.loads(path.read_text()) for path in sorted(make_vectors.FOLDER.glob("*.json"))
-}
-REPORTS, KEYED, REFUSED = (VECTORS[name] for name in ("reports.json", "keyed.json", "refused.json"))
+from tests.javascript import JavaScript
+from tests.replay import KEYED, REFUSED, REPORTS, check_keyed, check_refusals, check_replay
 
 
 def test_the_files_are_what_the_reference_makes() -> None:
@@ -50,34 +45,6 @@ def test_python_keys_its_noise() -> None:
         assert book.asked(survey) == vector["asked"]
         report = book.answer(survey, vector["answers"], "", bytes).entries[survey.digest].report
         assert report.bits.hex() == vector["bits"]
-
-
-def check_replay(javascript: JavaScript) -> None:
-    for vector in REPORTS:
-        source = vector["source"].encode().hex()
-        parsed = javascript.ask("parse", source=source)
-        assert parsed["digest"] == vector["digest"]
-        assert parsed["epsilon"] == pytest.approx(float(vector["epsilon"]), abs=1e-12, rel=1e-12)
-        for case in vector["cases"]:
-            made = javascript.ask("randomize", source=source, answers=case["answers"], tape=case["tape"])
-            assert made == {"bits": case["bits"], "id": case["id"], "used": len(case["tape"]) // 2}, vector["name"]
-
-
-def check_refusals(javascript: JavaScript) -> None:
-    for vector in REFUSED:
-        with pytest.raises(Refusal) as refusal:
-            javascript.ask("parse", source=vector["source"])
-        assert refusal.value.code == vector["code"], vector["name"]
-
-
-def check_keyed(javascript: JavaScript) -> None:
-    from client.report import to_text
-
-    for vector in KEYED:
-        source = vector["source"].encode().hex()
-        wave = {"source": source, "answers": vector["answers"], "limit": None}
-        (made,) = javascript.ask("keyed", key=to_text(bytes.fromhex(vector["key"])), waves=[wave])
-        assert (made["bits"], made["asked"]) == (vector["bits"], vector["asked"])
 
 
 @pytest.mark.parametrize("check", [check_replay, check_refusals, check_keyed])

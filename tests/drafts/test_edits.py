@@ -308,7 +308,7 @@ def _edited(source: bytes, name: str, place: int, to: int, survey: dict[str, Any
     return edits.move_question(source, place, to) if name == "move" else edits.delete_question(source, place)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(files(), st.lists(changes(), min_size=1, max_size=3), st.data())
 def test_edits_do_what_they_say_in_any_layout(source: bytes, chosen: list[Any], data: st.DataObject) -> None:
     try:

@@ -24,7 +24,7 @@ from survey_app.estimate.tables import Crosstab, PairError
 from survey_app.simulate.devices import reports
 from survey_app.tally import Bits, Tally
 from tests import reference
-from tests.client.test_mechanism import all_answers
+from tests.answers import all_answers
 from tests.definitions import (
     COIN,
     define,

@@ -31,7 +31,7 @@ from survey_app.estimate.intervals import (
 from survey_app.estimate.question import Estimate, Evidence, evidence_of, joint_cells, project, question_estimates
 from survey_app.tally import Tally
 from tests import reference
-from tests.client.test_mechanism import SMALL, all_answers
+from tests.answers import SMALL, all_answers
 from tests.definitions import (
     COIN,
     define,

@@ -16,7 +16,7 @@ from survey_app.authoring import build_file
 from survey_app.authoring.choose import design, flip
 from survey_app.explain.chances import Chance, guess, posterior, raised, share, times, together, total
 from survey_app.explain.paper import Recipe, recipe, sheet
-from tests.client.test_mechanism import SMALL
+from tests.answers import SMALL
 from tests.definitions import COIN, choice, define, field, multiple, number, sampled, simple, subset, survey, yes_no
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from survey_app.explain import written
 from survey_app.explain.chances import SUSPICIONS, Chance, guess, posterior, raised
 from survey_app.explain.languages import LANGUAGES, Words
-from tests.test_architecture import ROOT, modules
+from tests.source import ROOT, modules
 
 LOSSES = st.decimals(min_value=Decimal("1e-15"), max_value=2000, allow_nan=False, allow_infinity=False)
 PLAIN = re.compile(r"(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
 ROUND_UP = {
     "survey_app.explain.written": "makes text of it",
     "survey_app.authoring": "makes the claim of a definition",
+    "survey_app.authoring.source": "cuts what an author asks for, downwards",
     "survey_app.plan.advice": "proposes an ε",
 }
 

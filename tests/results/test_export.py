@@ -51,7 +51,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.store.test_durability import make, submission
+from tests.house import make, submission
 
 FORMATS = ["csv", "ndjson", "parquet"]
 

@@ -1,23 +1,26 @@
 """The bridge between the HTTP server and the app, with made-up scopes."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from flask import Flask, request
 
-from survey_app import create_app
 from survey_app.server.front import Front
+from tests.definitions import worked
 from tests.door import Protocol, ask, scope, serve
-from tests.store.test_durability import PATH, make
+from tests.house import build
+from tests.running import PATH
 
 
 @pytest.fixture
-def app(tmp_path: Path) -> Flask:
-    make(tmp_path / "candor.db")
-    made = create_app({"DB": f"sqlite:///{tmp_path}/candor.db", "TRUSTED_PROXIES": 1, "RATE_LIMIT": "3/minute"})
-    made.get("/who")(lambda: {"address": request.remote_addr, "host": request.host, "cookie": request.cookies})
-    return made
+def app(tmp_path: Path) -> Iterator[Flask]:
+    house = build(tmp_path, limit="3/minute", TRUSTED_PROXIES=1)
+    house.publish(worked())
+    house.app.get("/who")(lambda: {"address": request.remote_addr, "host": request.host, "cookie": request.cookies})
+    yield house.app
+    house.store.close()
 
 
 def test_the_rate_limit_counts_the_address_that_the_trusted_proxy_saw(app: Flask) -> None:

@@ -25,8 +25,6 @@ from schemathesis.specs.openapi.checks import (
 
 import client
 from client.report import to_text
-from survey_app import create_app
-from survey_app.accounts import secret_hash
 from survey_app.authoring.terms import Terms
 from survey_app.pages.access import get_store
 from survey_app.plan.people import draw_people
@@ -36,7 +34,6 @@ from survey_app.results.document import Results, results
 from survey_app.server.openapi import document
 from survey_app.simulate.devices import reports
 from survey_app.store import Submission
-from survey_app.store.sqlite import SqliteStore
 from tests.definitions import (
     COIN,
     choice,
@@ -53,25 +50,20 @@ from tests.definitions import (
     unary,
     yes_no,
 )
+from tests.house import TOKEN, House
 
 DOCS = Path(__file__).parents[2] / "docs" / "api.md"
 EVERYWHERE = {"method_not_allowed", "internal_error"}  # they belong to no operation in particular
 REPORTS = "/api/surveys/{slug}/reports"
-TOKEN = "t" * 43
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
 @pytest.fixture
-def app(tmp_path: Path) -> Iterator[Flask]:
-    """A server with an open survey, whose owner's token is TOKEN."""
-    store = SqliteStore(tmp_path / "candor.db")
-    built = create_app({"RATE_LIMIT": "off"}, store)
-    owner = store.add_user("ada", "no password")
-    store.add_token(owner, secret_hash(TOKEN))
+def app(house: House) -> Flask:
+    """A server with an open survey and one whose results are private."""
     for slug, public in (("exam", True), ("private", False)):
-        store.add_survey(survey(simple() | {"slug": slug}), Terms(public=public), owner=owner.key)
-    yield built
-    store.close()
+        house.publish(simple() | {"slug": slug}, public=public)
+    return house.app
 
 
 def operations() -> dict[tuple[str, str], Any]:
@@ -160,7 +152,7 @@ def test_the_server_keeps_to_its_description(app: Flask, method: str, path: str,
     cases = [api[path][method].as_strategy(generation_mode=mode, path_parameters=place) for place in places]
     token = {"Authorization": f"Bearer {TOKEN}"}
 
-    @settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=30, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(case=st.one_of(cases), headers=st.sampled_from([{}, token]))
     def check(case: Case[Any], headers: dict[str, str]) -> None:
         case.call_and_validate(headers=headers, checks=CHECKS)

@@ -11,11 +11,10 @@ from client import Survey
 from client.report import unpack
 from survey_app.plan.people import TruthError, draw_people
 from survey_app.simulate.devices import reports
-from tests.client.test_answer import EVERYTHING
-from tests.client.test_distribution import exact, rejects
-from tests.client.test_mechanism import SMALL, all_answers
+from tests.answers import EVERYTHING, SMALL, all_answers
 from tests.definitions import COIN, define, field, geometric, multiple, number, sampled, scale, subset, survey, yes_no
 from tests.definitions import choice as choice_question
+from tests.distribution import exact, rejects
 
 COUNT = 40_000
 

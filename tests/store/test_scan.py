@@ -20,7 +20,7 @@ from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite import reports as sqlite_reports
 from survey_app.tally import Bits
 from tests.definitions import survey, worked
-from tests.store.test_durability import make, submission
+from tests.house import make, submission
 
 
 def add(store: SqliteStore, published: Published, count: int) -> list[Submission]:
@@ -164,7 +164,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from survey_app.store.sqlite import SqliteStore
-from tests.store.test_durability import submission
+from tests.house import submission
 store = SqliteStore(Path(sys.argv[1]))
 published = store.newest("exam")
 for _ in range(200):

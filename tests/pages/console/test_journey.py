@@ -13,9 +13,7 @@ from survey_app.plan.people import draw_people
 from survey_app.simulate import devices
 from survey_app.store import Published, Submission
 from tests.browser import DESKTOP, Site, visit
-from tests.pages.console.test_console import complaints, enter, house, press
-
-__all__ = ["house"]  # a fixture
+from tests.console import complaints, enter, press
 
 TYPES = ("Yes or no", "One of several", "Scale", "Several of them", "Number")
 
@@ -51,14 +49,14 @@ def answer(page: Page, published: Published) -> None:
     page.wait_for_selector("a[download]")
 
 
-def test_one_study_from_nothing_to_its_end(house: Site, browser: Browser, tmp_path: Path) -> None:
+def test_one_study_from_nothing_to_its_end(site: Site, browser: Browser, tmp_path: Path) -> None:
     with visit(browser, accept_downloads=True, **DESKTOP) as device:
-        page = enter(device, house)
+        page = enter(device, site)
         author(page)
-        published = house.store.newest("all-types")
+        published = site.store.newest("all-types")
         assert published is not None
         with visit(browser, **DESKTOP) as respondent:
-            answer(respondent.open(house.link(published)), published)
+            answer(respondent.open(site.link(published)), published)
             assert respondent.complaints == []
         said = {
             question.id: {"yes_no": True, "multiple": [], "number": question.min}.get(
@@ -67,15 +65,15 @@ def test_one_study_from_nothing_to_its_end(house: Site, browser: Browser, tmp_pa
             for question in published.survey.questions
         }
         said = {name: value[0] if isinstance(value, tuple) else value for name, value in said.items()}
-        receipt = client.respond(house.link(published), said, ledger=Ledger(tmp_path / "ledger.json"))
+        receipt = client.respond(site.link(published), said, ledger=Ledger(tmp_path / "ledger.json"))
         assert receipt.status == "stored"
-        assert len(house.stored(published)) == 2
+        assert len(site.stored(published)) == 2
         rng = np.random.default_rng()
         for rows in devices.reports(published.survey, draw_people(published.survey, {}, 998, rng), rng):
             made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]
-            house.store.write(made.copy)
+            site.store.write(made.copy)
 
-        page.goto(f"{house.origin}/console/all-types")
+        page.goto(f"{site.origin}/console/all-types")
         page.get_by_role("link", name="See the results").click()
         page.wait_for_selector("svg.chart")
         first, second = published.survey.questions[0].id, published.survey.questions[2].id
@@ -83,7 +81,7 @@ def test_one_study_from_nothing_to_its_end(house: Site, browser: Browser, tmp_pa
         page.get_by_role("button", name="Show", exact=True).click()
         page.wait_for_url("**confidence=0.99**")
         shown = page.inner_text("main")
-        found = json.loads(page.request.get(f"{house.origin}/api/surveys/all-types/results?confidence=0.99").text())
+        found = json.loads(page.request.get(f"{site.origin}/api/surveys/all-types/results?confidence=0.99").text())
         assert found["reports"] == 1000
         assert "1,000" in shown
         yes = next(one for one in found["questions"][0]["estimates"] if one["option"] == "yes")
@@ -99,7 +97,7 @@ def test_one_study_from_nothing_to_its_end(house: Site, browser: Browser, tmp_pa
         assert table.splitlines()[0].startswith(("survey,list,question,option", "list,"))
         assert page.pdf().startswith(b"%PDF")
 
-        page.goto(f"{house.origin}/console/all-types")
+        page.goto(f"{site.origin}/console/all-types")
         page.get_by_role("link", name="Close…").click()
         page.get_by_role("button", name="Close it for good").click()
         page.wait_for_url("**/console/all-types")
@@ -107,7 +105,7 @@ def test_one_study_from_nothing_to_its_end(house: Site, browser: Browser, tmp_pa
         page.fill("#typed", "all-types")
         page.get_by_role("button", name="Delete it for good").click()
         page.wait_for_url("**/console")
-        assert house.store.newest("all-types") is None
-        done = [event.what.split()[0].strip(",") for event in house.store.events(published.owner, "all-types")]
+        assert site.store.newest("all-types") is None
+        done = [event.what.split()[0].strip(",") for event in site.store.events(published.owner, "all-types")]
         assert done == ["deleted", "closed", "published"]
         assert complaints(device) == []

@@ -12,14 +12,18 @@ from playwright.sync_api import Browser, expect
 from client import randomize as draw
 from survey_app.explain.languages import Words
 from survey_app.store import State, Submission, Unavailable, now
-from tests.browser import LOOKS, PHONE, Received, Reply, Site, overflows, violations, visit
+from tests.browser import BY_LOOK, PHONE, Received, Reply, Site, overflows, violations, visit, wear
 from tests.definitions import COIN, define, encode, field, simple, subset, yes_no
-from tests.pages.form.test_form import option, randomize, send, shown_bytes
+from tests.form import option, randomize, send, shown_bytes
 
 BLOCKED = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+
 FULL = """Object.defineProperty(window, 'localStorage', { value: new Proxy({}, { set() { throw new Error('full'); } }) })"""
+
 OPAQUE = "localStorage['candor-ledger/1'] ??= 'nonsense'"
+
 DAY = timedelta(days=1)
+
 CODE, OTHER = "a-code-of-22-characters", "b-code-of-22-characters"
 
 
@@ -488,8 +492,7 @@ def test_edges_fit_and_pass_axe_light_and_dark(site: Site, browser: Browser) -> 
     with visit(browser, init=f"if (location.pathname === '/s/damaged') {OPAQUE}") as device:
         for address in (site.link(closed), site.link(invited), site.link(damaged), f"{site.origin}/s/nothing"):
             device.open(address)
-            for look, options in LOOKS.items():
-                device.page.set_viewport_size(options["viewport"])
-                device.page.emulate_media(color_scheme=options["color_scheme"])
-                assert violations(device.page) == [], (address, look)
+            for look, rules in (("phone-light", ()), ("zoomed-dark", BY_LOOK)):
+                wear(device.page, look)
+                assert violations(device.page, *rules) == [], (address, look)
                 assert overflows(device.page) == [], (address, look)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from survey_app.store import STEP, Published, State
-from tests.browser import PHONE, Site, overflows, violations, visit
+from tests.browser import PHONE, Site, overflows, stop_the_clock, violations, visit
 from tests.definitions import (
     COIN,
     choice,
@@ -59,7 +59,7 @@ def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site
     published = scripted(site, 2 * STEP)
     hide = "let gone = false; Object.defineProperty(document, 'hidden', {get: () => gone}); window.hide = (x) => { gone = x; };"
     with visit(browser, init=hide, **PHONE) as device:
-        device.page.clock.install()
+        stop_the_clock(device.page)
         page = device.open(f"{site.origin}/results/campus")
         page.evaluate("window.mine = true")
         page.locator("#q-help summary").click()
@@ -68,8 +68,9 @@ def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site
         place = page.evaluate("scrollY")
         old = page.inner_html("#live-cheated")
         asked = len(site.received)
-        with page.expect_response("**/count"):
+        with page.expect_response("**/count") as counted:
             page.clock.run_for(10_000)
+        counted.value.finished()
         assert page.inner_text("#news") == ""
         fill(site.store, published, STEP)
         page.evaluate("hide(true)")
@@ -98,7 +99,7 @@ def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site
 def test_in_the_browser_an_empty_page_comes_to_life(site: Site, browser: Browser) -> None:
     published = site.add(campus())
     with visit(browser) as device:
-        device.page.clock.install()
+        stop_the_clock(device.page)
         page = device.open(f"{site.origin}/results/campus")
         assert "No results yet" in device.text()
         fill(site.store, published, STEP)

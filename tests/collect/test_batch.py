@@ -1,0 +1,117 @@
+"""Many reports at once: what became of each line, and who may send them."""
+
+from pathlib import Path
+
+import pytest
+
+from client import Report, randomize
+from client.definition import LARGEST_REPORT
+from survey_app.collect.batch import LARGEST_BATCH, LISTED_LINES, read_batch
+from survey_app.store import State
+from tests.bodies import Untouchable
+from tests.house import (
+    SAID,
+    TOKEN,
+    House,
+    check_refused,
+    check_store,
+    check_stored,
+    check_tally,
+    made,
+    make,
+    other_bits,
+    wire,
+)
+
+
+def test_a_batch_counts_what_became_of_its_lines(house: House) -> None:
+    published = house.publish()
+    known, fresh = made(published), made(published)
+    check_stored(house.post(known))
+    lines: list[bytes | Report] = [
+        known,
+        fresh,
+        b"",
+        fresh,
+        other_bits(known),
+        b"nonsense",
+        b"  \t\r",
+        wire(made(published), survey="0" * 64),
+        wire(made(published), bits="_w"),
+        made(published).to_json() + b"\r",
+        b"{}",
+        b" " + made(published).to_json(),
+        made(published).to_json().replace(b",", b" " * LARGEST_REPORT + b","),
+        b"",
+    ]
+    counts = house.count(*lines)
+    rejected = {"id_taken": 1, "malformed_report": 2, "wrong_survey": 1, "impossible_bits": 1, "too_large": 1}
+    assert counts["rejected"] == rejected
+    assert sorted(counts["rejected_lines"]) == [5, 6, 8, 9, 11, 13]
+    assert (counts["stored"], counts["already_stored"]) == (3, 2)
+    assert list(counts) == ["already_stored", "rejected", "rejected_lines", "stored"]
+    assert check_tally(house, published) == 4
+
+
+def test_a_batch_sent_again_changes_nothing(house: House) -> None:
+    published = house.publish()
+    reports = [made(published) for _ in range(1000)]
+    first, second = house.count(*reports), house.count(*reports)
+    assert (first["stored"], first["already_stored"], first["rejected"]) == (1000, 0, {})
+    assert (second["stored"], second["already_stored"], second["rejected"]) == (0, 1000, {})
+    check_stored(house.post(reports[500]), again=True)
+    assert check_tally(house, published) == 1000
+
+
+def test_a_batch_is_stored_in_several_steps_without_a_loss(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("survey_app.collect.writer.MOST_AT_ONCE", 1)
+    published = house.publish()
+    reports = [made(published) for _ in range(50)]
+    assert house.count(*reports, *reports)["stored"] == 50
+    assert check_tally(house, published) == 50
+
+
+def test_a_batch_lists_only_the_first_rejected_lines(house: House) -> None:
+    house.publish()
+    counts = house.count(*[b"x"] * (LISTED_LINES + 50))
+    assert counts["rejected"] == {"malformed_report": LISTED_LINES + 50}
+    assert counts["rejected_lines"] == list(range(1, LISTED_LINES + 1))
+
+
+@pytest.mark.parametrize("body", [b"", b"\n", b"\n\n \r\n"])
+def test_an_empty_batch_stores_nothing(house: House, body: bytes) -> None:
+    house.publish()
+    assert house.count(body) == {"stored": 0, "already_stored": 0, "rejected": {}, "rejected_lines": []}
+
+
+def test_a_survey_by_invitation_takes_no_batches(house: House) -> None:
+    published = house.publish(invited=True)
+    check_refused(house.batch(made(published)), "forbidden")
+    assert check_tally(house, published) == 0
+
+
+def test_a_batch_to_a_survey_that_is_closed_is_rejected_line_by_line(house: House) -> None:
+    published = house.publish()
+    report = made(published)
+    assert house.count(report)["stored"] == 1
+    house.store.set_state(published, State.CLOSED)
+    counts = house.count(report, made(published))
+    assert counts == {"stored": 0, "already_stored": 1, "rejected": {"survey_closed": 1}, "rejected_lines": [2]}
+
+
+def test_a_batch_that_says_it_is_too_large_is_not_even_read(house: House) -> None:
+    house.publish()
+    said = {"CONTENT_LENGTH": str(LARGEST_BATCH + 1), "wsgi.input": Untouchable()}
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    response = house.client.post("/api/surveys/exam/reports/batch", headers=headers, environ_overrides=said)
+    check_refused(response, "too_large")
+
+
+def test_a_batch_with_repeats_stores_each_report_once(tmp_path: Path) -> None:
+    store, published = make(tmp_path / "candor.db")
+    made = [randomize(published.survey, SAID) for _ in range(30)]
+    body = b"\n".join(report.to_json() for report in [*made, made[3], made[7]])
+    assert read_batch(store, "exam", body)["stored"] == 30
+    again = read_batch(store, "exam", body)
+    assert (again["stored"], again["already_stored"]) == (0, 32)
+    assert check_store(store, published) == 30

@@ -1,0 +1,62 @@
+"""The writer: many requests share a transaction, and a quiet moment is used to tidy."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from survey_app.collect.writer import Writer
+from survey_app.store import Outcome, Submission
+from survey_app.store.sqlite import SqliteStore
+from tests.house import check_store, make, submission
+
+
+def test_many_requests_share_one_transaction_and_each_hears_its_own_outcome(tmp_path: Path) -> None:
+    store, published = make(tmp_path / "candor.db")
+    writes: list[int] = []
+    original = store.write
+
+    def counting(take):  # type: ignore[no-untyped-def]
+        outcomes = original(take)
+        writes.append(len(outcomes))
+        return outcomes
+
+    store.write = counting  # type: ignore[method-assign]
+    writer = Writer(store)
+    first = submission(published)
+    outcomes: list[Outcome] = []
+
+    def one(what: Submission) -> None:
+        outcomes.append(writer.submit(what).result())
+
+    taken = Submission(first.survey, first.id, submission(published).bits)
+    work = [first, first, taken, *(submission(published) for _ in range(60))]
+    threads = [threading.Thread(target=one, args=(what,)) for what in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(writes) < len(work)
+    assert outcomes.count(Outcome.STORED) == 61
+    assert outcomes.count(Outcome.ALREADY_STORED) + outcomes.count(Outcome.ID_TAKEN) == 2
+    assert check_store(store, published) == 61
+
+
+def test_the_writer_tidies_when_it_is_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from survey_app.collect.writer import Writer
+
+    monkeypatch.setattr("survey_app.collect.writer.TIDY_SECONDS", 0.05)
+    store, published = make(tmp_path / "candor.db")
+    tidied = threading.Event()
+    original = SqliteStore.tidy
+
+    def tidy(self: SqliteStore) -> bool:
+        done = original(self)
+        if done and self._one("select count(*) from reports")[0]:  # not the tidying at the start
+            tidied.set()
+        return done
+
+    monkeypatch.setattr(SqliteStore, "tidy", tidy)
+    Writer(store).submit(submission(published)).result()
+    assert tidied.wait(60)
+    assert (tmp_path / "candor.db-wal").stat().st_size == 0

@@ -1,0 +1,176 @@
+"""The console in a real browser: by keyboard, on a phone, without scripts, for everybody."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from survey_app.simulate.demo import respondents
+from tests.browser import BY_LOOK, CAMPUS, DESKTOP, PHONE, Site, overflows, violations, visit, wear
+from tests.console import EXAM, complaints, enter, press
+from tests.signing import named
+
+
+def test_a_survey_of_all_types_is_written_and_published_in_a_browser(site: Site, browser: Browser) -> None:
+    with visit(browser, **DESKTOP) as device:
+        page = enter(device, site)
+        press(page, "Start empty")
+        page.wait_for_selector("text=No questions yet")
+        for place, name in enumerate(("Yes or no", "One of several", "Scale", "Several of them", "Number")):
+            press(page, name)
+            page.wait_for_selector(f"#q{place}.open textarea:focus")  # one types at once
+            page.keyboard.press("Control+A")
+            page.keyboard.type(f"{name}, really?")
+        page.get_by_role("button", name="Move question 1 down").click()  # what was typed last is saved first
+        page.wait_for_selector("#q1 a:focus")
+        assert page.locator("#q1 h3").inner_text() == "Yes or no, really?"
+        assert page.locator("#q4 h3").inner_text() == "Number, really?"
+        page.get_by_role("button", name="Duplicate question 2").click()
+        page.wait_for_selector("#q5")
+        page.get_by_role("link", name="Delete question 3…").click()
+        press(page, "Delete it")
+        page.wait_for_selector("#q5", state="detached")
+        page.get_by_role("link", name="2 Settings").click()
+        page.fill("#s-title", "All types")
+        page.fill("#s-slug", "no slug")
+        page.wait_for_selector("#s-slug-error:has-text('must be 1 to 63')")  # checked while one types
+        page.fill("#s-slug", "all-types")
+        page.wait_for_selector("#s-slug-error:empty", state="attached")
+        page.get_by_role("link", name="5 Try it").click()  # saves on the way
+        press(page, "Let them answer")
+        page.wait_for_selector("svg.chart")
+        page.locator("#respondents").focus()
+        page.keyboard.press("Control+A")
+        page.keyboard.type("4000")
+        page.wait_for_selector("text=For you, with 4,000 respondents")  # while one types
+        assert page.evaluate("document.activeElement.id") == "respondents"
+        page.get_by_role("link", name="6 Publish").click()
+        page.wait_for_selector("h1:has-text('All types')")
+        page.get_by_role("button", name="Publish").click()
+        page.wait_for_url("**/console/all-types")
+        published = site.store.newest("all-types")
+        assert published is not None
+        assert [one.type for one in published.survey.questions] == ["choice", "yes_no", "scale", "multiple", "number"]
+        box = page.locator("svg.qr").bounding_box()
+        assert box is not None
+        assert box["width"] > 150
+        assert page.input_value("#pinned").endswith(f"/s/all-types#sha256={published.survey.digest}")
+        assert complaints(device) == []
+
+
+def test_the_preview_is_the_real_form_and_sends_and_keeps_nothing(site: Site, browser: Browser) -> None:
+    user = named(site.store, "ada")
+    key = site.store.save_draft(user.key, EXAM)
+    with visit(browser, **PHONE) as device:
+        page = enter(device, site)
+        page = device.open(f"{site.origin}/console/drafts/{key}/preview")
+        before = len(site.received)
+        page.get_by_text("Yes", exact=True).click()
+        page.locator("form .primary").click()
+        page.locator("section .primary:not([disabled])").click()
+        page.wait_for_selector("a[download]")  # the receipt
+        assert len(site.received) == before
+        assert page.evaluate("Object.keys(localStorage).length") > 0  # what stands in its place
+        page.reload()
+        page.wait_for_selector("#form fieldset")  # and nobody remembers
+        page.locator(".promise a").click()
+        page.wait_for_selector("text=What respondents will read")
+        assert complaints(device) == []
+        assert device.page.context.storage_state()["origins"] == []
+
+
+def test_everything_works_without_scripts(site: Site, browser: Browser) -> None:
+    with visit(browser, java_script_enabled=False, **PHONE) as device:
+        page = enter(device, site)
+        press(page, "Start from the sample survey")
+        page.get_by_role("button", name="Move question 2 up").click()
+        page.get_by_role("link", name="What did you use?").click()
+        page.fill("#q0-text", "What helped you?")
+        page.fill("#q0-options", "none\nnotes")
+        page.get_by_role("button", name="Save and close").click()
+        expect(page.locator("#q0 h3")).to_have_text("What helped you?")
+        page.get_by_role("link", name="Delete question 8…").click()
+        page.get_by_role("button", name="Delete it").click()
+        page.get_by_role("link", name="2 Settings").click()
+        page.fill("#s-epsilon", "3")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator("body")).to_contain_text(re.compile("ε.=.3"))
+        page.get_by_role("link", name="3 YAML").click()
+        expect(page.locator("#source")).to_have_value(re.compile("What helped you?"))
+        page.get_by_role("link", name="5 Try it").click()
+        page.get_by_role("button", name="Let them answer").click()
+        expect(page.locator("body")).to_contain_text("intervals hold")
+        page.get_by_role("link", name="6 Publish").click()
+        page.get_by_role("button", name="Publish").click()
+        page.wait_for_url("**/console/campus")
+        assert site.store.newest("campus") is not None
+        page.get_by_role("link", name="Delete…").click()
+        page.fill("#typed", "campus")
+        page.get_by_role("button", name="Delete it for good").click()
+        page.wait_for_url("**/console")
+        assert site.store.newest("campus") is None
+
+
+OF_THE_SURVEYS = ["/login", "/account", "/console", "/console?tour=1", "/console/campus", "/console/campus/close", "/console/campus/delete", "/console/nothing"]  # fmt: skip
+OF_A_DRAFT = ["?edit=0", "?edit=4", "?remove=1", "/settings", "/yaml"]
+ON_ITS_WAY = ["/preview", "/try?people=50", "/publish", "/delete"]
+
+
+@pytest.mark.parametrize("part", ["surveys", "draft", "faults", "way"])
+def test_every_page_can_be_used_by_everybody(site: Site, browser: Browser, part: str) -> None:
+    user = named(site.store, "ada")
+    site.add(CAMPUS)
+    good = site.store.save_draft(user.key, CAMPUS.read_bytes())
+    bad = site.store.save_draft(user.key, CAMPUS.read_bytes().replace(b"max: 60", b"max: -60"))
+    paths = {
+        "surveys": OF_THE_SURVEYS,
+        "draft": [f"/console/drafts/{good}{page}" for page in OF_A_DRAFT],
+        "faults": [f"/console/drafts/{bad}?edit=4"],
+        "way": [f"/console/drafts/{good}{page}" for page in ON_ITS_WAY],
+    }
+    with visit(browser) as device:
+        page = enter(device, site)
+        for path in paths[part]:
+            page.goto(site.origin + path)
+            if path.endswith("/preview"):
+                page.wait_for_selector("#form fieldset")
+            page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+            for look, rules in (("phone-light", ()), ("desktop-dark", BY_LOOK)):
+                wear(page, look)
+                assert violations(page, *rules) == [], (path, look)
+                assert overflows(page) == [], (path, look)
+        assert complaints(device) == []
+
+
+def test_counts_move_in_their_steps_without_a_reload(site: Site, browser: Browser) -> None:
+    published = site.add(CAMPUS)
+    (people,) = respondents(published, 25)
+    with visit(browser, **PHONE) as device:
+        device.page.clock.install()
+        enter(device, site)
+        page = device.open(f"{site.origin}/console/campus")
+        count = page.locator("[data-count]")
+        assert count.inner_text() == "0"
+        site.store.write(lambda: people)
+        page.clock.run_for(11_000)
+        page.wait_for_selector("[data-count]:has-text('25')")
+        assert complaints(device) == []
+
+
+def test_a_lost_server_loses_nothing_that_was_typed(site: Site, browser: Browser) -> None:
+    user = named(site.store, "ada")
+    key = site.store.save_draft(user.key, EXAM)
+    with visit(browser, **DESKTOP) as device:
+        enter(device, site)
+        page = device.open(f"{site.origin}/console/drafts/{key}?edit=0")
+        page.fill("#q0-text", "A long text")
+        site.intercept = lambda request: (503, "text/html", b"away") if request.method == "POST" else None
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.wait_for_selector("#said:has-text('Nothing was saved')")
+        assert page.input_value("#q0-text") == "A long text"
+        site.intercept = lambda request: None
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.wait_for_selector("#said:has-text('Saved.')")
+        found = site.store.draft(user.key, key)
+        assert found is not None
+        assert b"text: A long text" in found.source

@@ -1,0 +1,222 @@
+"""The figures of every type of question, against enumeration and simulated surveys."""
+
+import json
+import math
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from client.definition import Field, Survey
+from client.mechanism import Flip, Geometric, Sampled, Subset, Unary
+from survey_app.authoring import build, choose
+from survey_app.channel import Floats, score_variance, union_variance
+from survey_app.plan import people
+from survey_app.plan.forecast import asked
+from survey_app.plan.people import Guess
+from survey_app.plan.question import make_question
+from survey_app.plan.spread import (
+    RESPONDENTS,
+    standard_error,
+)
+from survey_app.simulate import devices
+from tests import reference
+from tests.definitions import choice as choice_question
+from tests.definitions import define, field, subset, unary
+from tests.planning import ROOT
+
+
+@pytest.mark.parametrize(("size", "weight", "union"), [(4, 1, 2), (5, 2, 2), (6, 3, 3), (4, 2, 1), (2, 1, 1)])
+def test_score_variance_of_a_set_is_its_union_variance(size: int, weight: int, union: int) -> None:
+    made = choose.subset(size, weight, Decimal(1))
+    scores = [1.0] * union + [0.0] * (size - union)
+    shares = [0.3 / union] * union + [0.7 / (size - union)] * (size - union)
+    assert score_variance(made, scores, shares) + 0.21 == pytest.approx(union_variance(made, union, 0.3), rel=1e-12)
+
+
+@pytest.mark.parametrize("form", [subset(5, 1), subset(5, 2), subset(5, 4, 15 * 2**60), unary(5)])
+def test_score_variance_is_that_of_the_enumerated_bits(form: dict[str, Any]) -> None:
+    definition = define([choice_question(options=5)], [field(form, "help")])
+    scores, shares = (
+        [-2, 0, 1, 5, 5],
+        [Fraction(1, 10), Fraction(2, 10), Fraction(3, 10), Fraction(1, 10), Fraction(3, 10)],
+    )
+    mechanism = (
+        Survey.from_json(json.dumps(definition, sort_keys=True, separators=(",", ":")).encode()).fields[0].mechanism
+    )
+    assert isinstance(mechanism, Subset | Unary)
+    counted = [score - (min(scores) if isinstance(mechanism, Unary) else 0) for score in scores]
+    variance = Fraction(0)
+    for symbol, share in enumerate(shares):
+        bits = reference.distribution(definition, {"help": f"option {symbol}"})
+        sums = [
+            (chance, sum(s for s, bit in zip(counted, row, strict=False) if bit == "1")) for row, chance in bits.items()
+        ]
+        mean = sum((chance * s for chance, s in sums), Fraction(0))
+        variance += share * (sum((chance * s**2 for chance, s in sums), Fraction(0)) - mean**2)
+    expected = float(variance / (mechanism.p - mechanism.q) ** 2)
+    assert score_variance(mechanism, [float(s) for s in scores], [float(f) for f in shares]) == pytest.approx(expected)
+
+
+EVERY_TYPE = """
+slug: every
+title: Every type
+epsilon: 15
+accept_weak_privacy: true
+questions:
+  - {id: plain, type: yes_no, text: "?"}
+  - {id: skipped, type: yes_no, text: "?", optional: true}
+  - {id: choice, type: choice, text: "?", options: [a, b, c, d, e, f]}
+  - {id: scale, type: scale, text: "?", points: [a, b, c], scores: [-1, 0, 5]}
+  - {id: maybe, type: scale, text: "?", points: [a, b, c, d], optional: true, epsilon: 4}
+  - {id: drawn, type: multiple, text: "?", options: [a, b, c, d, e]}
+  - {id: sets, type: multiple, text: "?", options: [a, b], epsilon: 2}
+  - {id: two, type: number, text: "?", min: 10, max: 70, epsilon: 0.5}
+  - {id: levels, type: number, text: "?", min: 0, max: 7, epsilon: 4, optional: true}
+  - {id: bins, type: number, text: "?", min: 0, max: 59, bins: 5}
+  - {id: noisy, type: number, text: "?", min: 0, max: 300, mechanism: laplace, epsilon: 1}
+  - {id: left, type: scale, text: "?", points: [a, b, c]}
+  - {id: right, type: number, text: "?", min: 0, max: 9}
+joint: [[left, right]]
+"""
+
+RUNS, EACH = 2000, 250
+
+
+def truth(question: Any, rng: np.random.Generator, count: int) -> Any:
+    """Answers as the plan assumes them, as the indices that simulated devices take."""
+    answers: Any
+    if question.type == "yes_no":
+        answers = rng.random(count) < 0.2
+    elif question.type == "multiple":
+        answers = (rng.random((count, len(question.labels))) < 0.3) @ (1 << np.arange(len(question.labels)))
+    elif question.type == "number":
+        answers = rng.integers(0, question.steps + 1, count)
+        answers = answers * question.bins // (question.steps + 1) if question.bins else answers
+    else:
+        answers = rng.integers(0, len(question.labels), count)
+    none = question.steps + 1 if question.levels else question.no_answer
+    return (
+        np.where(rng.random(count) < people.SKIPPING, none, answers) if question.optional else answers.astype(np.int64)
+    )
+
+
+def scores_of(question: Any, name: str) -> Floats:
+    """What a figure adds up, for each symbol of its question."""
+    if name == "mean" and question.levels:
+        step = float(question.max - question.min) / (question.levels - 1)
+        found = [float(question.min) + step * level for level in range(question.levels)]
+    elif name == "mean":
+        found = [float(score) for score in question.scores] or [i + 1.0 for i in range(len(question.labels))]
+    elif name == "mean of bins":
+        found = [(12 * i + 12 * i + 11) / 2 for i in range(5)]  # of 0 to 59 in five bins
+    elif question.type == "multiple":
+        found = [float(mask & 1) for mask in range(question.no_answer)]
+    else:
+        found = [float(symbol == 1) for symbol in range(question.no_answer)]
+    return np.array(found)
+
+
+def estimates(place: Field, question: Any, name: str, counts: Floats, n: Floats) -> Any:
+    """Unbiased estimates from the counts of many surveys, written down anew."""
+    mechanism = place.mechanism
+    if isinstance(mechanism, Geometric):
+        weights = 2.0 ** np.arange(mechanism.width - 1, -1, -1)
+        weights[0] *= -1
+        step = float(question.max - question.min) / (question.levels - 1)
+        return float(question.min) + step * (counts @ weights) / n
+    p, q = float(mechanism.p), float(mechanism.q)
+    if isinstance(mechanism, Flip):
+        return (counts[:, 0] / n - q) / (p - q)
+    if isinstance(mechanism, Sampled):
+        return (counts[:, 1] / (counts[:, 0] + counts[:, 1]) - q) / (p - q)
+    shares = (counts / n[:, None] - q) / (p - q)
+    sizes = [one.size for one in place.questions]
+    at = [one.id for one in place.questions].index(question.id)
+    own = shares.reshape(-1, *sizes).sum(axis=tuple(i + 1 for i in range(len(sizes)) if i != at))
+    scores = scores_of(question, name)
+    value = own[:, : len(scores)] @ scores
+    return value / own[:, : len(scores)].sum(axis=1) if name.startswith("mean") else value
+
+
+def simulated(survey: Survey) -> dict[tuple[str, str], Floats]:
+    """The estimates of every figure in RUNS surveys of EACH respondents."""
+    rng = np.random.default_rng()
+    people = {question.id: truth(question, rng, RUNS * EACH) for question in survey.questions}
+    rows = np.concatenate(list(devices.reports(survey, people, rng)))
+    bits = np.unpackbits(rows, axis=1)[:, : survey.width].reshape(RUNS, EACH, -1).sum(axis=1, dtype=np.int64)
+    found: dict[tuple[str, str], Floats] = {}
+    start = 0
+    for place in survey.fields:
+        n = np.full(RUNS, float(EACH))
+        if survey.ask:
+            n, start = bits[:, start].astype(float), start + 1
+        counts = bits[:, start : start + place.mechanism.width].astype(float)
+        start += place.mechanism.width
+        for question in place.questions:
+            for figure in asked(survey, question.id, Guess()).estimands:
+                found[question.id, figure.name] = estimates(place, question, figure.name, counts, n)
+    return found
+
+
+def agrees(values: Floats, planned: float, figure_mean: float) -> bool:
+    """Whether simulated estimates have the planned mean and standard error.
+
+    Each check has a false-alarm rate below 1e-7: the mean is normal, the variance χ² (estimates are nearly normal). The
+    6% allow for what a plan leaves out: that the number asked varies, and that ratios are not linear.
+    """
+    low, high = (float(chi2.ppf(level, RUNS - 1)) / (RUNS - 1) for level in (5e-8, 1 - 5e-8))
+    ratio = float(values.var(ddof=1)) / planned**2
+    centred = abs(float(values.mean()) - figure_mean) < 5.5 * planned / math.sqrt(RUNS) + 0.06 * planned
+    return bool(low / 1.06 < ratio < high * 1.06) and centred
+
+
+@pytest.mark.parametrize("ask", ["", "ask: 6\n"])
+def test_simulated_surveys_are_as_uncertain_as_planned(ask: str) -> None:
+    survey = build((EVERY_TYPE + ask).encode()).survey
+    found = simulated(survey)
+    kinds = {place.mechanism.kind for place in survey.fields}
+    assert kinds == {"flip", "subset", "sampled", "geometric"}
+    for (name, figure), values in found.items():
+        one = next(known for known in asked(survey, name, Guess()).estimands if known.name == figure)
+        assert agrees(values, standard_error(one.spread, EACH), one.planned), (name, figure)
+        for factor in (0.55, 1.7):
+            wrong = factor * standard_error(one.spread, EACH) ** 2
+            assert not agrees(values, math.sqrt(wrong), one.planned), (name, figure)
+
+
+def test_about_the_respondents_alone_only_the_coins_count() -> None:
+    """The same people in every survey: the spread is that of the coins, and that of a population is too large."""
+    survey = build(b"slug: s\ntitle: S\nepsilon: 3\nquestions: [{id: a, type: yes_no, text: '?'}]").survey
+    rng = np.random.default_rng()
+    people = {"a": np.tile((np.arange(EACH) < EACH // 5).astype(np.int64), RUNS)}
+    rows = np.concatenate(list(devices.reports(survey, people, rng)))
+    ones = np.unpackbits(rows, axis=1)[:, 0].reshape(RUNS, EACH).sum(axis=1).astype(float)
+    values = estimates(survey.fields[0], survey.questions[0], "yes", ones[:, None], np.full(RUNS, float(EACH)))
+    (figure,) = asked(survey, "a", Guess()).estimands
+    assert agrees(values, standard_error(figure.spread, EACH, RESPONDENTS), 0.2)
+    assert not agrees(values, standard_error(figure.spread, EACH), 0.2)
+
+
+def test_numbers_are_guessed_as_they_are_simulated() -> None:
+    question = make_question("number", high=Decimal(40))
+    places, chances = people.numbers(question, Guess(mean=10, sd=6))
+    assert chances.sum() == pytest.approx(1)
+    drawn = np.clip(np.rint(np.random.default_rng().normal(10, 6, 10**6)), 0, 40)
+    assert 40 * float(chances @ places) == pytest.approx(drawn.mean(), abs=0.04)
+    assert 1600 * float(chances @ places**2) == pytest.approx((drawn**2).mean(), abs=1.5)
+    exact = people.numbers(question, Guess(mean=10, sd=0))[1]
+    assert exact[10] == 1
+    even = people.numbers(replace(question, max=Decimal(10**8)), Guess())[1]
+    assert len(even) == people.FINEST + 1
+
+
+def test_those_who_are_not_shown_a_question_do_not_answer_it() -> None:
+    survey = build((ROOT / "examples" / "campus.yaml").read_bytes()).survey
+    (figure,) = asked(survey, "why", Guess()).estimands
+    assert figure.planned == pytest.approx(0.2 / 2)
+    assert asked(survey, "help", Guess()).estimands[0].planned == pytest.approx(0.9 / 3)

@@ -1,0 +1,65 @@
+"""The real server, `candor serve`, as a process of its own."""
+
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+PATH = "/api/surveys/exam/reports"
+PATIENCE = 120  # seconds: a busy machine is slow
+
+
+@dataclass
+class Server:
+    """`candor serve` on a free port."""
+
+    path: Path
+    workers: int
+    output: int | IO[bytes] = subprocess.DEVNULL
+    port: int = 0
+    process: subprocess.Popen[bytes] | None = field(default=None)
+
+    def start(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = probe.getsockname()[1]
+        command = ["--db", f"sqlite:///{self.path}", "serve", "--port", str(self.port), "--workers", str(self.workers)]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "from survey_app.cli import main; main()", *command],
+            env={**os.environ, "CANDOR_RATE_LIMIT": "off"},
+            stdout=self.output, stderr=self.output, start_new_session=True,
+        )  # fmt: skip
+        self.wait()
+
+    def wait(self) -> None:
+        """Until it answers, or has ended."""
+        pause, answered = threading.Event(), False
+        while not answered and self.process is not None and self.process.poll() is None:
+            with contextlib.suppress(OSError, http.client.HTTPException), contextlib.closing(self.connect()) as asked:
+                asked.request("GET", "/healthz")
+                answered = asked.getresponse().status == 200
+            pause.wait(0 if answered else 0.02)
+        assert answered, "the server has ended"
+
+    def connect(self) -> http.client.HTTPConnection:
+        """A connection to it."""
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+
+    def kill(self) -> None:
+        """SIGKILL the server and all its workers."""
+        assert self.process is not None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> int:
+        """SIGINT, as Ctrl-C does."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(PATIENCE)
