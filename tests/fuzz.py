@@ -10,8 +10,6 @@ from client.definition import LARGEST_REPORT
 from client.report import to_text
 from tests.house import TOKEN, House, check_tally, wire
 
-# noise from outside: at 2000 requests each expected status is missing with a chance below 1e-6
-
 BYTES = range(256)
 
 TOKENS = [b'"', b"{", b"}", b"[", b"]", b",", b":", b"\\", rb"\u0000", rb"\ud800", b"null", b"NaN", b"1e999", b"=", b"\0",

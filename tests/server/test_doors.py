@@ -81,9 +81,8 @@ def check_same(folder: Path, ask: Ask) -> None:
         house = build(folder / door.__name__, door=door)
         assert type(house.client) is door
         response = ask(house)
-        seen.append(
-            (response.status_code, response.data, sorted(one for one in response.headers if one[0] in COMPARED))
-        )
+        lines = {name: sorted(value.split(", ")) for name, value in response.headers if name in COMPARED}
+        seen.append((response.status_code, response.data, lines))
         house.store.close()
     assert seen[0] == seen[1]
 
@@ -103,5 +102,6 @@ def test_both_doors_refuse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_reports_are_posted_and_the_reply_says_so(tmp_path: Path, door: type[FlaskClient], method: str) -> None:
     house = build(tmp_path, door=door)
     response = house.client.open(REPORTS, method=method)
-    assert (response.status_code, response.headers["Allow"]) == (405, "OPTIONS, POST")
+    assert response.status_code == 405
+    assert set(response.headers["Allow"].split(", ")) == {"OPTIONS", "POST"}  # in no order
     house.store.close()

@@ -167,7 +167,7 @@ from survey_app.store.sqlite import SqliteStore
 from tests.house import submission
 store = SqliteStore(Path(sys.argv[1]))
 published = store.newest("exam")
-for _ in range(200):
+for _ in range(100):
     store.write([submission(published)].copy)
 """
 
@@ -184,7 +184,7 @@ def test_an_export_is_of_one_moment_while_others_write(made: tuple[SqliteStore, 
         seen.add((tally.reports, running))
     assert writer.returncode == 0
     assert all(reports % STEP == 0 for reports, _ in seen)
-    assert len(scanned(store, published)) == 200
+    assert len(scanned(store, published)) == 100
 
 
 def test_a_scan_sees_one_moment(made: tuple[SqliteStore, Published], monkeypatch: pytest.MonkeyPatch) -> None:
