@@ -12,8 +12,8 @@ check test: export OPENBLAS_NUM_THREADS := 1  # every core has a worker already
 demo: $(VENV)/ready
 	$(BIN)/candor demo $(DEMO)
 
-check: lint  # lint, types and every test that needs no browser: under two minutes on two cores
-	$(BIN)/pytest -m 'not soak and not browser' $(SPREAD)
+check: lint  # lint, types and the tests that need neither a browser nor minutes: two minutes on two cores
+	$(BIN)/pytest -m 'not soak and not browser and not slow' $(SPREAD)
 
 test: lint  # everything but the soaks
 	@$(BIN)/python -m tests.javascript  # installs Chromium where it may, else says what is missing

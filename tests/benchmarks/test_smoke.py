@@ -14,6 +14,8 @@ import pytest
 
 from benchmarks.peers import installed
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PEERS = ("OpenDP", "diffprivlib", "multi-freq-ldpy", "pure-ldp")
 PATIENCE = 300  # seconds; each takes a few on a free machine

@@ -21,6 +21,8 @@ from tests.distribution import exact, rejects
 from tests.javascript import Node
 from tests.soak import part_of
 
+pytestmark = pytest.mark.slow
+
 REPORTS = 30_000
 
 THRESHOLDS = ("one", "zero", "keep")

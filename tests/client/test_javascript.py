@@ -142,6 +142,7 @@ def cases(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any], bytes]:
     return definition, answers, draw(st.binary(min_size=64, max_size=64)) * 400
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(cases(), min_size=1, max_size=6))
 def test_made_up_definitions_and_answers_agree(

@@ -6,6 +6,8 @@ from tests.fuzz import check_noise
 from tests.house import House
 from tests.soak import part_of
 
+pytestmark = pytest.mark.slow
+
 
 def test_two_thousand_damaged_requests_cause_no_error_and_no_false_count(house: House) -> None:
     check_noise(house, 2000)

@@ -228,6 +228,7 @@ COVERED: list[tuple[str, dict[str, Any], list[list[float]], int, int]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "definition", "cells", "n", "runs"), COVERED)
 def test_cells_shares_and_differences_are_covered(
     name: str, definition: dict[str, Any], cells: list[list[float]], n: int, runs: int

@@ -119,6 +119,7 @@ MECHANISMS: dict[str, tuple[Fraction, Fraction]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 100])
 @pytest.mark.parametrize("times", [1, 2, 10])
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -338,6 +339,7 @@ ANSWERED: list[tuple[Subset | Unary, list[float], int, int]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "shares", "n", "runs"), ANSWERED)
 def test_shares_and_means_of_those_who_answered_are_covered(
     mechanism: Subset | Unary, shares: list[float], n: int, runs: int

@@ -68,6 +68,7 @@ def coverage(method: Any, n: int, epsilon: float) -> tuple[float, float]:
     return worst, width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 50, 100, 1000])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_guarded_clopper_pearson_covers_everywhere_at_little_cost(epsilon: float, n: int) -> None:
@@ -286,6 +287,7 @@ MEANS: list[tuple[str, Subset | Unary, list[float], int, float]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "mechanism", "shares", "n", "stated"), MEANS)
 def test_means_are_covered_as_stated(
     name: str, mechanism: Subset | Unary, shares: list[float], n: int, stated: float

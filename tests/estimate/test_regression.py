@@ -97,6 +97,7 @@ LOGISTIC: list[tuple[str, int, int, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "n", "runs", "stated"), LOGISTIC)
 def test_the_published_simulation(epsilon: str, n: int, runs: int, stated: Any) -> None:
     """β = (−.5, 1) on a normal covariate. Published from 500 runs, so their figures have errors of their own."""
@@ -177,6 +178,7 @@ LATENT: list[tuple[str, dict[str, Any], str, list[float], list[float], int, int]
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "definition", "label", "beta", "shares", "n", "runs"), LATENT)
 def test_coefficients_on_randomized_answers_are_covered(
     name: str, definition: dict[str, Any], label: str, beta: list[float], shares: list[float], n: int, runs: int

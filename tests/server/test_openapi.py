@@ -144,6 +144,7 @@ def ways() -> Iterator[tuple[str, str, GenerationMode]]:
             yield method, path, GenerationMode.NEGATIVE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "path", "mode"), list(ways()))
 def test_the_server_keeps_to_its_description(app: Flask, method: str, path: str, mode: GenerationMode) -> None:
     """Whatever is sent, as documented or not, the answer is one of those the description has."""

@@ -24,6 +24,8 @@ from tests.house import SAID, check_store, make, submission
 from tests.running import PATH, PATIENCE, Server
 from tests.soak import part_of
 
+pytestmark = pytest.mark.slow
+
 SENDERS = 8
 
 

@@ -144,6 +144,7 @@ def canary_survey() -> client.Survey:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_answers_leave_no_trace_in_database_logs_or_output(tmp_path: Path) -> None:
     store, published = make(tmp_path / "candor.db")
     parsed = canary_survey()
@@ -186,6 +187,7 @@ def test_answers_leave_no_trace_in_database_logs_or_output(tmp_path: Path) -> No
     assert store.newest("canary") is not None
 
 
+@pytest.mark.slow
 def test_the_log_of_a_failure_names_no_respondent(tmp_path: Path) -> None:
     code = (
         "import sys, logging; from survey_app import create_app; app = create_app({'DB': sys.argv[1]});"
@@ -219,6 +221,7 @@ def places_of(path: Path, ids: list[bytes]) -> int:
     return sum(one in content for one in ids)
 
 
+@pytest.mark.slow
 def test_stopping_right_after_the_last_report_leaves_no_order_behind(tmp_path: Path) -> None:
     store, published = make(tmp_path / "candor.db")
     store.close()
@@ -237,6 +240,7 @@ def test_stopping_right_after_the_last_report_leaves_no_order_behind(tmp_path: P
     assert order_left_in(tmp_path / "candor.db", ids) < 0.75
 
 
+@pytest.mark.slow
 def test_what_a_crash_has_left_is_tidied_at_the_next_start(tmp_path: Path) -> None:
     store, published = make(tmp_path / "candor.db")
     made = [submission(published) for _ in range(60)]
