@@ -1,6 +1,5 @@
 """What researchers read from reports: results, cross-tabs, regression."""
 
-import csv
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -19,10 +18,10 @@ from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Opt
 from survey_app.estimate.regression import FitError
 from survey_app.estimate.tables import PairError
 from survey_app.results.crosstab import crosstab_document
-from survey_app.results.document import NUMBERS, Part, Results, results, table_rows
-from survey_app.results.export import neutral
+from survey_app.results.document import Part, Results, results
 from survey_app.results.groups import Study, groups_document
 from survey_app.results.regression import regression_on_groups, regression_on_questions
+from survey_app.results.table import crosstab_table, csv_text, results_table
 from survey_app.store import Published, Store
 from survey_app.tally import Bits
 
@@ -83,11 +82,7 @@ def results_command(
     if form == "json":
         click.echo(_json(document))
         return
-    table = csv.writer(sys.stdout)
-    table.writerow(["survey", "list", "question", "option", *NUMBERS])
-    for name, parts in _named_parts(slugs[0], document):
-        for kind, question, line in table_rows(parts):
-            table.writerow([name, kind, question, neutral(line.name), *line.numbers])
+    click.echo(csv_text(results_table(_named_parts(slugs[0], document))), nl=False)
 
 
 def _named_parts(slug: str, document: Results | Study) -> Iterator[tuple[str, Sequence[Part]]]:
@@ -180,11 +175,7 @@ def crosstab_command(
     if form == "json":
         click.echo(_json(found))
         return
-    table = csv.writer(sys.stdout)
-    table.writerow(["list", rows, columns, *NUMBERS])
-    for kind, lines in found.lists.items():
-        for line in lines:
-            table.writerow([kind, *map(neutral, line.options), *line.numbers])
+    click.echo(csv_text(crosstab_table(rows, columns, found)), nl=False)
 
 
 @click.command("regress")

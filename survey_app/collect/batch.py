@@ -14,7 +14,7 @@ LISTED_LINES = 100
 
 
 def read_batch(store: Store, slug: str, body: bytes) -> dict[str, Any]:
-    """Store an NDJSON batch, in transactions of a few hundred; how many lines became what, and which were rejected."""
+    """Store an NDJSON batch, some thousand lines at a time; how many became what, and which were rejected."""
     published = opened_version(store, slug)
     if published is None:
         raise Problem("not_found", "There is no such survey.")

@@ -17,7 +17,7 @@ from client.definition import LARGEST_REPORT, NAME, Survey
 from client.errors import ReportError
 from client.report import ID_BYTES, from_text, unpack
 from survey_app.accounts import secret_hash
-from survey_app.collect.limit import Limiter
+from survey_app.collect.rate_limit import Limiter
 from survey_app.collect.writer import Writer
 from survey_app.problems import CONTENT_TYPE, Problem
 from survey_app.store import Outcome, Store, Submission, Unavailable

@@ -10,7 +10,7 @@ from client.mechanism import Subset, Unary
 from client.words import digit_label
 from survey_app.estimate import functional
 from survey_app.estimate.functional import indicator
-from survey_app.estimate.intervals import Coverage, Limits, Method, Options
+from survey_app.estimate.intervals import GUARANTEED, Coverage, Limits, Method, Options
 from survey_app.estimate.question import LEAST_REPORTS, Estimate, Evidence, clamp, members, union_estimate
 
 QUARTILES = (0.25, 0.5, 0.75)
@@ -75,11 +75,11 @@ def quantiles(evidence: Evidence, question: Question, options: Options) -> list[
     low = [0.0, *(one.interval.low for one in below), 1.0]
     high = [0.0, *(one.interval.high for one in below), 1.0]
     sets: list[Quantile] = []
-    first = below[0].interval
+    weakest = next((one.interval for one in below if one.interval.label != GUARANTEED), below[0].interval)
     for level in QUARTILES:
         held = [m for m in range(question.no_answer) if high[m + 1] >= level and low[m] < level]
         names = tuple(digit_label(question, m) for m in held)
-        sets.append(Quantile(level, names, evidence.n, first.method, first.label))
+        sets.append(Quantile(level, names, evidence.n, weakest.method, weakest.label))
     return sets
 
 

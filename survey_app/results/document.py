@@ -6,10 +6,10 @@ the API's description all follow from their fields, in their order. A key at its
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
 from client.definition import Question, Survey
 from survey_app.estimate import derived
@@ -49,14 +49,6 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def name(self) -> str:
         """What it is an estimate of, in one cell of a table."""
         return self.option or " + ".join(self.options)
-
-    @property
-    def numbers(self) -> list[Any]:
-        """What a table has in the columns called NUMBERS."""
-        return [getattr(self, name) for name in NUMBERS]
-
-
-NUMBERS = tuple(field.name for field in fields(Line) if field.name not in ("option", "options"))
 
 
 class Quantile(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Noisy bits with their definition, for other people's tools: CSV, NDJSON and Parquet.
+"""Noisy bits with their definition, for other people's tools: CSV, NDJSON and Parquet. (Estimates go out by `table`.)
 
 What is exported is what stands behind the snapshot: no ids, no time, no order but that of the random ids. In CSV and
 Parquet every stored bit is a column, named after its field and its symbol: `cheated` for a plain yes or no,
@@ -28,21 +28,16 @@ from client.definition import Field, Survey
 from client.mechanism import Flip, Geometric, Sampled
 from client.report import to_text
 from client.words import NO_ANSWER, symbol_label
+from survey_app.results.table import neutral
 from survey_app.store import Published, Store
 from survey_app.tally import Bits, Tally, columns
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 CELLS = 2**22  # bits that are spelled at once
 GROUP_BYTES, GROUP_ROWS = 2**25, 2**18  # a row group of Parquet
 
 
 class ExportError(Exception):
     """This export cannot be made; the message says what to do."""
-
-
-def neutral(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(FORMULAS) else text
 
 
 def column_names(survey: Survey) -> list[str]:

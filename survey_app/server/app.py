@@ -11,9 +11,8 @@ from flask.sessions import SecureCookieSessionInterface
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from survey_app.collect.batch import LARGEST_BATCH
 from survey_app.collect.intake import Intake
-from survey_app.collect.limit import DEFAULT_RATE_LIMIT
+from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT
 from survey_app.pages import api, assets, auth, filters
 from survey_app.pages.console import editor, home, launch, survey
 from survey_app.pages.form import explain, form
@@ -21,6 +20,7 @@ from survey_app.pages.results import downloads, page
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem, is_api
 from survey_app.server.headers import secure
 from survey_app.server.openapi import document
+from survey_app.server.uploads import LARGEST_OF_ALL
 from survey_app.store import DEFAULT_DB, Store, Unavailable, open_store
 
 DEFAULT_LOGIN_LIMIT = "10/minute"
@@ -45,7 +45,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
         DB=os.environ.get("CANDOR_DB", DEFAULT_DB),
         RATE_LIMIT=os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT),
         TRUSTED_PROXIES=int(os.environ.get("CANDOR_TRUSTED_PROXIES", "0")),
-        MAX_CONTENT_LENGTH=LARGEST_BATCH,
+        MAX_CONTENT_LENGTH=LARGEST_OF_ALL,
         LOGIN_LIMIT=os.environ.get("CANDOR_LOGIN_LIMIT", DEFAULT_LOGIN_LIMIT),
         WTF_CSRF_SSL_STRICT=False,  # it needs the Referer, which our pages withhold
         WTF_CSRF_TIME_LIMIT=None,  # as long as the session: a text that took hours is saved

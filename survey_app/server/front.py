@@ -13,12 +13,10 @@ from typing import Any
 
 from flask import Flask
 
-from client.definition import LARGEST_REPORT
-from survey_app.authoring.source import LARGEST_FORM
-from survey_app.collect.batch import LARGEST_BATCH
 from survey_app.collect.intake import REPORTS, RESPONDENT_HEADERS, WAIT_SECONDS, Intake, Reply, check_length, reply
 from survey_app.problems import Problem
 from survey_app.server.app import create_app
+from survey_app.server.uploads import largest_upload
 from survey_app.store import Outcome
 
 THREADS = 16
@@ -77,13 +75,6 @@ class Front:
             if hasattr(chunks, "close"):
                 chunks.close()
         return begun[0], [(name.lower(), value) for name, value in begun[1]], body
-
-
-def largest_upload(path: str) -> int:
-    """How many bytes a request may carry; the limits themselves stand with what they limit."""
-    if path.startswith("/console"):
-        return LARGEST_FORM
-    return LARGEST_BATCH if path.endswith("/reports/batch") else LARGEST_REPORT
 
 
 async def _read(scope: Any, protocol: Any, most: int) -> bytes:

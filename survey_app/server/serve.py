@@ -8,7 +8,7 @@ import click
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 
-from survey_app.collect.limit import DEFAULT_RATE_LIMIT, Limiter
+from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT, Limiter
 from survey_app.store import open_store
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from client import randomize
 from survey_app import accounts
 from survey_app.cli import main
-from survey_app.results.export import neutral
+from survey_app.results.table import neutral
 from survey_app.store import Submission
 from survey_app.store.sqlite import SqliteStore
 

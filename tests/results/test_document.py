@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from survey_app.estimate.intervals import Method, Options
-from survey_app.results.document import NUMBERS, Line, Results, results, table_rows
+from survey_app.results.document import Line, Results, results, table_rows
+from survey_app.results.table import COLUMNS, cells
 from survey_app.server.openapi import document as description
 from survey_app.tally import Tally
 from tests.definitions import COIN, choice, define, field, number, scale, subset, survey, yes_no
@@ -70,10 +71,10 @@ def test_a_document_is_read_back_as_it_was(name: str) -> None:
 
 
 def test_the_columns_of_a_table_are_the_fields_of_a_line() -> None:
-    assert list(NUMBERS) == KEYS
+    assert list(COLUMNS) == KEYS
     document = results(survey(define([yes_no()], [field(COIN, "cheated")])), Tally(100, np.array([40])))
     text = io.StringIO()
-    csv.writer(text).writerows([line.name, *line.numbers] for _, _, line in table_rows(document.parts))
+    csv.writer(text).writerows([line.name, *cells(line)] for _, _, line in table_rows(document.parts))
     rows = list(csv.reader(io.StringIO(text.getvalue())))
     for row, line in zip(rows, plain(document)["questions"][0]["estimates"], strict=True):
         assert row == ["" if value is None else str(value) for value in line.values()]

@@ -28,10 +28,10 @@ from survey_app.results.export import (
     column_names,
     csv_chunks,
     ndjson_chunks,
-    neutral,
     shown,
     write_parquet,
 )
+from survey_app.results.table import neutral
 from survey_app.simulate.devices import reports
 from survey_app.store import Published, State, Submission
 from survey_app.store.sqlite import SqliteStore

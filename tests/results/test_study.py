@@ -22,8 +22,8 @@ from survey_app.estimate.groups import GroupsError
 from survey_app.estimate.intervals import Options
 from survey_app.pages.access import get_store
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab, crosstab_document
-from survey_app.results.document import NUMBERS
 from survey_app.results.groups import groups_document
+from survey_app.results.table import COLUMNS
 from survey_app.simulate.devices import reports
 from survey_app.store import Published, Store, Submission
 from survey_app.store.sqlite import reports as sqlite_reports
@@ -108,7 +108,7 @@ def strict(text: str) -> Any:
 def check(lines: list[dict[str, Any]]) -> None:
     assert lines
     for line in lines:
-        assert set(NUMBERS) <= set(line)
+        assert set(COLUMNS) <= set(line)
         assert line["low"] < line["high"]
         assert line["n"] >= 2
         assert line["coverage"] in ("guaranteed", "approximate")

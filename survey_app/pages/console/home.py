@@ -1,4 +1,4 @@
-"""The researchers' desk: their surveys and drafts, and what all pages of the console have in common.
+"""The console's first page: a researcher's surveys and drafts, and the log of what was done.
 
 Every page works without scripts. What cannot be undone is asked again on a page of its own, and what a researcher does
 with a survey stands in a log that only its owner reads.

@@ -1,10 +1,7 @@
 """What a reader of results takes along: tables, plots, and for the owner the noisy bits."""
 
-import csv
-import io
 import tempfile
 from collections.abc import Iterator
-from typing import Any
 
 from flask import Blueprint, Response, request
 
@@ -15,8 +12,8 @@ from survey_app.pages.results.figures import Plot, View, figures, noise
 from survey_app.pages.results.page import refused, wanted
 from survey_app.pages.results.readings import Snapshot, compare, cross, crossed_document, document
 from survey_app.problems import Problem
-from survey_app.results.document import NUMBERS, table_rows
-from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, neutral, shown, write_parquet
+from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, shown, write_parquet
+from survey_app.results.table import crosstab_table, csv_text, results_table
 from survey_app.store import Published, Store
 
 blueprint = Blueprint("downloads", __name__)
@@ -34,24 +31,20 @@ CHUNK = 2**20
 def table(slug: str) -> Response:
     """Every estimate as a line."""
     snapshot, choices = _checked(slug)
-    rows: list[list[Any]] = [["survey", "list", "question", "option", *NUMBERS]]
-    for kind, question, line in table_rows(document(snapshot, choices.options).parts):
-        rows.append([slug, kind, question, neutral(line.name), *line.numbers])
-    return download(_csv(rows), f"{slug}-results.csv", TYPES["csv"])
+    rows = results_table([(slug, document(snapshot, choices.options).parts)])
+    return download(csv_text(rows), f"{slug}-results.csv", TYPES["csv"])
 
 
 @blueprint.get("/results/<slug>/crosstab.csv")
-def crosstab_table(slug: str) -> Response:
+def crossed(slug: str) -> Response:
     """Every figure of a cross-tab as a line."""
     snapshot, choices = _checked(slug)
     try:
         found = crossed_document(snapshot, choices.rows, choices.columns, choices.options)
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
-    rows: list[list[Any]] = [["list", choices.rows, choices.columns, *NUMBERS]]
-    for kind, lines in found.lists.items():
-        rows += [[kind, *map(neutral, line.options), *line.numbers] for line in lines]
-    return download(_csv(rows), f"{slug}-{choices.rows}-by-{choices.columns}.csv", TYPES["csv"])
+    rows = crosstab_table(choices.rows, choices.columns, found)
+    return download(csv_text(rows), f"{slug}-{choices.rows}-by-{choices.columns}.csv", TYPES["csv"])
 
 
 @blueprint.get("/results/<slug>/plots/<name>.svg")
@@ -128,9 +121,3 @@ def _bits(kept: Store, published: Published, kind: str) -> Iterator[bytes]:
 def _rest(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
     yield first
     yield from chunks
-
-
-def _csv(rows: list[list[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    return text.getvalue()

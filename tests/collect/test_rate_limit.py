@@ -32,7 +32,7 @@ def test_the_limit_remembers_no_address(tmp_path: Path, monkeypatch: pytest.Monk
     kept: Any = intake._limiter._window.storage
     address = "203.0.113.77"
     clock = SimpleNamespace(monotonic=lambda: 0.0)
-    monkeypatch.setattr("survey_app.collect.limit.time", clock)
+    monkeypatch.setattr("survey_app.collect.rate_limit.time", clock)
 
     def send() -> TestResponse:
         return house.post(made(published), environ_overrides={"REMOTE_ADDR": address})

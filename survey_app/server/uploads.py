@@ -1,0 +1,14 @@
+"""How large an upload may be, by the path it goes to. A number stands with what it limits; here they come together."""
+
+from client.definition import LARGEST_REPORT
+from survey_app.authoring.source import LARGEST_FORM
+from survey_app.collect.batch import LARGEST_BATCH
+
+LARGEST_OF_ALL = max(LARGEST_REPORT, LARGEST_FORM, LARGEST_BATCH)
+
+
+def largest_upload(path: str) -> int:
+    """How many bytes a request may carry; whoever sends more is told before they are read."""
+    if path.startswith("/console"):
+        return LARGEST_FORM
+    return LARGEST_BATCH if path.endswith("/reports/batch") else LARGEST_REPORT
