@@ -20,8 +20,8 @@ Floats = npt.NDArray[np.float64]
 def expected(mechanism: Categorical, shares: Floats) -> Floats:
     """P(bit = 1) for each stored bit, if these are the shares of the symbols (of a flip: of yes)."""
     p, q = float(mechanism.p), float(mechanism.q)
-    found: Floats = q + (p - q) * shares
-    return found
+    means: Floats = q + (p - q) * shares
+    return means
 
 
 def together(mechanism: Categorical) -> tuple[float, float]:
@@ -40,12 +40,12 @@ def covariance(mechanism: Categorical, shares: Floats, each: int = 1) -> Floats:
     With `each` above 1, of the sums of the bits of disjoint sets of so many symbols, whose shares these are.
     """
     p, q = float(mechanism.p), float(mechanism.q)
-    one, neither = together(mechanism)
+    true, neither = together(mechanism)
     ones = each * q + (p - q) * shares
-    second = each * each * neither + each * (one - neither) * (shares[:, None] + shares[None, :])
-    np.fill_diagonal(second, ones + each * (each - 1) * neither + 2 * (each - 1) * (one - neither) * shares)
-    found: Floats = second - np.outer(ones, ones)
-    return found
+    second = each * each * neither + each * (true - neither) * (shares[:, None] + shares[None, :])
+    np.fill_diagonal(second, ones + each * (each - 1) * neither + 2 * (each - 1) * (true - neither) * shares)
+    spread: Floats = second - np.outer(ones, ones)
+    return spread
 
 
 def likelihood(mechanism: Categorical, bits: Floats) -> Floats:

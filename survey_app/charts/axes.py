@@ -39,7 +39,7 @@ def linear(low: float, high: float, start: float, stop: float, *, snapped: bool 
         low, high = low - (abs(low) or 1.0) / 2, high + (abs(high) or 1.0) / 2
     step = _step((high - low) / (SNAPPED_STEPS if snapped else STEPS))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    ticks = tuple(float(f"{place * step:.12g}") for place in range(first, last + 1))
+    ticks = tuple(float(f"{position * step:.12g}") for position in range(first, last + 1))
     if snapped:
         return Scale(ticks[0], ticks[-1], start, stop, ticks)
     return Scale(low, high, start, stop, tuple(tick for tick in ticks if low <= tick <= high))

@@ -38,8 +38,8 @@ def distribution(rows: Sequence[Row], **wishes: Unpack[Wishes]) -> str:
     parts = [line(left, scale(tick), WIDTH - MARGIN, scale(tick), "grid") for tick in scale.ticks]
     parts += [text(ticks(tick), left - 6, scale(tick) + 4, "tick", "end") for tick in scale.ticks]
     deepest = 1
-    for place, row in enumerate(rows):
-        middle = left + band * (place + 0.5)
+    for index, row in enumerate(rows):
+        middle = left + band * (index + 0.5)
         half = min(band * 0.36, 26.0)
         top, bottom = sorted((scale(row.value), scale(0.0)))
         drawn = [tag("rect", x=middle - half, y=top, width=2 * half, height=bottom - top, class_="bar")]

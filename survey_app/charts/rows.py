@@ -85,7 +85,7 @@ def stacked(rows: Sequence[Row], kind: str, look: Look) -> str:
         room = WIDTH - 2 * MARGIN - width_of(value, 14 * BOLD) - width_of(between, SMALL) - 16
         label = wrap(row.label, room, 2)
         top = y + LINE * len(label)
-        drawn = [text(part, MARGIN, y + LINE * place + 13, "label") for place, part in enumerate(label)]
+        drawn = [text(part, MARGIN, y + LINE * index + 13, "label") for index, part in enumerate(label)]
         drawn.append(_value(value, between, y + 13))
         drawn += [line(scale(tick), top + 3, scale(tick), top + STRIP, "grid") for tick in scale.ticks]
         drawn += _marks(row, scale, top + STRIP / 2 + 1, kind)
@@ -101,7 +101,7 @@ def finish(rows: Sequence[Row], kind: str, look: Look, form: Format, parts: list
         key, y = _key(look.words, y, kind)
         parts.append(key)
     below = wrap(look.note, WIDTH - 2 * MARGIN, 3, SMALL) if look.note else []
-    parts += [text(part, MARGIN, y + LINE * place + 10, "note") for place, part in enumerate(below)]
+    parts += [text(part, MARGIN, y + LINE * index + 10, "note") for index, part in enumerate(below)]
     return frame(
         parts,
         WIDTH,

@@ -63,19 +63,19 @@ def results_command(
     store, options = open_db(ctx), Options(**wanted)
     if len(set(slugs)) < len(slugs):
         raise click.ClickException("a survey is named twice")
-    found = [find_survey(store, slug, digest) for slug in slugs]
-    tallies = [store.snapshot(one) for one in found]
+    surveys = [find_survey(store, slug, digest) for slug in slugs]
+    tallies = [store.snapshot(published) for published in surveys]
     _check_population(options, max(tally.reports for tally in tallies))
-    if len(found) == 1:
+    if len(surveys) == 1:
         if weights:
             raise click.ClickException("--weights is for several surveys")
-        document: Results | Study = results(found[0].survey, tallies[0], options, _totals(found[0], totals))
+        document: Results | Study = results(surveys[0].survey, tallies[0], options, _totals(surveys[0], totals))
     else:
         if totals:
             raise click.ClickException("--total is for one survey")
         try:
             document = groups_document(
-                list(zip((one.survey for one in found), tallies, strict=True)), options, _mapping(weights)
+                list(zip((published.survey for published in surveys), tallies, strict=True)), options, _mapping(weights)
             )
         except GroupsError as error:
             raise click.ClickException(str(error)) from None
@@ -94,8 +94,8 @@ def _named_parts(slug: str, document: Results | Study) -> Iterator[tuple[str, Se
         yield stratum.slug, stratum.parts
     if document.combined:
         yield "all strata", document.combined
-    for one in document.differences:
-        yield f"{one.of} - {one.to}", one.questions
+    for difference in document.differences:
+        yield f"{difference.of} - {difference.to}", difference.questions
 
 
 def _json(document: msgspec.Struct) -> str:
@@ -109,21 +109,21 @@ def _check_population(options: Options, reports: int) -> None:
 
 def _totals(published: Published, wanted: tuple[str, ...]) -> dict[str, list[list[str]]]:
     """QUESTION=A|B, checked."""
-    found: dict[str, list[list[str]]] = {}
+    totals: dict[str, list[list[str]]] = {}
     questions = {question.id: question for question in published.survey.questions}
     for text in wanted:
         name, _, rest = text.partition("=")
         labels = rest.split("|")
-        one = questions.get(name)
-        if one is None or one.type in ("yes_no", "multiple") or one.levels:
+        question = questions.get(name)
+        if question is None or question.type in ("yes_no", "multiple") or question.levels:
             raise click.ClickException(
                 f"--total {text!r}: write QUESTION=A|B; the question is a choice, a scale or has bins"
             )
-        known = [digit_label(one, i) for i in range(one.no_answer)]
+        known = [digit_label(question, i) for i in range(question.no_answer)]
         if not set(labels) <= set(known) or len(set(labels)) < len(labels):
             raise click.ClickException(f"--total {text!r}: the options of {name} are {', '.join(known)}")
-        found.setdefault(name, []).append(labels)
-    return found
+        totals.setdefault(name, []).append(labels)
+    return totals
 
 
 def _mapping(file: Path | None) -> Any:
@@ -136,7 +136,9 @@ def _mapping(file: Path | None) -> Any:
         raise click.ClickException(f"{file}: {error}") from None
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise click.ClickException(f"{file}: must map the slug of every survey to what is known of it")
-    numbers = [number for one in value.values() for number in (one.values() if isinstance(one, dict) else [one])]
+    numbers = [
+        number for entry in value.values() for number in (entry.values() if isinstance(entry, dict) else [entry])
+    ]
     if not all(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers):
         raise click.ClickException(f"{file}: all values must be numbers")
     return value
@@ -169,13 +171,13 @@ def crosstab_command(
     published = find_survey(store, slug, digest)
     tally, options = store.snapshot(published), Options(**wanted)
     try:
-        found = crosstab_document(published.survey, tally, _scan(store, published), rows, columns, options)
+        document = crosstab_document(published.survey, tally, _scan(store, published), rows, columns, options)
     except PairError as error:
         raise click.ClickException(str(error)) from None
     if form == "json":
-        click.echo(_json(found))
+        click.echo(_json(document))
         return
-    click.echo(csv_text(crosstab_table(rows, columns, found)), nl=False)
+    click.echo(csv_text(crosstab_table(rows, columns, document)), nl=False)
 
 
 @click.command("regress")
@@ -197,18 +199,18 @@ def regress_command(
 ) -> None:
     """Logistic regression of a randomized answer, through the coins: on strata, or on other randomized answers."""
     store, options = open_db(ctx), Options(confidence)
-    found = [find_survey(store, slug) for slug in slugs]
+    surveys = [find_survey(store, slug) for slug in slugs]
     question, _, answer = outcome.partition("=")
     answer = answer or "yes"
     if bool(predictors) == bool(covariates):
         raise click.ClickException("give either --on QUESTION, or --covariates FILE")
     try:
         if covariates:
-            studies = [(one.survey, store.snapshot(one)) for one in found]
+            studies = [(published.survey, store.snapshot(published)) for published in surveys]
             document = regression_on_groups(studies, question, answer, _covariates(covariates), options)
-        elif len(found) == 1:
-            scan = _scan(store, found[0])
-            document = regression_on_questions(found[0].survey, scan, question, answer, predictors, options)
+        elif len(surveys) == 1:
+            scan = _scan(store, surveys[0])
+            document = regression_on_questions(surveys[0].survey, scan, question, answer, predictors, options)
         else:
             raise click.ClickException("--on is for one survey")
     except FitError as error:

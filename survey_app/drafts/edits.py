@@ -61,7 +61,7 @@ def set_question(
         text = splice.apply(text, [splice.rename_key(text, node, *pair) for pair in renames.items()])
     done = _done(source, _set(text, _question(position), changes, QUESTION_ORDER), expected)
     old, new = question.get("id"), changes.get("id")
-    if isinstance(old, str) and isinstance(new, str) and sum(_id(one) == old for one in content.questions) == 1:
+    if isinstance(old, str) and isinstance(new, str) and sum(_id(other) == old for other in content.questions) == 1:
         done = _refer(done, old, new)
     return done
 

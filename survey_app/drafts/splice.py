@@ -164,12 +164,12 @@ def insert_entries(text: str, mapping: Node, new: Mapping[str, Plain], order: Se
 def drop_entry(text: str, mapping: Node, key: str) -> Cut:
     """Take a key away, with its value and the comment on its line."""
     names = list(pairs(mapping))
-    place = names.index(key)
-    name, value = mapping.value[place]
-    following = mapping.value[place + 1][0].start_mark.index if place + 1 < len(names) else None
+    index = names.index(key)
+    name, value = mapping.value[index]
+    following = mapping.value[index + 1][0].start_mark.index if index + 1 < len(names) else None
     if mapping.flow_style:
-        if place:
-            return Cut(end_of(mapping.value[place - 1][1], text), end_of(value, text), "")
+        if index:
+            return Cut(end_of(mapping.value[index - 1][1], text), end_of(value, text), "")
         return Cut(name.start_mark.index, following or end_of(value, text), "")
     start = line_start(text, name.start_mark.index)
     if text[start : name.start_mark.index].strip():  # it stands behind the dash of its item

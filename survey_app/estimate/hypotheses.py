@@ -122,12 +122,12 @@ def wald(cells: Floats, spread: Floats, n: int) -> Test:
     a, b = cells.sum(axis=1), cells.sum(axis=0)
     contrast = (cells - np.outer(a, b))[:-1, :-1].ravel()
     gradient = np.zeros(((rows - 1) * (columns - 1), rows * columns))
-    for place, (i, j) in enumerate(np.ndindex(rows - 1, columns - 1)):
+    for index, (i, j) in enumerate(np.ndindex(rows - 1, columns - 1)):
         slope = np.zeros((rows, columns))
         slope[i, j] += 1
         slope[i, :] -= b[j]
         slope[:, j] -= a[i]
-        gradient[place] = slope.ravel()
+        gradient[index] = slope.ravel()
     inverse, rank = _inverse(gradient @ spread @ gradient.T)
     statistic = n * float(contrast @ inverse @ contrast)
     return _tested("Wald's test of the cells against the product of their margins", statistic, rank, n)

@@ -101,13 +101,13 @@ def joint_cells(evidence: Evidence, questions: Sequence[Question], options: Opti
         digits: [] for digits in product(*(range(question.size) for question in questions))
     }
     for symbol, digits in enumerate(product(*(range(question.size) for question in evidence.field.questions))):
-        sets[tuple(digits[place] for place in places)].append(symbol)
+        sets[tuple(digits[position] for position in places)].append(symbol)
     estimates = _disjoint(mechanism, evidence, list(sets.values()), [("", "share")] * len(sets), options)
     labels = [
         tuple(digit_label(question, digit) for question, digit in zip(questions, digits, strict=True))
         for digits in sets
     ]
-    return [Cell(label, one) for label, one in zip(labels, estimates, strict=True)]
+    return [Cell(label, estimate) for label, estimate in zip(labels, estimates, strict=True)]
 
 
 def members(field: Field, question: Question) -> list[list[int]]:
@@ -192,9 +192,9 @@ def _sampled(mechanism: Sampled, evidence: Evidence, question: Question, options
     names: list[Name] = [(label, "share") for label in question.labels]
     names += [(NO_ANSWER, "no_answer")] * question.optional
     each = options.among(len(names))
-    for place, name in enumerate(names):
-        ones = int(evidence.counts[2 * place + 1])
-        n = int(evidence.counts[2 * place]) + ones
+    for position, name in enumerate(names):
+        ones = int(evidence.counts[2 * position + 1])
+        n = int(evidence.counts[2 * position]) + ones
         if n < LEAST_REPORTS:
             continue
         limits = binomial(

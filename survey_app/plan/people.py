@@ -74,7 +74,7 @@ def answering(survey: Survey, question: Question, guess: Guess) -> float:
     if question.show_if is None:
         return 1 - SKIPPING if question.optional else 1.0
     shown = question.show_if
-    parent = next(one for one in survey.questions if one.id == shown.question)
+    parent = next(other for other in survey.questions if other.id == shown.question)
     share, count = option_share(parent, guess), len(shown.labels)
     if parent.type == "multiple":
         chosen = 1 - (1 - share) ** count
@@ -101,11 +101,11 @@ def draw_people(survey: Survey, truth: Mapping[str, Any], count: int, rng: Gener
         raise TruthError(f"there is no question {min(unknown)!r}")
     drawn: dict[str, Indices] = {}
     for question in survey.questions:
-        said = truth.get(question.id)
-        skipped = SKIPPING if said is None and question.optional and not question.show_if else 0.0
-        if isinstance(said, Mapping) and "no_answer" in said:
-            skipped, said = _share(question, said["no_answer"]), said.get("of")
-        indices = _draw(question, said, count, rng)
+        told = truth.get(question.id)
+        skipped = SKIPPING if told is None and question.optional and not question.show_if else 0.0
+        if isinstance(told, Mapping) and "no_answer" in told:
+            skipped, told = _share(question, told["no_answer"]), told.get("of")
+        indices = _draw(question, told, count, rng)
         none = unanswered(question)
         if skipped:
             if not question.optional:
@@ -123,32 +123,32 @@ def _share(question: Question, value: Any) -> float:
     return float(value)
 
 
-def _draw(question: Question, said: Any, count: int, rng: Generator) -> Indices:
+def _draw(question: Question, told: Any, count: int, rng: Generator) -> Indices:
     labels = question.labels
     usual = option_share(question, Guess()) if question.type != "number" else 0.0
     if question.type == "number":
-        return _numbers(question, said, count, rng)
+        return _numbers(question, told, count, rng)
     if question.type == "yes_no":
-        return (rng.random(count) < _share(question, usual if said is None else said)).astype(np.int64)
-    if said is not None and (not isinstance(said, Mapping) or set(said) - set(labels)):
+        return (rng.random(count) < _share(question, usual if told is None else told)).astype(np.int64)
+    if told is not None and (not isinstance(told, Mapping) or set(told) - set(labels)):
         raise TruthError(f"{question.id}: give a share for each of {', '.join(labels[:8])}")
     if question.type == "multiple":
-        chances = [_share(question, usual if said is None else said.get(label, 0)) for label in labels]
+        chances = [_share(question, usual if told is None else told.get(label, 0)) for label in labels]
         picked = rng.random((count, len(labels))) < np.array(chances)
         return picked @ (1 << np.arange(len(labels), dtype=np.int64))
-    shares = np.array([1.0 if said is None else _share(question, said.get(label, 0)) for label in labels])
+    shares = np.array([1.0 if told is None else _share(question, told.get(label, 0)) for label in labels])
     if shares.sum() <= 0:
         raise TruthError(f"{question.id}: all shares are 0")
     return rng.choice(len(labels), count, p=shares / shares.sum())
 
 
-def _numbers(question: Question, said: Any, count: int, rng: Generator) -> Indices:
+def _numbers(question: Question, told: Any, count: int, rng: Generator) -> Indices:
     low, high, step = float(question.min), float(question.max), float(question.step)
-    if said is None:
+    if told is None:
         index = rng.integers(0, question.steps + 1, count)
     else:
         try:
-            mean, sd = float(said.get("mean", (low + high) / 2)), float(said.get("sd", USUAL_SD * (high - low)))
+            mean, sd = float(told.get("mean", (low + high) / 2)), float(told.get("sd", USUAL_SD * (high - low)))
         except (AttributeError, TypeError, ValueError):
             raise TruthError(f"{question.id}: give mean and sd") from None
         index = np.clip(np.rint((rng.normal(mean, sd, count) - low) / step), 0, question.steps).astype(np.int64)

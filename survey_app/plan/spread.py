@@ -89,8 +89,8 @@ def respondents_for_error(spread: Spread, error: float, target: Target = POPULAT
     total = (spread.people + spread.coins) / spread.asked - (spread.people if target.sample else 0.0)
     wanted = error**2 + (spread.people / target.size if target.size else 0.0)
     n = (total + math.sqrt(total**2 + 4 * wanted * spread.added)) / (2 * wanted)
-    found = max(math.ceil(n * (1 - ROUNDING)), LEAST_RESPONDENTS)
-    return None if target.size is not None and found > target.size else found
+    least = max(math.ceil(n * (1 - ROUNDING)), LEAST_RESPONDENTS)
+    return None if target.size is not None and least > target.size else least
 
 
 def respondents_for_margin(

@@ -43,10 +43,10 @@ class ExportError(Exception):
 def column_names(survey: Survey) -> list[str]:
     """A name for every stored bit, in order; no two are alike, also where capitals do not count."""
     wanted: list[str] = []
-    for place in columns(survey):
-        name = "+".join(question.id for question in place.field.questions)
-        wanted += [f"{name}:asked"] * (place.asked is not None)
-        wanted += [f"{name}:{symbol}" if symbol else name for symbol in _symbols(place.field)]
+    for at in columns(survey):
+        name = "+".join(question.id for question in at.field.questions)
+        wanted += [f"{name}:asked"] * (at.asked is not None)
+        wanted += [f"{name}:{symbol}" if symbol else name for symbol in _symbols(at.field)]
     names: list[str] = []
     taken: set[str] = set()
     for name in wanted:
@@ -126,7 +126,7 @@ def write_parquet(survey: Survey, rows: Iterable[Bits], file: BinaryIO) -> None:
     size = min(GROUP_ROWS, max(1, GROUP_BYTES // survey.length))
     with pyarrow.parquet.ParquetWriter(file, schema) as writer:
         for part in _blocks(rows, size):
-            bits = (part[:, place // 8] >> (7 - place % 8) & 1 for place in range(survey.width))
+            bits = (part[:, bit // 8] >> (7 - bit % 8) & 1 for bit in range(survey.width))
             arrays = [pyarrow.array(column.astype(bool)) for column in bits]
             writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), row_group_size=size)
 

@@ -250,7 +250,7 @@ def cautions(document: Results, setting: Setting) -> list[str]:
     closing = "Intervals assume that the decision to close the survey does not depend on its results."
     if not setting.final:
         closing += " This one is still open: whoever stops when a figure looks good breaks them."
-    said = [
+    sentences = [
         "Intervals cover who happened to be drawn, and the randomization. They do not cover people who did not answer,"
         " who took part because of what they think, or who answered untruly. If the respondents are no random sample,"
         " only the intervals for these respondents keep their meaning.",
@@ -262,8 +262,8 @@ def cautions(document: Results, setting: Setting) -> list[str]:
         " figure at the most. No test can find invented reports that look like honest noise.",
     ]
     if not setting.invited:
-        said.append("Reports came without invitation codes, so nothing tells whether one person sent several.")
-    return said
+        sentences.append("Reports came without invitation codes, so nothing tells whether one person sent several.")
+    return sentences
 
 
 def _few(expected: float) -> str:

@@ -70,10 +70,10 @@ def regression_on_groups(
         raise FitError(f"the surveys do not ask {outcome} with the same options")
     ones, totals, p, q = ([0.0] * len(members) for _ in range(4))
     for i, (survey, tally) in enumerate(members):
-        place, bit = _bit(survey, outcome, label)
-        mechanism = _mechanism(place)
-        ones[i] = float(tally.counts[place.start + bit])
-        totals[i] = float(tally.reports if place.asked is None else tally.counts[place.asked])
+        at, bit = _bit(survey, outcome, label)
+        mechanism = _mechanism(at)
+        ones[i] = float(tally.counts[at.start + bit])
+        totals[i] = float(tally.reports if at.asked is None else tally.counts[at.asked])
         p[i], q[i] = float(mechanism.p), float(mechanism.q)
     coefficients = logistic(
         ["intercept", *names], np.array(rows), np.array(ones), np.array(totals), np.array(p), np.array(q), options.alpha
@@ -85,44 +85,44 @@ def regression_on_questions(
     survey: Survey, scan: Iterable[Bits], outcome: str, label: str, on: Sequence[str], options: Options
 ) -> Regression:
     """The log odds of an answer on the true, unseen answers to other questions of the same survey."""
-    place, bit = _bit(survey, outcome, label)
+    at_outcome, bit = _bit(survey, outcome, label)
     predictors = [_alone(survey, name) for name in on]
     if outcome in on:
         raise FitError("an answer cannot explain itself")
     if len(set(on)) < len(on):
         raise FitError("a question is named twice")
-    most = math.prod(one.field.size for one in predictors)
+    most = math.prod(predictor.field.size for predictor in predictors)
     if most > MOST_CELLS:
         raise FitError(f"{most} combinations of answers are too many; at most {MOST_CELLS}")
-    says = replace(place, start=place.start + bit, stop=place.start + bit + 1)
+    says = replace(at_outcome, start=at_outcome.start + bit, stop=at_outcome.start + bit + 1)
     counts, patterns = _patterns(survey, scan, [says, *predictors], MOST_NUMBERS // most)
-    p, q = float(_mechanism(place).p), float(_mechanism(place).q)
-    said = np.where(patterns[:, :1] > 0, np.array([q, p]), np.array([1 - q, 1 - p]))
+    p, q = float(_mechanism(at_outcome).p), float(_mechanism(at_outcome).q)
+    outcome_likelihood = np.where(patterns[:, :1] > 0, np.array([q, p]), np.array([1 - q, 1 - p]))
     at, cells = 1, np.ones((len(patterns), 1))
-    for one in predictors:
-        width = one.stop - one.start
-        part = channel.likelihood(_mechanism(one), patterns[:, at : at + width].astype(float))
+    for predictor in predictors:
+        width = predictor.stop - predictor.start
+        part = channel.likelihood(_mechanism(predictor), patterns[:, at : at + width].astype(float))
         cells = (cells[:, :, None] * part[:, None, :]).reshape(len(patterns), -1)
         at += width
     names, design = _design(predictors)
-    data = Latent(counts, said, cells, design)
+    data = Latent(counts, outcome_likelihood, cells, design)
     return _fit(outcome, label, latent_logistic(names, data, options.alpha), options)
 
 
 def _fit(outcome: str, label: str, coefficients: Sequence[Coefficient], options: Options) -> Regression:
     lines = tuple(
         CoefficientLine(
-            name=one.name,
-            n=one.n,
-            estimate=one.estimate,
-            standard_error=one.error,
-            low=one.interval.low,
-            high=one.interval.high,
-            odds_ratio=math.exp(one.estimate) if abs(one.estimate) < LARGEST else None,
-            coverage=one.interval.label,
-            method=one.interval.method,
+            name=coefficient.name,
+            n=coefficient.n,
+            estimate=coefficient.estimate,
+            standard_error=coefficient.error,
+            low=coefficient.interval.low,
+            high=coefficient.interval.high,
+            odds_ratio=math.exp(coefficient.estimate) if abs(coefficient.estimate) < LARGEST else None,
+            coverage=coefficient.interval.label,
+            method=coefficient.interval.method,
         )
-        for one in coefficients
+        for coefficient in coefficients
     )
     return Regression(outcome=outcome, label=label, confidence=options.confidence, coefficients=lines)
 
@@ -130,15 +130,11 @@ def _fit(outcome: str, label: str, coefficients: Sequence[Coefficient], options:
 def _alone(survey: Survey, name: str) -> Columns:
     if name not in survey.ids:
         raise FitError(f"there is no question {name!r}; the questions are {', '.join(q.id for q in survey.questions)}")
-    place = columns_of(survey, name)
-    question = place.field.questions[0]
-    if (
-        len(place.field.questions) > 1
-        or not isinstance(place.field.mechanism, Flip | Subset | Unary)
-        or question.levels
-    ):
+    at = columns_of(survey, name)
+    question = at.field.questions[0]
+    if len(at.field.questions) > 1 or not isinstance(at.field.mechanism, Flip | Subset | Unary) or question.levels:
         raise FitError(f"{name} is no question with options in a field of its own; a cross-tab may do")
-    return place
+    return at
 
 
 def _mechanism(place: Columns) -> Flip | Subset | Unary:
@@ -150,16 +146,16 @@ def _mechanism(place: Columns) -> Flip | Subset | Unary:
 
 def _bit(survey: Survey, name: str, label: str) -> tuple[Columns, int]:
     """The stored bit that says a label."""
-    place = _alone(survey, name)
-    question = place.field.questions[0]
+    at = _alone(survey, name)
+    question = at.field.questions[0]
     names = [one for one, _ in symbol_names(question)]
     if label not in names:
         raise FitError(f"{name} has no answer {label!r}; its answers are {', '.join(names)}")
-    if isinstance(place.field.mechanism, Flip):
+    if isinstance(at.field.mechanism, Flip):
         if label != names[1]:
             raise FitError(f"the outcome of a yes or no is yes; for {label!r}, turn the signs round")
-        return place, 0
-    return place, names.index(label)
+        return at, 0
+    return at, names.index(label)
 
 
 def _patterns(survey: Survey, scan: Iterable[Bits], places: Sequence[Columns], most: int) -> tuple[Floats, Bits]:
@@ -167,10 +163,10 @@ def _patterns(survey: Survey, scan: Iterable[Bits], places: Sequence[Columns], m
     counts: dict[bytes, int] = {}
     for packed in scan:
         bits = np.unpackbits(packed, axis=1, count=survey.width)
-        for place in places:
-            if place.asked is not None:
-                bits = bits[bits[:, place.asked] > 0]
-        part = np.ascontiguousarray(np.concatenate([bits[:, place.part] for place in places], axis=1))
+        for at in places:
+            if at.asked is not None:
+                bits = bits[bits[:, at.asked] > 0]
+        part = np.ascontiguousarray(np.concatenate([bits[:, at.part] for at in places], axis=1))
         for row, count in zip(*np.unique(part, axis=0, return_counts=True), strict=True):
             counts[row.tobytes()] = counts.get(row.tobytes(), 0) + int(count)
         if len(counts) > most:
@@ -183,7 +179,7 @@ def _patterns(survey: Survey, scan: Iterable[Bits], places: Sequence[Columns], m
 
 def _design(predictors: Sequence[Columns]) -> tuple[list[str], Floats]:
     """A column for every answer but the first of each question, a row for every latent cell."""
-    questions = [one.field.questions[0] for one in predictors]
+    questions = [predictor.field.questions[0] for predictor in predictors]
     names = ["intercept"]
     for question in questions:
         names += [f"{question.id}: {label}" for label, _ in symbol_names(question)[1:]]

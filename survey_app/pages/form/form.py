@@ -18,7 +18,7 @@ from survey_app.problems import Problem
 from survey_app.server.compress import lean
 from survey_app.store import Published, State, Unavailable, now
 
-blueprint = Blueprint("respond", __name__)
+blueprint = Blueprint("form", __name__)
 
 NO_FORM = {State.READY: "survey_not_open", State.CLOSED: "survey_closed"}
 OF_INVITATIONS = {"no_code", "not_invited", "already_used", "invited"}

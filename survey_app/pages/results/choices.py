@@ -120,11 +120,11 @@ def read(args: MultiDict[str, str], reports: int) -> Choices:
 def _confidence(text: str, messages: list[Unfit]) -> float:
     usual = Options.confidence
     try:
-        found = float(text) if text else usual
+        level = float(text) if text else usual
     except ValueError:
-        found = 0.0
-    if LEAST_CONFIDENCE <= found <= MOST_CONFIDENCE:
-        return found
+        level = 0.0
+    if LEAST_CONFIDENCE <= level <= MOST_CONFIDENCE:
+        return level
     reason = f"A confidence level is a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, such as 0.9"
     messages.append(Unfit(reason, f"these intervals are of {usual}"))
     return usual

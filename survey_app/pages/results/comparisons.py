@@ -54,7 +54,7 @@ class Crossed:
         """Cells, shares within rows, differences to the first row."""
         names, differences = self.document.row_options, self.document.differences
         cells, within = self.document.estimates, self.document.within_rows
-        found = [
+        tables = [
             Table("estimates", "Cells: shares of all respondents",
                   self._by_row(names, cells), share_format(cells, self.view)),
             Table("within_rows", "Within rows: of those in a row, the share in each column",
@@ -63,8 +63,8 @@ class Crossed:
         if differences:
             told = f"Differences: each row's shares minus those of “{names[0]}”, in percentage points"
             form = point_format(differences, self.view)
-            found.append(Table("differences", told, self._by_row(names[1:], differences), form))
-        return found
+            tables.append(Table("differences", told, self._by_row(names[1:], differences), form))
+        return tables
 
     def _by_row(self, names: Sequence[str], lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
         width = len(self.document.column_options)

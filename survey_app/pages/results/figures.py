@@ -155,7 +155,7 @@ class Figure:
     @property
     def plots(self) -> list[Plot]:
         """The shares, then the mean on its range."""
-        found: list[Plot] = []
+        plots: list[Plot] = []
         question, view = self.question, self.view
         if self.shares:
             draw = distribution if has_order(question) else intervals
@@ -167,7 +167,7 @@ class Figure:
                 words=view.words,
                 standalone=view.standalone,
             )
-            found.append(Plot(question.id, svg))
+            plots.append(Plot(question.id, svg))
         if self.means:
             svg = intervals(
                 rows_of(self.means, view),
@@ -180,8 +180,8 @@ class Figure:
                 words=view.words,
                 standalone=view.standalone,
             )
-            found.append(Plot(f"{question.id}.mean" if self.shares else question.id, svg))
-        return found
+            plots.append(Plot(f"{question.id}.mean" if self.shares else question.id, svg))
+        return plots
 
     def _note(self, lines: Sequence[Line]) -> str:
         note = self.view.note(lines)
@@ -209,26 +209,26 @@ class Figure:
         if not lines:
             return [("Reports", "not enough"), ("ε", epsilon)]
         counts = sorted({line.n for line in lines})
-        found = [
+        facts = [
             ("Reports", _from_to(counts)),
             ("ε", epsilon),
         ]
         if self.shares:
-            found.append(("Largest margin", written.margin(self._margin(self.shares), True)))
+            facts.append(("Largest margin", written.margin(self._margin(self.shares), True)))
         if self.means:
             name = "Margin of the mean" if self.shares else "Margin"
-            found.append((name, written.margin(self._margin(self.means), False, self.question.unit)))
+            facts.append((name, written.margin(self._margin(self.means), False, self.question.unit)))
         if told := worth(self.field, self.question, lines):
             line, effective = told
             text = f"about {written.count(round(effective))} reports"
             text += f" (design effect {line.n / effective:.1f}, for “{line.option}”)"
-            found.append(("Worth without noise", text))
+            facts.append(("Worth without noise", text))
         shift = largest_shift(self.survey, self.field, self.question)
         if shift is not None:
             moved = written.size(shift, not self.question.levels, self.question.unit)
             what = "a share" if self.shares else "the mean"
-            found.append((f"{written.percent(INVENTED)} of invented reports", f"could move {what} by up to {moved}"))
-        return found
+            facts.append((f"{written.percent(INVENTED)} of invented reports", f"could move {what} by up to {moved}"))
+        return facts
 
     def _margin(self, lines: Sequence[Line]) -> float:
         return max((high - low) / 2 for low, high in (self.view.ends(line) for line in lines))
@@ -293,12 +293,12 @@ class Noise:
         return Plot(f"{question.id}.noise", svg)
 
 
-def noise(found: Sequence[Figure]) -> Noise | None:
+def noise(figures: Sequence[Figure]) -> Noise | None:
     """A question to show what the noise did: a yes or no if there is one, else whichever has raw shares."""
-    shown = [one for one in found if any(line.reported is not None for line in one.shares)]
+    shown = [figure_shown for figure_shown in figures if any(line.reported is not None for line in figure_shown.shares)]
     if not shown:
         return None
-    figure = next((one for one in shown if one.question.type == "yes_no"), shown[0])
+    figure = next((figure_shown for figure_shown in shown if figure_shown.question.type == "yes_no"), shown[0])
     if figure.question.type == "yes_no" and not figure.question.optional:
         return Noise(figure, figure.shares[1])
     raw = [line for line in figure.plotted if line.reported is not None]

@@ -33,8 +33,8 @@ def page(slug: str) -> ResponseReturnValue:
     told = _about(snapshot, choices)
     if snapshot.reports < LEAST_REPORTS:
         return render_template("results/empty.html", **told)
-    survey, view, found = published.survey, View(choices.options, choices.sample), document(snapshot, choices.options)
-    parts = figures(survey, found, view)
+    survey, view, results = published.survey, View(choices.options, choices.sample), document(snapshot, choices.options)
+    parts = figures(survey, results, view)
     crossed, uncrossed = cross(snapshot, choices, view)
     compared, unmatched = compare(snapshot, choices, view)
     messages = [*choices.messages, *uncrossed, *unmatched]
@@ -51,15 +51,15 @@ def page(slug: str) -> ResponseReturnValue:
         **told,
         figures=parts,
         noise=noise(parts),
-        joint=[(part, share_format(part.estimates, view)) for part in found.joint],
+        joint=[(part, share_format(part.estimates, view)) for part in results.joint],
         crossed=crossed,
         compared=compared,
         others=candidates(published),
         messages=messages,
-        methods=methods.paragraph(survey, found, setting),
-        checklist=methods.checklist(survey, found, setting),
-        cautions=methods.cautions(found, setting),
-        untrue=untrue_answers(survey, found),
+        methods=methods.paragraph(survey, results, setting),
+        checklist=methods.checklist(survey, results, setting),
+        cautions=methods.cautions(results, setting),
+        untrue=untrue_answers(survey, results),
         lies=UNTRUE,
     )
     return html, 400 if messages else 200

@@ -75,13 +75,13 @@ def cross(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Crossed | N
     if not choices.rows or not choices.columns:
         return None, ["A cross-tab needs two questions: one for the rows, one for the columns."]
     try:
-        found = crossed_document(snapshot, choices.rows, choices.columns, choices.options)
+        document = crossed_document(snapshot, choices.rows, choices.columns, choices.options)
     except PairError as error:
         return None, [f"No cross-tab: {error}."]
-    if isinstance(found, EmptyCrosstab):
-        return None, [f"No cross-tab: too few reports answer both questions ({found.n})."]
+    if isinstance(document, EmptyCrosstab):
+        return None, [f"No cross-tab: too few reports answer both questions ({document.n})."]
     questions = {question.id: question for question in snapshot.published.survey.questions}
-    return Crossed(questions[choices.rows], questions[choices.columns], found, view), []
+    return Crossed(questions[choices.rows], questions[choices.columns], document, view), []
 
 
 def compare(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[Compared], list[str]]:
@@ -98,21 +98,21 @@ def compare(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[Comp
     if len(snapshots) == 1:
         return [], messages
     population = choices.options.population
-    if population is not None and population < max(one.reports for one in snapshots):
+    if population is not None and population < max(shown.reports for shown in snapshots):
         fewer = written.count(population)
         return [], [*messages, f"Not side by side: one of the surveys has more than {fewer} reports."]
     try:
-        found = compared_document(tuple(snapshots), choices.options)
+        document = compared_document(tuple(snapshots), choices.options)
     except GroupsError as error:
         return [], [*messages, f"Not side by side: {error}."]
     survey = snapshot.published.survey
-    return [Compared(survey, question, found, view) for question in survey.questions], messages
+    return [Compared(survey, question, document, view) for question in survey.questions], messages
 
 
 def candidates(published: Published) -> list[Published]:
     """Surveys of the reader that ask the same questions."""
     user = reader()
-    found: list[Published] = []
+    alike: list[Published] = []
     for other in store().surveys(user.key) if user else []:
         if other.survey.slug == published.survey.slug or other.state is State.READY:
             continue
@@ -120,5 +120,5 @@ def candidates(published: Published) -> list[Published]:
             check_same([published.survey, other.survey])
         except GroupsError:
             continue
-        found.append(other)
-    return found
+        alike.append(other)
+    return alike

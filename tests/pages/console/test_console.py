@@ -17,7 +17,7 @@ from tests.console import EVIL, EXAM, change, draft, kept, key_of, post, publish
 from tests.house import phrase
 from tests.signing import csrf, named
 
-PAGES = ("surveys", "survey", "editor", "launch")
+PAGES = ("console", "survey", "editor", "launch")
 
 
 # getting in
