@@ -35,9 +35,7 @@ def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterab
         raise PairError("choose two different questions")
     first, second = by_id[rows], by_id[columns]
     places = columns_of(survey, rows), columns_of(survey, columns)
-    left, right = (
-        _Scores.of(columns_at, question) for columns_at, question in zip(places, (first, second), strict=True)
-    )
+    left, right = _Scores.of(places[0], first), _Scores.of(places[1], second)
     if len(left.names) * len(right.names) > MOST_CELLS:
         raise PairError(f"{len(left.names)} × {len(right.names)} cells are too many; at most {MOST_CELLS} can be shown")
     if places[0] == places[1]:
@@ -129,9 +127,9 @@ class _Moments:
     def add(self, packed: Bits, width: int, left: _Scores, right: _Scores) -> None:
         """Add the reports that answer both questions."""
         bits = np.unpackbits(packed, axis=1, count=width)
-        for index in (left.place, right.place):
-            if index.asked is not None:
-                bits = bits[bits[:, index.asked] > 0]
+        for asked in (left.place.asked, right.place.asked):
+            if asked is not None:
+                bits = bits[bits[:, asked] > 0]
         u, v = left.read(bits), right.read(bits)
         u2, v2, ru = u * u, v * v, u * u[:, :1]
         self.n += len(bits)

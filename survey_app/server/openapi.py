@@ -43,10 +43,10 @@ def _problems(*codes: str) -> dict[str, Any]:
         statuses.setdefault(str(PROBLEMS[code][0]), []).append(code)
     return {
         status: {
-            "description": ", ".join(replies),
+            "description": ", ".join(alike),
             "content": {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
         }
-        for status, replies in statuses.items()
+        for status, alike in statuses.items()
     }
 
 

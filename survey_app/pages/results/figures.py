@@ -295,10 +295,10 @@ class Noise:
 
 def noise(figures: Sequence[Figure]) -> Noise | None:
     """A question to show what the noise did: a yes or no if there is one, else whichever has raw shares."""
-    shown = [figure_shown for figure_shown in figures if any(line.reported is not None for line in figure_shown.shares)]
+    shown = [figure for figure in figures if any(line.reported is not None for line in figure.shares)]
     if not shown:
         return None
-    figure = next((figure_shown for figure_shown in shown if figure_shown.question.type == "yes_no"), shown[0])
+    figure = next((figure for figure in shown if figure.question.type == "yes_no"), shown[0])
     if figure.question.type == "yes_no" and not figure.question.optional:
         return Noise(figure, figure.shares[1])
     raw = [line for line in figure.plotted if line.reported is not None]

@@ -128,7 +128,7 @@ class Surveys(Database):
             connection.execute("update surveys set invited = 1 where key = ?", key)
             old = connection.execute("select used from redeemed where survey = ?", key).fetchone()
             used = old[0] if old else b""
-            rows = [(published.key, code, len(used) + i) for i, code in enumerate(sorted(hashes))]
+            rows = [(published.key, hashed, len(used) + i) for i, hashed in enumerate(sorted(hashes))]
             connection.executemany("insert into invitations values (?, ?, ?)", rows)
             connection.execute("replace into redeemed values (?, ?)", (published.key, used + bytes(len(rows))))
             note(connection, published.owner, published.survey.slug, f"made {len(rows)} invitations")
