@@ -4,9 +4,10 @@
 >>> receipt = client.respond("https://example.org/s/exam", {"cheated": True, "hours": 12})  # doctest: +SKIP
 """
 
-from client.definition import Field, Question, Survey
+from client.definition import Field, Survey
 from client.errors import CandorError
 from client.ledger import Ledger
+from client.question import Question
 from client.report import Report, randomize
 from client.respond import Receipt, fetch, respond, submit
 from client.verify import verify

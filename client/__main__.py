@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from client import words
-from client.answer import encode, index_of, labels_of, shown, unanswered
-from client.definition import Question, Survey
+from client.answer import encode, index_of, shown, unanswered
+from client.definition import Survey
 from client.errors import AnswerError, CandorError, LedgerError, LimitExceeded
 from client.ledger import Book, Entry, Ledger
 from client.mechanism import round_up
+from client.question import Question, labels_of
 from client.report import to_text, unpack
 from client.respond import DEFAULT_LIMIT, Address, Receipt, check_invitation, fetch, submit
 from client.verify import check_limit, verify
@@ -130,16 +131,19 @@ def _introduce(survey: Survey, book: Book) -> None:
         print(f"            on top of {round_up(spent, 4)} for earlier versions; the same answers cost nothing again,")
         print("            but a changed answer is a new draw, and that it changed may show")
     if survey.ask:
-        print(f"            this device is asked {survey.ask} of {len(survey.fields)} parts, chosen by its own coins")
+        print(f"            this device is asked one of {len(survey.fields)} parts, drawn by its own coins")
 
 
-def _interview(survey: Survey, asked: Sequence[int]) -> dict[str, Any]:
-    wanted = {question.id for position in asked for question in survey.fields[position].questions}
+def _interview(survey: Survey, asked: int | None) -> dict[str, Any]:
+    needed = survey.ids if asked is None else survey.needed(asked)
+    sent = survey.ids if asked is None else {question.id for question in survey.fields[asked].questions}
     answers: dict[str, Any] = {}
     picked: dict[str, set[str]] = {}
     for question in survey.questions:
         picked[question.id] = set()
-        if question.id in wanted and shown(question, picked):
+        if question.id in needed and shown(question, picked):
+            if question.id not in sent:
+                print("\n(asked only to know what comes next; not sent)", end="")
             answer = _ask(question)
             answers[question.id] = answer
             index = unanswered(question) if answer is None else index_of(question, answer)
@@ -193,7 +197,7 @@ def _understand(question: Question, said: str) -> Any:
 def _show(survey: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> None:
     """What the bits say, beside what the person said, if that is known; the ledger does not know it."""
     sent = unpack(survey, entry.report.bits)
-    asked = [position for position, bits in enumerate(sent) if bits is not None]
+    asked = next(position for position, bits in enumerate(sent) if bits is not None) if survey.ask else None
     indices = None if answers is None else encode(survey, answers, asked)
     print("\nWhat will be sent, and nothing else:")
     for field, bits in zip(survey.fields, sent, strict=True):

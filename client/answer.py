@@ -10,28 +10,27 @@ from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from client.definition import Field, Question, Survey
+from client.definition import Field, Survey
 from client.errors import AnswerError
+from client.question import Question, labels_of
 from client.sampling import RandomBytes, below
 
 DECIMAL_TEXT = re.compile(r"[+-]?[0-9]{1,17}(\.[0-9]{1,17})?")
 
 
-def encode(survey: Survey, answers: Mapping[str, Any], asked: Collection[int] | None = None) -> dict[str, int]:
-    """The index of every question; those outside the fields at the `asked` positions need no answer."""
+def encode(survey: Survey, answers: Mapping[str, Any], asked: int | None = None) -> dict[str, int]:
+    """The index of every question; if one field is asked, only it and its filters need an answer."""
     for name in answers:
         if name not in survey.ids:
             raise AnswerError(str(name), "there is no such question")
-    wanted = survey.ids
-    if asked is not None:
-        wanted = frozenset(question.id for place in asked for question in survey.fields[place].questions)
+    needed = survey.ids if asked is None else survey.needed(asked)
     indices: dict[str, int] = {}
     picked: dict[str, set[str]] = {}
     for question in survey.questions:
         answer = answers.get(question.id)
         if answer is not None:
             index = index_of(question, answer)
-        elif question.optional or question.id not in wanted:
+        elif question.optional or question.id not in needed:
             index = unanswered(question)
         else:
             raise AnswerError(question.id, "an answer is missing, and this question is not optional")
@@ -92,24 +91,17 @@ def unanswered(question: Question) -> int:
     return question.steps + 1 if question.levels else question.no_answer
 
 
-def labels_of(question: Question, index: int) -> set[str]:
-    """The labels that an index stands for: one, several for a multiple, none for no answer or a number."""
-    if question.type == "multiple":
-        return {label for i, label in enumerate(question.labels) if index >> i & 1}
-    return {question.labels[index]} if index < len(question.labels) else set()
-
-
 def symbol_of(field: Field, indices: Sequence[int], random_bytes: RandomBytes) -> int:
-    """The field's symbol: rounding draws in question order, then mixed radix, the first question most significant."""
-    symbol = 0
-    for question, index in zip(field.questions, indices, strict=True):
-        digit = index
-        if question.levels:
-            digit = _round(question, index, random_bytes) if index <= question.steps else question.levels
-        symbol = symbol * question.size + digit
-    return symbol
+    """The field's symbol: rounding draws in question order, then the place among the possible combinations."""
+    digits = tuple(
+        _round(question, index, random_bytes) if question.levels else index
+        for question, index in zip(field.questions, indices, strict=True)
+    )
+    return field.symbols[digits] if field.joint else digits[0]
 
 
 def _round(question: Question, index: int, random_bytes: RandomBytes) -> int:
+    """A level, drawn between the two next to the number; drawn and ignored for no answer."""
     level, rest = divmod(index * (question.levels - 1), question.steps)
-    return level + (below(question.steps, random_bytes) < rest)
+    level += below(question.steps, random_bytes) < rest
+    return question.no_answer if index > question.steps else level

@@ -16,6 +16,7 @@ from client.errors import DefinitionError
 SAFE = 2**53
 FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 THRESHOLD = re.compile(r"[1-9][0-9]{0,19}")
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 FRACTIONAL = re.compile(r"-?(0|[1-9][0-9]{0,15})\.[0-9]{0,15}[1-9]")
 
 
@@ -110,3 +111,34 @@ def check_keys(value: Any, path: str, required: Iterable[str], optional: Iterabl
     for key in required:
         if key not in value:
             raise DefinitionError("missing_key", path, f"{key} is missing")
+
+
+def items(value: Any, path: str, least: int) -> list[Any]:
+    """A list of at least so many."""
+    if not isinstance(value, list):
+        raise DefinitionError("bad_value", path, "must be a list")
+    if len(value) < least:
+        raise DefinitionError("bad_value", path, "at least two" if least == 2 else "at least one")
+    return value
+
+
+def labels_at(value: Any, path: str, least: int) -> tuple[str, ...]:
+    """Texts that differ from one another."""
+    labels = tuple(plain_text(label, f"{path}[{i}]") for i, label in enumerate(items(value, path, least)))
+    if len(set(labels)) != len(labels):
+        raise DefinitionError("bad_value", path, "must differ from one another")
+    return labels
+
+
+def name_at(value: Any, path: str) -> str:
+    """A slug or an id."""
+    if not isinstance(value, str) or not NAME.fullmatch(value):
+        raise DefinitionError("bad_value", path, "must be 1 to 63 of a-z, 0-9, _ and -, not starting with - or _")
+    return value
+
+
+def only_true(value: Any, path: str) -> bool:
+    """true; what is not so is left out."""
+    if value is not True:
+        raise DefinitionError("bad_value", path, "must be true, or left out")
+    return True

@@ -5,107 +5,88 @@ can be trusted to be well-formed. Whether it is private enough is another questi
 """
 
 import hashlib
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from math import prod
 from typing import Any
 
-from client import canonical, mechanism
-from client.canonical import check_keys, decimal, integer, plain_text
+from client import canonical, display, mechanism
+from client.canonical import check_keys, decimal, integer, items, name_at, plain_text
+from client.display import Section, Translation
 from client.errors import DefinitionError
-from client.mechanism import Geometric, Mechanism, Sampled
+from client.mechanism import Drawn, Geometric, Mechanism
+from client.question import Question, labels_of, parse_questions
+from client.ticket import Tickets, parse_tickets
 
-FORMAT = "candor/1"
+FORMAT = "candor/2"
 LARGEST_DEFINITION = 256_000
-LARGEST_REPORT = 64_000
-MOST_STEPS = 2**31 - 1
+LARGEST_BITS = 47_000  # bytes of a report's bits
+LARGEST_REPORT = 64_000  # bytes of the JSON around them, a ticket included
+MOST_WORK = 2**20  # symbols that a device may have to look at, over all fields
+MOST_CELLS = 65_536  # combinations of one joint field, those that cannot occur included
+MOST_CHANCES = 10**6
 
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
-LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
-
-# For each type: the keys it needs and those it may have, beside the common ones.
-TYPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "yes_no": ((), ()),
-    "choice": (("options",), ()),
-    "scale": (("points",), ("scores",)),
-    "multiple": (("options",), ()),
-    "number": (("min", "max", "step"), ("unit", "levels", "bins")),
-}
-
-
-@dataclass(frozen=True)
-class Condition:
-    """A question is shown only if an earlier one was answered with one of these labels."""
-
-    question: str
-    labels: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """One question; `labels` are the options of a choice or multiple, the points of a scale, or no and yes."""
-
-    id: str
-    type: str
-    text: str
-    labels: tuple[str, ...] = ()
-    scores: tuple[Decimal, ...] = ()
-    optional: bool = False
-    show_if: Condition | None = None
-    min: Decimal = Decimal(0)
-    max: Decimal = Decimal(0)
-    step: Decimal = Decimal(1)
-    unit: str = ""
-    levels: int = 0
-    bins: int = 0
-
-    @cached_property
-    def steps(self) -> int:
-        """N: a number's index runs from 0 to N."""
-        low, high, step, _ = self.grid
-        return (high - low) // step
-
-    @cached_property
-    def grid(self) -> tuple[int, int, int, int]:
-        """min, max and step as integers, in units of 10^−digits, and those digits."""
-        return to_grid(self.min, self.max, self.step)
-
-    @cached_property
-    def no_answer(self) -> int:
-        """The last symbol of an optional question; without it, the number of symbols."""
-        if self.type == "multiple":
-            return 1 << len(self.labels)
-        return len(self.labels) or self.levels or self.bins
-
-    @cached_property
-    def size(self) -> int:
-        """The number of symbols."""
-        return self.no_answer + self.optional
-
-
-def to_grid(low: Decimal, high: Decimal, step: Decimal) -> tuple[int, int, int, int]:
-    """Three decimals as integers in the largest unit 10^−digits that fits them all, and those digits."""
-    texts = [f"{value:f}".partition(".") for value in (low, high, step)]
-    digits = max(len(decimals) for _, _, decimals in texts)
-    least, most, width = (int(whole + decimals.ljust(digits, "0")) for whole, _, decimals in texts)
-    return least, most, width, digits
+PROSE = ("description", "consent", "contact", "thanks")
 
 
 @dataclass(frozen=True)
 class Field:
-    """What is randomized once: one question, or the product of several."""
+    """What is randomized once: one question, or the possible combinations of several.
+
+    With `ask`, a device answers this field with a probability in proportion to its `chance`.
+    """
 
     questions: tuple[Question, ...]
     mechanism: Mechanism
+    chance: int
     digest: str
 
-    @cached_property
+    @property
     def size(self) -> int:
-        """The number of symbols: mixed radix, the first question most significant."""
-        return prod(question.size for question in self.questions)
+        """The number of symbols."""
+        return len(self.cells) if self.joint else self.questions[0].size
+
+    @property
+    def joint(self) -> bool:
+        """Whether several questions are randomized together."""
+        return len(self.questions) > 1
+
+    @cached_property
+    def cells(self) -> tuple[tuple[int, ...], ...]:
+        """For every symbol, the symbols of the questions; not to be asked of a multiple whose options are drawn."""
+        return tuple(possible_cells(self.questions))
+
+    @cached_property
+    def symbols(self) -> Mapping[tuple[int, ...], int]:
+        """The inverse of `cells`."""
+        return {digits: symbol for symbol, digits in enumerate(self.cells)}
+
+
+def possible_cells(questions: Sequence[Question]) -> Iterator[tuple[int, ...]]:
+    """The combinations that can occur, in order, the first question most significant.
+
+    A question that another of them hides has no answer; if the other lies outside, anything may have happened.
+    """
+    places = {question.id: place for place, question in enumerate(questions)}
+
+    def extend(digits: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(digits) == len(questions):
+            yield digits
+            return
+        question = questions[len(digits)]
+        condition = question.show_if
+        allowed = range(question.size)
+        if condition and condition.question in places:
+            place = places[condition.question]
+            if not labels_of(questions[place], digits[place]) & set(condition.labels):
+                allowed = range(question.no_answer, question.size)
+        for digit in allowed:
+            yield from extend((*digits, digit))
+
+    return extend(())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,11 +99,18 @@ class Survey:
     epsilon: Decimal
     questions: tuple[Question, ...]
     fields: tuple[Field, ...]
+    ask: bool = False  # whether a device answers one field only, which it draws
+    study: str = ""
+    group: str = ""
     description: str = ""
     consent: str = ""
     contact: str = ""
     language: str = "en"
-    ask: int | None = None
+    sections: tuple[Section, ...] = ()
+    thanks: str = ""
+    completion: str = ""
+    translations: tuple[Translation, ...] = ()
+    tickets: Tickets | None = None
 
     @classmethod
     def from_json(cls, source: bytes) -> "Survey":
@@ -141,10 +129,22 @@ class Survey:
         """The ids of all questions."""
         return frozenset(question.id for question in self.questions)
 
+    def needed(self, asked: int) -> frozenset[str]:
+        """The questions that a device puts to ask one field: its own, and as filters those on which they depend."""
+        wanted = {question.id for question in self.fields[asked].questions}
+        for question in reversed(self.questions):
+            if question.id in wanted and question.show_if:
+                wanted.add(question.show_if.question)
+        return frozenset(wanted)
+
+    def part(self, field: Field) -> Fraction:
+        """The probability that a device answers a field: by its chance with `ask`, otherwise one."""
+        return Fraction(field.chance, sum(one.chance for one in self.fields)) if self.ask else Fraction(1)
+
     @cached_property
     def width(self) -> int:
         """Stored bits of a report; with `ask`, each field is preceded by its asked bit."""
-        return sum(field.mechanism.width for field in self.fields) + (len(self.fields) if self.ask else 0)
+        return sum(field.mechanism.width + self.ask for field in self.fields)
 
     @cached_property
     def length(self) -> int:
@@ -153,143 +153,94 @@ class Survey:
 
 
 def _survey(value: Any, source: bytes) -> Survey:
-    texts = ("description", "consent", "contact", "language")
-    check_keys(value, "", ("format", "slug", "title", "epsilon", "questions", "fields"), (*texts, "ask"))
+    more = ("ask", "study", "group", "language", "sections", "completion", "translations", "tickets")
+    check_keys(value, "", ("format", "slug", "title", "epsilon", "questions", "fields"), (*PROSE, *more))
     if value["format"] != FORMAT:
         raise DefinitionError("bad_value", "format", f"must be {FORMAT!r}")
-    given = {key: plain_text(value[key], key) for key in ("title", *texts) if key in value}
-    language = given.get("language")
-    if language == "en" or (language and not LANGUAGE.fullmatch(language)):
-        raise DefinitionError("bad_value", "language", "must be a language tag such as 'de'; 'en' is left out")
-    epsilon = decimal(value["epsilon"], "epsilon")
-    if epsilon <= 0 or len(f"{epsilon:f}".partition(".")[2]) > 12:
+    given: dict[str, Any] = {key: plain_text(value[key], key) for key in ("title", *PROSE) if key in value}
+    if "language" in value:
+        given["language"] = display.language(value["language"], "language", "en")
+    given["slug"] = name_at(value["slug"], "slug")
+    if ("study" in value) != ("group" in value):
+        raise DefinitionError("bad_value", "group", "study and group go together")
+    if "study" in value:
+        given |= {"study": name_at(value["study"], "study"), "group": plain_text(value["group"], "group")}
+        if not given["slug"].startswith(f"{given['study']}-"):
+            raise DefinitionError("bad_value", "slug", f"must begin with {given['study']}-")
+    given["epsilon"] = decimal(value["epsilon"], "epsilon")
+    if given["epsilon"] <= 0 or len(f"{given['epsilon']:f}".partition(".")[2]) > 12:
         raise DefinitionError("bad_value", "epsilon", "must be positive, with at most 12 decimals")
-    questions = parse_questions(value["questions"])
-    known = {question.id: (question, raw) for question, raw in zip(questions, value["questions"], strict=True)}
-    fields = tuple(_field(raw, known, f"fields[{i}]") for i, raw in enumerate(_items(value["fields"], "fields", 1)))
-    if known:
-        raise DefinitionError("bad_value", "fields", f"no field holds {next(iter(known))}")
-    ask = None
     if "ask" in value:
-        ask = integer(value["ask"], "ask", 1, len(fields))
-        if any(question.show_if for question in questions):
-            raise DefinitionError("bad_value", "ask", "cannot be combined with show_if")
-    survey = Survey(
-        source=source, slug=_name(value["slug"], "slug"), epsilon=epsilon, ask=ask,
-        questions=questions, fields=fields, **given,
-    )  # fmt: skip
-    if survey.length * 4 // 3 + 150 > LARGEST_REPORT:
-        raise DefinitionError("too_large", "fields", f"a report would exceed {LARGEST_REPORT} bytes")
+        given["ask"] = bool(integer(value["ask"], "ask", 1, 1))
+    given["questions"] = parse_questions(value["questions"])
+    given["fields"] = _fields(value["fields"], given["questions"], value["questions"], ask="ask" in value)
+    if "sections" in value:
+        given["sections"] = display.sections(value["sections"], given["questions"])
+    if "completion" in value:
+        given["completion"] = display.completion(value["completion"], "completion")
+    if "tickets" in value:
+        given["tickets"] = parse_tickets(value["tickets"], "tickets")
+    survey = Survey(source=source, **given)
+    if survey.length > LARGEST_BITS:
+        raise DefinitionError("too_large", "fields", f"a report would have more than {LARGEST_BITS} bytes of bits")
+    if "translations" in value:
+        return replace(survey, translations=display.translations(value["translations"], survey, "translations"))
     return survey
 
 
-def parse_questions(value: Any) -> tuple[Question, ...]:
-    """The questions of a definition, each knowing the earlier ones."""
-    questions: list[Question] = []
-    for i, raw in enumerate(_items(value, "questions", 1)):
-        questions.append(_question(raw, questions, f"questions[{i}]"))
-    return tuple(questions)
+def _fields(value: Any, questions: Sequence[Question], raws: Sequence[Any], *, ask: bool) -> tuple[Field, ...]:
+    """The fields, which hold every question once; what a device may have to work is counted before it is done."""
+    free = {question.id: place for place, question in enumerate(questions)}
+    fields: list[Field] = []
+    work = 0
+    for i, raw in enumerate(items(value, "fields", 1)):
+        path = f"fields[{i}]"
+        check_keys(raw, path, ("mechanism", "questions"), ("chance",) if ask else ())
+        chance = integer(raw["chance"], f"{path}.chance", 2, MOST_CHANCES) if "chance" in raw else 1
+        places = [_place(name, free, f"{path}.questions[{k}]") for k, name in _named(raw["questions"], path)]
+        if places != sorted(places):
+            raise DefinitionError("bad_value", f"{path}.questions", "must be in the order of the questions")
+        form, members = raw["mechanism"], tuple(questions[place] for place in places)
+        size, effort = _size(form, members, f"{path}.mechanism")
+        work += effort
+        if work > MOST_WORK:
+            raise DefinitionError("too_large", path, f"all fields together have more than {MOST_WORK} symbols")
+        digest = hashlib.sha256(canonical.dumps({"mechanism": form, "questions": [raws[place] for place in places]}))
+        size = sum(1 for _ in possible_cells(members)) if len(members) > 1 else size
+        made = mechanism.parse(form, size, f"{path}.mechanism")
+        fields.append(Field(members, made, chance, digest.hexdigest()))
+    if free:
+        raise DefinitionError("bad_value", "fields", f"no field holds {next(iter(free))}")
+    if sum(field.chance for field in fields) > MOST_CHANCES:
+        raise DefinitionError("bad_value", "fields", f"the chances add up to more than {MOST_CHANCES}")
+    return tuple(fields)
 
 
-def _question(value: Any, earlier: Sequence[Question], path: str) -> Question:
-    kind = value.get("type") if isinstance(value, dict) else None
-    if not isinstance(kind, str) or kind not in TYPES:
-        raise DefinitionError("bad_value", f"{path}.type", f"must be one of {', '.join(TYPES)}")
-    required, optional = TYPES[kind]
-    check_keys(value, path, ("id", "type", "text", *required), ("optional", "show_if", *optional))
-    given: dict[str, Any] = {"id": _name(value["id"], f"{path}.id"), "type": kind}
-    if any(given["id"] == question.id for question in earlier):
-        raise DefinitionError("bad_value", f"{path}.id", f"{given['id']} occurs twice")
-    given["text"] = plain_text(value["text"], f"{path}.text")
-    if "optional" in value and (value["optional"] is not True or "show_if" in value):
-        raise DefinitionError("bad_value", f"{path}.optional", "must be true, or left out; show_if implies it")
-    given["optional"] = "optional" in value or "show_if" in value
-    if "show_if" in value:
-        given["show_if"] = _condition(value["show_if"], earlier, f"{path}.show_if")
-    if kind == "yes_no":
-        given["labels"] = ("no", "yes")
-    elif kind == "number":
-        given |= _number(value, path)
-    else:
-        given["labels"] = _labels(value[required[0]], f"{path}.{required[0]}", 2)
-    if "scores" in value:
-        scores = _items(value["scores"], f"{path}.scores", 2)
-        given["scores"] = tuple(decimal(score, f"{path}.scores[{i}]") for i, score in enumerate(scores))
-        if len(scores) != len(given["labels"]):
-            raise DefinitionError("bad_value", f"{path}.scores", "needs one score for every point")
-    return Question(**given)
+def _named(value: Any, path: str) -> Iterator[tuple[int, Any]]:
+    return enumerate(items(value, f"{path}.questions", 1))
 
 
-def _number(value: dict[str, Any], path: str) -> dict[str, Any]:
-    low, high, step = (decimal(value[key], f"{path}.{key}") for key in ("min", "max", "step"))
-    if low >= high:
-        raise DefinitionError("bad_value", f"{path}.max", "must be above min")
-    least, most, width, _ = to_grid(low, high, step)
-    steps = (most - least) // width if width > 0 else 0
-    if steps * width != most - least or steps > MOST_STEPS:
-        reason = "must be positive and divide max - min into at most 2^31 - 1 whole steps"
-        raise DefinitionError("bad_value", f"{path}.step", reason)
-    given: dict[str, Any] = {"min": low, "max": high, "step": step}
-    if "unit" in value:
-        given["unit"] = plain_text(value["unit"], f"{path}.unit")
-    if ("levels" in value) == ("bins" in value):
-        raise DefinitionError("bad_value", path, "needs levels or bins, and not both")
-    grain = "levels" if "levels" in value else "bins"
-    given[grain] = integer(value[grain], f"{path}.{grain}", 2, steps + 1)
-    return given
+def _place(name: Any, free: dict[str, int], path: str) -> int:
+    if not isinstance(name, str) or name not in free:
+        raise DefinitionError("bad_value", path, "must be a question of no other field")
+    return free.pop(name)
 
 
-def _condition(value: Any, earlier: Sequence[Question], path: str) -> Condition:
-    check_keys(value, path, ("question", "is"))
-    parent = next((question for question in earlier if question.id == value["question"]), None)
-    if parent is None or parent.type == "number":
-        raise DefinitionError("bad_value", f"{path}.question", "must be an earlier question with options")
-    labels = _labels(value["is"], f"{path}.is", 1)
-    if not set(labels) <= set(parent.labels):
-        raise DefinitionError("bad_value", f"{path}.is", f"must be labels of {parent.id}")
-    return Condition(parent.id, labels)
-
-
-def _field(value: Any, known: dict[str, tuple[Question, Any]], path: str) -> Field:
-    check_keys(value, path, ("mechanism", "questions"))
-    questions: list[Question] = []
-    raws: list[Any] = []
-    for i, name in enumerate(_items(value["questions"], f"{path}.questions", 1)):
-        if not isinstance(name, str) or name not in known:
-            raise DefinitionError("bad_value", f"{path}.questions[{i}]", "must be a question of no other field")
-        question, raw = known.pop(name)
-        questions.append(question)
-        raws.append(raw)
-    form = value["mechanism"]
-    only, path = questions[0], f"{path}.mechanism"
+def _size(form: Any, questions: Sequence[Question], path: str) -> tuple[int, int]:
+    """The size that a field's mechanism has to have, if it is one question's, and the symbols to look at."""
     kind = form.get("kind") if isinstance(form, dict) else None
+    only = questions[0]
     size = prod(question.size for question in questions)
-    if kind == Sampled.kind:
-        if len(questions) > 1 or only.type != "multiple":
-            raise DefinitionError("bad_mechanism", path, "sampled is for one multiple question alone")
-        size = len(only.labels) + only.optional
-    elif kind == Geometric.kind and (len(questions) > 1 or not only.levels or only.optional):
-        raise DefinitionError("bad_mechanism", path, "geometric is for one number with levels, not optional")
-    digest = hashlib.sha256(canonical.dumps({"mechanism": form, "questions": raws})).hexdigest()
-    return Field(tuple(questions), mechanism.parse(form, size, path), digest)
-
-
-def _items(value: Any, path: str, least: int) -> list[Any]:
-    if not isinstance(value, list):
-        raise DefinitionError("bad_value", path, "must be a list")
-    if len(value) < least:
-        raise DefinitionError("bad_value", path, "at least two" if least == 2 else "at least one")
-    return value
-
-
-def _labels(value: Any, path: str, least: int) -> tuple[str, ...]:
-    labels = tuple(plain_text(label, f"{path}[{i}]") for i, label in enumerate(_items(value, path, least)))
-    if len(set(labels)) != len(labels):
-        raise DefinitionError("bad_value", path, "must differ from one another")
-    return labels
-
-
-def _name(value: Any, path: str) -> str:
-    if not isinstance(value, str) or not NAME.fullmatch(value):
-        raise DefinitionError("bad_value", path, "must be 1 to 63 of a-z, 0-9, _ and -, not starting with - or _")
-    return value
+    if len(questions) > 1:
+        if kind in (Drawn.kind, Geometric.kind):
+            raise DefinitionError("bad_mechanism", path, f"{kind} is for one question alone")
+        if size > MOST_CELLS:
+            raise DefinitionError("too_large", path, f"a joint field has at most {MOST_CELLS} combinations")
+    elif kind == Drawn.kind:
+        if only.type != "multiple":
+            raise DefinitionError("bad_mechanism", path, "drawn is for a multiple")
+        draw = integer(form.get("draw"), f"{path}.draw", 1, mechanism.MOST_DRAWN)
+        return len(only.labels) + only.optional, 1 << draw
+    elif kind == Geometric.kind and (not only.levels or only.optional):
+        raise DefinitionError("bad_mechanism", path, "geometric is for a number with levels, not optional")
+    return size, size

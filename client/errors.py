@@ -6,6 +6,7 @@ CandorError                 .code is stable and the same in Python and JavaScrip
 │   ├── ClaimExceeded       its integers spend more than it claims
 │   └── LimitExceeded       it spends more than the person allows
 ├── PinMismatch             not the definition that the link, or the question, named
+├── TicketNeeded            the survey is by invitation, and there is no ticket
 ├── AnswerError             an answer does not fit its question; .path is the question's id
 ├── ReportError             bits that no device could have produced
 ├── LedgerError             the ledger cannot be read or written
@@ -52,6 +53,12 @@ class PinMismatch(CandorError):
     """The server sent another definition than the one asked for."""
 
     code = "wrong_definition"
+
+
+class TicketNeeded(CandorError):
+    """The survey takes no report without a ticket."""
+
+    code = "ticket_needed"
 
 
 class AnswerError(CandorError):

@@ -36,7 +36,7 @@ from client.answer import encode
 from client.definition import Field, Survey
 from client.errors import CandorError, LedgerCorrupt, LedgerError, OtherServer
 from client.mechanism import EXACT, round_up
-from client.report import Report, assemble, choose_asked, from_text, to_text
+from client.report import Report, assemble, draw_asked, from_text, to_text
 from client.sampling import RandomBytes
 from client.verify import check_limit
 
@@ -68,10 +68,13 @@ class Book:
         """ε spent on one slug, or on all."""
         return sum((e.epsilon for e in self.entries.values() if slug in (None, e.slug)), Decimal(0))
 
-    def asked(self, survey: Survey) -> list[int]:
-        """The positions of the fields this device answers; the same in every wave with the same fields."""
-        fields = hashlib.sha256("".join(field.digest for field in survey.fields).encode()).hexdigest()
-        return choose_asked(survey, keyed_stream(self.key, survey.slug, fields, f"ask {survey.ask}"))
+    def asked(self, survey: Survey) -> int | None:
+        """The field this device answers, None if all; the same in every wave with the same fields."""
+        if not survey.ask:
+            return None
+        drawn = "".join(f"{field.digest} {field.chance} " for field in survey.fields)
+        fields = hashlib.sha256(drawn.encode()).hexdigest()
+        return draw_asked(survey, keyed_stream(self.key, survey.slug, fields, "ask"))
 
     def answer(self, survey: Survey, answers: Mapping[str, Any], origin: str, random_bytes: RandomBytes) -> "Book":
         """This book with one more entry."""

@@ -1,28 +1,28 @@
 """The mechanisms: how a symbol becomes noisy bits, and exactly how much that gives away.
 
-The loss ε of a mechanism is `times · ln(odds)`, with `odds` an exact fraction of the published integers. A mechanism
-that exists is valid: the constructors refuse everything else.
+The loss ε of a mechanism is ln(odds), with `odds` an exact fraction of the published integers. A mechanism that exists
+is valid: the constructors refuse everything else. Each draws a number of bytes that depends on its parameters alone,
+but for the rare repeats of `below`: neither the answer nor the outcome shows in how much was drawn.
 
-The bits of one field are an integer of `width` bits, the first stored bit most significant; `size` is the number
-of symbols. `p` = P(stored bit 1 | its symbol is true) and `q` = P(stored bit 1 | it is not).
+The bits of one field are an integer of `width` bits, the first stored bit most significant; `size` is the number of
+symbols. `p` = P(stored bit 1 | its symbol is true) and `q` = P(stored bit 1 | it is not).
 """
 
-import math
-import struct
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from client import canonical
 from client.errors import DefinitionError
-from client.sampling import WHOLE, RandomBytes, coin, pick
+from client.sampling import WHOLE, RandomBytes, below, coin, pick, word
 
 EXACT = Context(prec=50)
-LARGEST_SIZE = 2**20  # more symbols than any report can carry
-LONGEST_DRAW = 10_000  # mean coins of one geometric noise
+MOST_DRAWN = 16  # options of a multiple at once: 2^16 sets
+MOST_LEVELS = 64  # of geometric noise
 
 
 class Lossy(ABC):
@@ -31,18 +31,12 @@ class Lossy(ABC):
     @property
     @abstractmethod
     def odds(self) -> Fraction:
-        """The largest ratio of the probabilities of one output under two inputs, for one of `times` draws."""
-
-    @property
-    def times(self) -> int:
-        """How many such draws there are at the most."""
-        return 1
+        """The largest ratio of the probabilities of one output under two inputs."""
 
     @cached_property
     def epsilon(self) -> Decimal:
         """The loss, to 50 digits."""
-        with localcontext(EXACT):
-            return self.times * loss(self.odds)
+        return loss(self.odds)
 
 
 def loss(odds: Fraction) -> Decimal:
@@ -66,9 +60,12 @@ def _refuse(reason: str) -> DefinitionError:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coins(Lossy):
-    """P(1 | true) = one/2^64 and P(1 | not true) = zero/2^64."""
+class Flip(Lossy):
+    """One bit for yes or no: Warner's randomized response (1965) and all its kin."""
 
+    kind: ClassVar[str] = "flip"
+    size: ClassVar[int] = 2
+    width: ClassVar[int] = 1
     one: int
     zero: int
 
@@ -87,15 +84,6 @@ class Coins(Lossy):
     @property
     def q(self) -> Fraction:
         return Fraction(self.zero, WHOLE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Flip(Coins):
-    """One bit for yes or no: Warner's randomized response (1965) and all its kin."""
-
-    kind: ClassVar[str] = "flip"
-    size: ClassVar[int] = 2
-    width: ClassVar[int] = 1
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         _check_symbol(symbol, 2)
@@ -118,11 +106,9 @@ class Subset(Lossy):
     keep: int
 
     def __post_init__(self) -> None:
-        _check_size(self.size)
         if not 1 <= self.weight <= self.size - 1:
             raise _refuse("needs a weight from 1 to size - 1")
-        if not (self.keep < WHOLE and self.weight * WHOLE < self.keep * self.size):
-            raise _refuse("needs keep above chance, weight/size of 2^64, and below 2^64")
+        _check_keep(self.keep, self.weight, self.size)
 
     @property
     def width(self) -> int:
@@ -143,80 +129,67 @@ class Subset(Lossy):
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         _check_symbol(symbol, self.size)
         held = coin(self.keep, random_bytes)
-        others = [*range(symbol), *range(symbol + 1, self.size)]
-        last = self.size - 1
-        bits = 1 << (last - symbol) if held else 0
-        for other in pick(self.weight - held, others, random_bytes):
-            bits |= 1 << (last - other)
-        return bits
+        picked = pick(self.weight, [*range(symbol), *range(symbol + 1, self.size)], random_bytes)
+        picked[-1] = (picked[-1], symbol)[held]
+        return sum(1 << (self.size - 1 - one) for one in picked)
 
     def possible(self, bits: int) -> bool:
         return bits.bit_count() == self.weight
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unary(Coins):
-    """One coin for every symbol: `one` for the true symbol, `zero` for each other (Wang et al. 2017)."""
+class Drawn(Lossy):
+    """A set of options, of which `draw` random ones are asked together; which ones is disclosed.
 
-    kind: ClassVar[str] = "unary"
-    size: int
-
-    def __post_init__(self) -> None:
-        _check_size(self.size)
-        super().__post_init__()
-
-    @property
-    def width(self) -> int:
-        return self.size
-
-    @property
-    def odds(self) -> Fraction:
-        return Fraction(self.one * (WHOLE - self.zero), self.zero * (WHOLE - self.one))
-
-    def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
-        _check_symbol(symbol, self.size)
-        words = struct.unpack(f">{self.size}Q", random_bytes(8 * self.size))
-        bits = ["1" if word < self.zero else "0" for word in words]
-        bits[symbol] = "1" if words[symbol] < self.one else "0"
-        return int("".join(bits), 2)
-
-    def possible(self, bits: int) -> bool:
-        return True
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sampled(Coins):
-    """A set of options, of which `draw` random ones are asked, each with a flip; which ones is disclosed.
-
-    The symbol is the set as a mask, option 0 least significant; `size` is the number of options. Stored are two
-    bits for every option: (asked, reported 0) and (asked, reported 1). No amplification is claimed.
+    The symbol is the set as a mask, option 0 least significant; `size` is the number of options. What was selected
+    among the asked is one of 2^draw sets, kept with probability keep/2^64, otherwise another one. Stored are two bits
+    for every option: (asked, reported 0) and (asked, reported 1); p and q are those of one asked option.
     """
 
-    kind: ClassVar[str] = "sampled"
+    kind: ClassVar[str] = "drawn"
     size: int
     draw: int
+    keep: int
 
     def __post_init__(self) -> None:
-        _check_size(self.size)
-        super().__post_init__()
-        if not 1 <= self.draw <= self.size:
-            raise _refuse("needs a draw from 1 to size")
+        if not 1 <= self.draw <= min(self.size, MOST_DRAWN):
+            raise _refuse(f"needs a draw from 1 to size, and to {MOST_DRAWN}")
+        _check_keep(self.keep, 1, self.sets)
+
+    @property
+    def sets(self) -> int:
+        """How many sets the asked options have."""
+        return 1 << self.draw
 
     @property
     def width(self) -> int:
         return 2 * self.size
 
     @property
-    def times(self) -> int:
-        return self.draw
+    def odds(self) -> Fraction:
+        return Fraction(self.keep * (self.sets - 1), WHOLE - self.keep)
+
+    @property
+    def p(self) -> Fraction:
+        return Fraction(self.keep, WHOLE) + (self.sets // 2 - 1) * self._other
+
+    @property
+    def q(self) -> Fraction:
+        return self.sets // 2 * self._other
+
+    @property
+    def _other(self) -> Fraction:
+        """The probability of each set that is not the true one."""
+        return Fraction(WHOLE - self.keep, WHOLE * (self.sets - 1))
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         _check_symbol(symbol, 1 << self.size)
-        bits = 0
-        for option in sorted(pick(self.draw, list(range(self.size)), random_bytes)):
-            heads = coin(self.one if symbol >> option & 1 else self.zero, random_bytes)
-            bits |= 1 << (self.width - 1 - 2 * option - heads)
-        return bits
+        asked = sorted(pick(self.draw, list(range(self.size)), random_bytes))
+        truth = sum((symbol >> option & 1) << i for i, option in enumerate(asked))
+        held = coin(self.keep, random_bytes)
+        other = below(self.sets - 1, random_bytes)
+        sent = (other + (other >= truth), truth)[held]
+        return sum(1 << (self.width - 1 - 2 * option - (sent >> i & 1)) for i, option in enumerate(asked))
 
     def possible(self, bits: int) -> bool:
         reported_0 = int("10" * self.size, 2)
@@ -225,83 +198,69 @@ class Sampled(Coins):
 
 @dataclass(frozen=True, kw_only=True)
 class Geometric(Lossy):
-    """A level plus two-sided geometric noise of ratio r = ratio/2^64, clamped to `width` bits in two's complement.
+    """A level plus two-sided geometric noise of ratio r = ratio/2^64, clamped to the levels there are.
 
-    P(noise = k) = (1−r)/(1+r) · r^|k| (Ghosh, Roughgarden and Sundararajan 2009). `size` is the number of levels;
-    from the lowest to the highest the loss is (size − 1) · ln(1/r), and clamping adds nothing to it.
+    P(noise ≥ k) = r^k/(1+r), rounded up to G_k/2^64 (Ghosh, Roughgarden and Sundararajan 2009); one word decides. The
+    bit of the noisy level is set.
     """
 
     kind: ClassVar[str] = "geometric"
     size: int
     ratio: int
-    width: int
 
     def __post_init__(self) -> None:
+        if not 2 <= self.size <= MOST_LEVELS:
+            raise _refuse(f"needs a size from 2 to {MOST_LEVELS}")
         if not 0 < self.ratio < WHOLE:
             raise _refuse("needs 0 < ratio < 2^64")
-        if not 2 <= self.width <= 32:
-            raise _refuse("needs a width from 2 to 32 bits")
-        if LONGEST_DRAW * (WHOLE - self.ratio) < 2 * WHOLE:
-            raise _refuse(f"would draw more than {LONGEST_DRAW} coins on average")
-        if not 2 <= self.size <= 1 << (self.width - 1) or self.clamping * 2**40 >= 1:
-            raise _refuse("would be clamped with a probability of 2^-40 or more")
+        if 2 * self.tails[0] >= WHOLE or any(after >= before for before, after in pairwise(self.tails)):
+            raise _refuse("its noise must fall from level to level, in whole parts of 2^64")
 
     @property
-    def clamping(self) -> Decimal:
-        """The probability that the noise is cut off, at the highest level, where it is largest."""
-        with localcontext(EXACT):
-            r = Decimal(self.ratio) / WHOLE
-            half = 1 << (self.width - 1)
-            return (r ** (half - self.size + 1) + r ** (half + self.size)) / (1 + r)
+    def width(self) -> int:
+        return self.size
 
-    @property
-    def times(self) -> int:
-        return self.size - 1
+    @cached_property
+    def tails(self) -> tuple[int, ...]:
+        """G_1 … G_(size−1): P(noise ≥ k) in parts of 2^64."""
+        over = WHOLE + self.ratio
+        return tuple(-(-(self.ratio**k << 128) // (over << 64 * k)) for k in range(1, self.size))
 
     @property
     def odds(self) -> Fraction:
-        return Fraction(WHOLE, self.ratio)
+        ends = Fraction(WHOLE - self.tails[0], self.tails[-1])
+        within = [WHOLE - 2 * self.tails[0], *(before - after for before, after in pairwise(self.tails))]
+        return max(ends, Fraction(max(within), min(within))) if self.size > 2 else ends
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         _check_symbol(symbol, self.size)
-        level = symbol + self._heads(random_bytes) - self._heads(random_bytes)
-        half = 1 << (self.width - 1)
-        return max(-half, min(half - 1, level)) & ((1 << self.width) - 1)
-
-    def _heads(self, random_bytes: RandomBytes) -> int:
-        count = 0
-        while coin(self.ratio, random_bytes):
-            count += 1
-        return count
+        up = word(random_bytes)
+        down = WHOLE - 1 - up
+        level = symbol + sum((up < tail) - (down < tail) for tail in self.tails)
+        return 1 << (self.size - 1 - max(0, min(self.size - 1, level)))
 
     def possible(self, bits: int) -> bool:
-        return True
-
-    def level(self, bits: int) -> int:
-        """The noisy level that stored bits spell; it may be negative."""
-        return bits - (1 << self.width) if bits >> (self.width - 1) else bits
+        return bits.bit_count() == 1
 
     def median_shift(self) -> int:
-        """The largest k with P(|noise| ≥ k) ≥ ½, where P(|noise| ≥ k) = 2 r^k/(1+r) for k ≥ 1; for display."""
-        r = self.ratio / WHOLE
-        return max(0, int(math.log((1 + r) / 4) / math.log(r)))
+        """The largest k with P(|noise| ≥ k) ≥ ½, before anything is clamped; for display."""
+        return sum(4 * tail >= WHOLE for tail in self.tails)
 
 
-Mechanism = Flip | Subset | Unary | Sampled | Geometric
+Mechanism = Flip | Subset | Drawn | Geometric
 
 PARAMETERS: dict[type[Mechanism], tuple[str, ...]] = {
     Flip: ("one", "zero"),
     Subset: ("size", "weight", "keep"),
-    Unary: ("size", "one", "zero"),
-    Sampled: ("size", "draw", "one", "zero"),
-    Geometric: ("ratio", "width"),
+    Drawn: ("size", "draw", "keep"),
+    Geometric: ("size", "ratio"),
 }
 THRESHOLDS = ("one", "zero", "keep", "ratio")
 KINDS = {mechanism.kind: mechanism for mechanism in PARAMETERS}
 
 
 def parse(value: Any, size: int, path: str) -> Mechanism:
-    """The mechanism of a field with `size` symbols (`size` options, for `sampled`)."""
+    """The mechanism of a field with `size` symbols (`size` options, for `drawn`)."""
     kind = value.get("kind") if isinstance(value, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
         raise DefinitionError("bad_value", f"{path}.kind", f"must be one of {', '.join(KINDS)}")
@@ -314,9 +273,7 @@ def parse(value: Any, size: int, path: str) -> Mechanism:
         else canonical.integer(value[name], f"{path}.{name}", 0)
         for name in names
     }
-    if mechanism is Geometric:
-        given["size"] = size
-    elif given.get("size", 2) != size:
+    if given.get("size", 2) != size:
         raise DefinitionError("bad_mechanism", path, "its size is not the field's number of symbols")
     try:
         return mechanism(**given)
@@ -333,9 +290,9 @@ def publish(mechanism: Mechanism) -> dict[str, int | str]:
     return form
 
 
-def _check_size(size: int) -> None:
-    if not 2 <= size <= LARGEST_SIZE:
-        raise _refuse(f"needs a size from 2 to {LARGEST_SIZE}")
+def _check_keep(keep: int, weight: int, size: int) -> None:
+    if not (keep < WHOLE and weight * WHOLE < keep * size):
+        raise _refuse("needs keep above chance and below 2^64")
 
 
 def _check_symbol(symbol: int, size: int) -> None:

@@ -6,14 +6,14 @@ by one asked bit, and an unasked field is all zeros. Every report to a survey ha
 
 import binascii
 import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from client.answer import encode, symbol_of
 from client.definition import Field, Survey
-from client.errors import ReportError
-from client.sampling import RandomBytes, pick
+from client.errors import ReportError, TicketNeeded
+from client.sampling import RandomBytes, below
 
 ID_BYTES = 16
 
@@ -49,33 +49,57 @@ def from_text(text: str) -> bytes:
     return data
 
 
-def randomize(survey: Survey, answers: Mapping[str, Any], *, random_bytes: RandomBytes = secrets.token_bytes) -> Report:
-    """One report from fresh noise. Pure: it neither verifies the survey nor consults a ledger; `respond` does."""
-    indices = encode(survey, answers)
-    asked = choose_asked(survey, random_bytes)
+def randomize(
+    survey: Survey,
+    answers: Mapping[str, Any],
+    *,
+    asked: int | None = None,
+    random_bytes: RandomBytes = secrets.token_bytes,
+) -> Report:
+    """One report from fresh noise; `asked` is a field's index, for a draw that was made before.
+
+    Pure: it neither verifies the survey nor consults a ledger; `respond` does.
+    """
+    check_asked(survey, asked)
+    indices = encode(survey, answers, asked)
+    if survey.ask and asked is None:
+        asked = draw_asked(survey, random_bytes)
     return assemble(survey, indices, asked, lambda field, codes: random_bytes, random_bytes)
 
 
-def choose_asked(survey: Survey, random_bytes: RandomBytes) -> list[int]:
-    """The positions of the fields a device answers: all, or with `ask` a choice that no answer influences."""
-    positions = list(range(len(survey.fields)))
-    return positions if survey.ask is None else sorted(pick(survey.ask, positions, random_bytes))
+def check_asked(survey: Survey, asked: int | None) -> None:
+    """A field that can have been drawn: one of a survey with `ask`."""
+    if asked is not None and not (survey.ask and 0 <= asked < len(survey.fields)):
+        raise ValueError(f"{asked} is not the index of a field that a device may draw")
+
+
+def draw_asked(survey: Survey, random_bytes: RandomBytes) -> int:
+    """The field that this device answers, drawn by the chances of the fields; no answer has a part in it."""
+    left = below(sum(field.chance for field in survey.fields), random_bytes)
+    for position, field in enumerate(survey.fields):
+        left -= field.chance
+        if left < 0:
+            return position
+    raise AssertionError("the chances do not add up")
 
 
 def assemble(
     survey: Survey,
     indices: Mapping[str, int],
-    asked: Collection[int],
+    asked: int | None,
     noise: Callable[[Field, list[int]], RandomBytes],
     random_bytes: RandomBytes,
 ) -> Report:
-    """A report whose fields draw from `noise(field, indices)`, and whose id from `random_bytes`."""
+    """A report of all fields, or of the asked one; a field draws from its own `noise`, the id from `random_bytes`."""
+    if survey.tickets:
+        raise TicketNeeded("this survey takes reports with a ticket only, which this client cannot fetch yet")
     bits = 0
     for position, field in enumerate(survey.fields):
-        if survey.ask is not None:
-            bits = bits << 1 | (position in asked)
+        mine = asked in (None, position)
+        if survey.ask:
+            bits = bits << 1 | mine
         bits <<= field.mechanism.width
-        if position in asked:
+        if mine:
             codes = [indices[question.id] for question in field.questions]
             source = noise(field, codes)
             bits |= field.mechanism.randomize(symbol_of(field, codes, source), source)
@@ -96,7 +120,7 @@ def unpack(survey: Survey, bits: bytes) -> list[int | None]:
     fields: list[int | None] = []
     for position, field in enumerate(survey.fields):
         asked = True
-        if survey.ask is not None:
+        if survey.ask:
             left -= 1
             asked = bool(value >> left & 1)
         left -= field.mechanism.width
@@ -104,6 +128,6 @@ def unpack(survey: Survey, bits: bytes) -> list[int | None]:
         if not (field.mechanism.possible(part) if asked else part == 0):
             raise ReportError("impossible_bits", f"field {position}: no device could have sent these bits")
         fields.append(part if asked else None)
-    if survey.ask is not None and len(fields) - fields.count(None) != survey.ask:
-        raise ReportError("impossible_bits", f"each device answers exactly {survey.ask} fields")
+    if survey.ask and len(fields) - fields.count(None) != 1:
+        raise ReportError("impossible_bits", "each device answers exactly one field")
     return fields

@@ -23,7 +23,8 @@ from decimal import Decimal
 from typing import IO, Any
 
 from client import canonical
-from client.definition import LARGEST_DEFINITION, NAME, Survey
+from client.canonical import NAME
+from client.definition import LARGEST_DEFINITION, Survey
 from client.errors import BadAddress, CandorError, LedgerError, PinMismatch, Refused, Unreachable
 from client.ledger import Ledger
 from client.report import Report, randomize, to_text

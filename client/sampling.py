@@ -16,9 +16,14 @@ _word = struct.Struct(">Q").unpack
 _half_word = struct.Struct(">I").unpack
 
 
+def word(random_bytes: RandomBytes) -> int:
+    """A uniform integer from 0 to 2^64 − 1."""
+    return int(_word(random_bytes(8))[0])
+
+
 def coin(threshold: int, random_bytes: RandomBytes) -> bool:
     """Heads with probability threshold/2^64."""
-    return bool(_word(random_bytes(8))[0] < threshold)
+    return word(random_bytes) < threshold
 
 
 def below(bound: int, random_bytes: RandomBytes) -> int:

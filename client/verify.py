@@ -1,6 +1,6 @@
 """What a survey spends, recomputed from its integers, against what it claims and what the person allows.
 
-The budget adds up over fields (basic composition); with `ask: s` a device answers s fields, so the s largest count.
+The budget adds up over fields (basic composition); with `ask` a device answers one of them, so the largest counts.
 Nothing here trusts the server's own figure.
 """
 
@@ -16,7 +16,7 @@ SLACK = Decimal("1e-9")
 
 def verify(survey: Survey, limit: float | str | Decimal | None = None) -> Decimal:
     """The survey's exact ε; raises ClaimExceeded or LimitExceeded."""
-    epsilon = spend((field.mechanism.epsilon for field in survey.fields), survey.ask)
+    epsilon = spend((field.mechanism.epsilon for field in survey.fields), ask=survey.ask)
     if epsilon > survey.epsilon + SLACK:
         raise ClaimExceeded(
             f"this survey claims ε = {survey.epsilon}, but its integers spend {round_up(epsilon)}; do not answer it"
@@ -25,10 +25,10 @@ def verify(survey: Survey, limit: float | str | Decimal | None = None) -> Decima
     return epsilon
 
 
-def spend(losses: Iterable[Decimal], ask: int | None) -> Decimal:
-    """The sum of the losses of all fields, or of the `ask` largest."""
+def spend(losses: Iterable[Decimal], *, ask: bool) -> Decimal:
+    """The sum of the losses of all fields, or the largest, if a device answers one of them."""
     with localcontext(EXACT):
-        return sum(sorted(losses, reverse=True)[:ask], Decimal(0))
+        return max(losses, default=Decimal(0)) if ask else sum(losses, Decimal(0))
 
 
 def check_limit(epsilon: Decimal, limit: float | str | Decimal | None, spent: Decimal = Decimal(0)) -> None:

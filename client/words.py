@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import floor
 
-from client.answer import labels_of
-from client.definition import Field, Question
-from client.mechanism import Flip, Geometric, Sampled
+from client.definition import Field
+from client.mechanism import Drawn, Flip, Geometric
+from client.question import Question, labels_of
 
 NO_ANSWER = "no answer"
 MOST_NAMED = 12
@@ -17,12 +17,10 @@ FEWEST_SHOWN = 10  # devices that do otherwise; fewer would round too much away
 def describe(field: Field, bits: int) -> str:
     """What the bits of a field say: "no", "notes or phone", "phone: yes"."""
     mechanism = field.mechanism
-    if isinstance(mechanism, Geometric):
-        return _with_unit(field.questions[0], level_value(field.questions[0], mechanism.level(bits)))
     if isinstance(mechanism, Flip):
         return symbol_label(field, bits)
     places = [i for i in range(mechanism.width) if bits >> (mechanism.width - 1 - i) & 1]
-    if isinstance(mechanism, Sampled):
+    if isinstance(mechanism, Drawn):
         options = [*field.questions[0].labels, NO_ANSWER]
         return ", ".join(f"{options[place // 2]}: {'yes' if place % 2 else 'no'}" for place in places)
     named = [symbol_label(field, place) for place in places[:MOST_NAMED]]
@@ -45,11 +43,8 @@ def said(field: Field, indices: Mapping[str, int]) -> str:
 
 def symbol_label(field: Field, symbol: int) -> str:
     """The words for one symbol of a field; for a joint field, those of each question."""
-    labels: list[str] = []
-    for question in reversed(field.questions):
-        symbol, digit = divmod(symbol, question.size)
-        labels.append(digit_label(question, digit))
-    return " + ".join(reversed(labels))
+    digits = field.cells[symbol] if field.joint else (symbol,)
+    return " + ".join(digit_label(question, digit) for question, digit in zip(field.questions, digits, strict=True))
 
 
 def digit_label(question: Question, symbol: int) -> str:
@@ -68,7 +63,7 @@ def digit_label(question: Question, symbol: int) -> str:
 
 
 def level_value(question: Question, level: int) -> Fraction:
-    """The number at a level; noise may take a level beyond the range."""
+    """The number at a level."""
     return Fraction(question.min) + level * (Fraction(question.max) - Fraction(question.min)) / (question.levels - 1)
 
 
@@ -81,7 +76,7 @@ def bin_range(question: Question, symbol: int) -> tuple[Fraction, Fraction]:
 
 
 def away(question: Question, mechanism: Geometric) -> Fraction:
-    """How far off about every second device is; zero if more than half send the number as it is."""
+    """How much noise about every second device adds; zero if more than half send the number as it is."""
     return level_value(question, mechanism.median_shift()) - Fraction(question.min)
 
 
@@ -105,13 +100,13 @@ def odds_sentence(field: Field) -> str:
         if not (off := away(question, mechanism)):
             return "random noise is added, but on more than half of all devices it leaves the number as it is"
         far = _with_unit(question, off)
-        return f"random noise is added; about every second device sends a number at least {far} off"
+        return f"random noise is added, on about every second device at least {far}; what leaves the range is cut there"
     people, p, q = share(mechanism.p, mechanism.q)
     group = f"of {people:,}"
     if isinstance(mechanism, Flip):
         no, yes = symbol_label(field, 0), symbol_label(field, 1)
         return f"{group} people with {yes}, about {p:,} devices send {yes}; {group} with {no}, about {q:,} do"
-    if isinstance(mechanism, Sampled):
+    if isinstance(mechanism, Drawn):
         drawn = f"reports on {mechanism.draw} of {mechanism.size} options, drawn at random"
         said = f"{group} people who chose such an option, about {p:,} devices say so"
         return f"{drawn}; {said}; {group} who did not, about {q:,} do"

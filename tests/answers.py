@@ -6,13 +6,13 @@ from typing import Any
 from tests.definitions import (
     COIN,
     define,
+    drawn,
     field,
+    geometric,
     multiple,
     number,
-    sampled,
     scale,
     subset,
-    unary,
     yes_no,
 )
 from tests.definitions import choice as choice_question
@@ -28,37 +28,52 @@ SMALL: dict[str, dict[str, Any]] = {
     "k-ary": define([choice_question()], [field(subset(3, 1), "help")]),
     "subset": define([choice_question(options=5)], [field(subset(5, 2), "help")]),
     "subset, optional": define([choice_question(options=4, optional=True)], [field(subset(5, 3), "help")]),
-    "unary": define([scale()], [field(unary(3), "fair")]),
-    "unary, asymmetric": define([scale(optional=True)], [field(unary(4, 5 * 2**61, 2**60), "fair")]),
-    "sampled": define([multiple()], [field(sampled(3, 1), "used")]),
-    "sampled, two of three": define([multiple()], [field(sampled(3, 2), "used")]),
-    "sampled, optional": define([multiple(options=2, optional=True)], [field(sampled(3, 2, 2**63, 2**61), "used")]),
+    "scale": define([scale()], [field(subset(3, 2), "fair")]),
+    "drawn": define([multiple()], [field(drawn(3, 1), "used")]),
+    "drawn, two of three": define([multiple()], [field(drawn(3, 2), "used")]),
+    "drawn, all": define([multiple()], [field(drawn(3, 3, 2**62), "used")]),
+    "drawn, optional": define([multiple(options=2, optional=True)], [field(drawn(3, 2, 2**63), "used")]),
     "cells": define([multiple(options=2)], [field(subset(4, 1), "used")]),
     "cells, optional": define([multiple(options=2, optional=True)], [field(subset(5, 2), "used")]),
     "levels": define([number(max=3)], [field(subset(2, 1), "hours")]),
     "levels, optional": define([number(max=4, levels=3, optional=True)], [field(subset(4, 1), "hours")]),
     "bins": define([number(bins=3)], [field(subset(3, 1), "hours")]),
-    "bins, optional": define([number(bins=2, optional=True)], [field(unary(3), "hours")]),
+    "bins, optional": define([number(bins=2, optional=True)], [field(subset(3, 1), "hours")]),
+    "geometric": define([number(max=3, levels=4)], [field(geometric(4), "hours")]),
+    "geometric, two levels": define([number(max=1)], [field(geometric(2, 2**61), "hours")]),
     "joint": define(
         [yes_no(), choice_question(options=2, optional=True)], [field(subset(6, 2), "cheated", "help")]
     ),
     "joint with levels": define([number(max=2), yes_no()], [field(subset(4, 1), "hours", "cheated")]),
+    "joint, hidden": define(
+        [yes_no(), choice_question(options=2, show_if={"question": "cheated", "is": ["yes"]})],
+        [field(subset(4, 1), "cheated", "help")],
+    ),
+    "joint, hidden by a set": define(
+        [multiple(options=2), number(max=2, show_if={"question": "used", "is": ["item 1"]})],
+        [field(subset(8, 1), "used", "hours")],
+    ),
     "two fields": define(
         [yes_no("a"), yes_no("b")], [field(COIN, "a"), field(ODD, "b")]
     ),
-    "ask one": define(
+    "ask": define(
         [yes_no("a"), yes_no("b"), choice_question(options=2)],
         [field(COIN, "a"), field(ODD, "b"), field(subset(2, 1), "help")],
         ask=1,
     ),
-    "ask two": define(
+    "ask with chances": define(
         [yes_no("a"), yes_no("b"), choice_question(options=2)],
-        [field(COIN, "a"), field(ODD, "b"), field(subset(2, 1, 7 * 2**61), "help")],
-        ask=2,
+        [field(COIN, "a", chance=3), field(ODD, "b"), field(subset(2, 1, 7 * 2**61), "help", chance=2)],
+        ask=1,
     ),
     "hidden": define(
         [yes_no(), choice_question(options=2, show_if={"question": "cheated", "is": ["yes"]})],
         [field(COIN, "cheated"), field(subset(3, 1), "help")],
+    ),
+    "filter": define(
+        [yes_no(), choice_question(options=2, show_if={"question": "cheated", "is": ["yes"]})],
+        [field(COIN, "cheated"), field(subset(3, 1), "help", chance=4)],
+        ask=1,
     ),
 }  # fmt: skip
 
@@ -76,7 +91,7 @@ def all_answers(definition: dict[str, Any]) -> list[dict[str, Any]]:
             values = list(range(question["min"], question["max"] + 1))
         else:
             values = list(question.get("options") or question["points"])
-        if question.get("optional"):
+        if question.get("optional") or "show_if" in question:
             values.append(None)
         ranges.append(values)
     names = [question["id"] for question in definition["questions"]]
@@ -99,7 +114,7 @@ EVERYTHING = define(
         field(COIN, "cheated"),
         field(subset(4, 1), "help"),
         field(subset(3, 1), "fair"),
-        field(sampled(3, 1), "used"),
+        field(drawn(3, 1), "used"),
         field(subset(2, 1), "hours"),
         field(subset(3, 1), "price"),
         field(subset(3, 1), "why"),

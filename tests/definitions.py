@@ -9,7 +9,7 @@ THREE_QUARTERS = str(3 * 2**62)
 QUARTER = str(2**62)
 COIN = {"kind": "flip", "one": THREE_QUARTERS, "zero": QUARTER}
 
-WORKED_DIGEST = "3bb3e1ddef49eb41f77d63c23615d669fcd590bed17f8f769e53b6188432c5f4"
+WORKED_DIGEST = "d6723dc8286214a096007daf849f2c37176c6e376b290d6264099b37bb112e6e"
 
 
 def yes_no(name: str = "cheated", **more: Any) -> dict[str, Any]:
@@ -45,29 +45,25 @@ def number(name: str = "hours", **more: Any) -> dict[str, Any]:
     return {"id": name, "type": "number", "text": "How many?", "min": 0, "max": 6, "step": 1, **grain, **more}
 
 
-def field(mechanism: dict[str, Any], *questions: str) -> dict[str, Any]:
-    return {"mechanism": mechanism, "questions": list(questions)}
+def field(mechanism: dict[str, Any], *questions: str, **more: Any) -> dict[str, Any]:
+    return {"mechanism": mechanism, "questions": list(questions), **more}
 
 
 def subset(size: int, weight: int, keep: int = 3 * 2**62) -> dict[str, Any]:
     return {"kind": "subset", "size": size, "weight": weight, "keep": str(keep)}
 
 
-def unary(size: int, one: int = 2**63, zero: int = 2**61) -> dict[str, Any]:
-    return {"kind": "unary", "size": size, "one": str(one), "zero": str(zero)}
+def drawn(size: int, draw: int, keep: int = 3 * 2**62) -> dict[str, Any]:
+    return {"kind": "drawn", "size": size, "draw": draw, "keep": str(keep)}
 
 
-def sampled(size: int, draw: int, one: int = 3 * 2**62, zero: int = 2**62) -> dict[str, Any]:
-    return {"kind": "sampled", "size": size, "draw": draw, "one": str(one), "zero": str(zero)}
-
-
-def geometric(ratio: int = 2**62, width: int = 7) -> dict[str, Any]:
-    return {"kind": "geometric", "ratio": str(ratio), "width": width}
+def geometric(size: int = 7, ratio: int = 2**62) -> dict[str, Any]:
+    return {"kind": "geometric", "size": size, "ratio": str(ratio)}
 
 
 def define(questions: list[dict[str, Any]], fields: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     return {
-        "format": "candor/1",
+        "format": "candor/2",
         "slug": "exam",
         "title": "Exam honesty",
         "epsilon": 100,

@@ -6,16 +6,15 @@ from typing import Any
 from tests.definitions import (
     COIN,
     define,
+    drawn,
     encode,
     field,
     geometric,
     multiple,
     number,
-    sampled,
     scale,
     simple,
     subset,
-    unary,
     worked,
     yes_no,
 )
@@ -67,9 +66,24 @@ def changed(path: str, value: Any, definition: dict[str, Any] | None = None) -> 
     return root
 
 
+GERMAN: dict[str, Any] = {
+    "title": "Ehrlich",
+    "questions": {
+        "cheated": {"text": "Abgeschrieben?"},
+        "help": {"text": "Womit?", "options": ["nichts", "Notizen", "Handy"]},
+        "hours": {"text": "Stunden?", "unit": "Std."},
+    },
+}
+
+
+def german(**questions: Any) -> dict[str, Any]:
+    """The translation with some questions replaced."""
+    return {**GERMAN, "questions": {**GERMAN["questions"], **questions}}
+
+
 # Place, value, code, path.
 FAULTS: list[tuple[str, Any, str, str]] = [
-        ("format", "candor/2", "bad_value", "format"),
+        ("format", "candor/1", "bad_value", "format"),
         ("format", ..., "missing_key", ""),
         ("surprise", 1, "unknown_key", ""),
         ("slug", "Exam", "bad_value", "slug"),
@@ -99,7 +113,7 @@ FAULTS: list[tuple[str, Any, str, str]] = [
         ("epsilon", True, "bad_value", "epsilon"),
         ("epsilon", None, "bad_value", "epsilon"),
         ("ask", 0, "bad_value", "ask"),
-        ("ask", 4, "bad_value", "ask"),
+        ("ask", 2, "bad_value", "ask"),
         ("ask", True, "bad_value", "ask"),
         ("questions", [], "bad_value", "questions"),
         ("questions", {}, "bad_value", "questions"),
@@ -153,9 +167,56 @@ FAULTS: list[tuple[str, Any, str, str]] = [
         ("fields.1.mechanism.weight", 0, "bad_mechanism", "fields[1].mechanism"),
         ("fields.1.mechanism.weight", 4, "bad_mechanism", "fields[1].mechanism"),
         ("fields.1.mechanism.keep", str(2**62), "bad_mechanism", "fields[1].mechanism"),
-        ("fields.0.mechanism", sampled(2, 1), "bad_mechanism", "fields[0].mechanism"),
+        ("fields.0.mechanism", drawn(2, 1), "bad_mechanism", "fields[0].mechanism"),
         ("fields.0.mechanism", geometric(), "bad_mechanism", "fields[0].mechanism"),
         ("fields.1.mechanism", COIN, "bad_mechanism", "fields[1].mechanism"),
+        ("fields.0.mechanism.kind", "unary", "bad_value", "fields[0].mechanism.kind"),
+        ("fields.0.chance", 2, "unknown_key", "fields[0]"),
+        ("thanks", "", "bad_value", "thanks"),
+        ("completion", "http://example.org/", "bad_value", "completion"),
+        ("completion", "javascript://x", "bad_value", "completion"),
+        ("completion", "https://example.org/ö", "bad_value", "completion"),
+        ("completion", 7, "bad_value", "completion"),
+        ("study", "exam", "bad_value", "group"),
+        ("group", "North", "bad_value", "group"),
+        ("sections", [], "bad_value", "sections"),
+        ("sections", {}, "bad_value", "sections"),
+        ("sections", [{"first": "nobody", "title": "A"}], "bad_value", "sections[0].first"),
+        ("sections", [{"first": ["help"], "title": "A"}], "bad_value", "sections[0].first"),
+        ("sections", [{"first": "help"}], "missing_key", "sections[0]"),
+        ("sections", [{"first": "help", "title": " "}], "bad_value", "sections[0].title"),
+        ("sections", [{"first": "help", "title": "A", "text": ""}], "bad_value", "sections[0].text"),
+        ("sections", [{"first": "help", "title": "A", "grid": False}], "bad_value", "sections[0].grid"),
+        ("sections", [{"first": "help", "title": "A", "grid": True}], "bad_value", "sections[0].grid"),
+        ("sections", [{"first": "help", "title": "A", "last": "hours"}], "unknown_key", "sections[0]"),
+        ("sections", [{"first": "help", "title": "A"}, {"first": "help", "title": "B"}], "bad_value", "sections[1].first"),
+        ("sections", [{"first": "hours", "title": "A"}, {"first": "help", "title": "B"}], "bad_value", "sections[1].first"),
+        ("questions.1.shuffle", False, "bad_value", "questions[1].shuffle"),
+        ("questions.0.shuffle", True, "unknown_key", "questions[0]"),
+        ("translations", {}, "bad_value", "translations"),
+        ("translations", [], "bad_value", "translations"),
+        ("translations", {"en": GERMAN}, "bad_value", "translations.en"),
+        ("translations", {"German": GERMAN}, "bad_value", "translations.German"),
+        ("translations", {"de": {**GERMAN, "thanks": "Danke"}}, "unknown_key", "translations.de"),
+        ("translations", {"de": {key: GERMAN[key] for key in ("title",)}}, "missing_key", "translations.de"),
+        ("translations", {"de": {**GERMAN, "title": ""}}, "bad_value", "translations.de.title"),
+        ("translations", {"de": german(hours={"text": "Stunden?"})}, "missing_key", "translations.de.questions.hours"),
+        ("translations", {"de": german(cheated={"text": "Ja?", "options": ["a", "b"]})}, "unknown_key", "translations.de.questions.cheated"),
+        ("translations", {"de": german(help={"text": "Was?", "options": ["a", "b"]})}, "bad_value", "translations.de.questions.help.options"),
+        ("translations", {"de": german(help={"text": "Was?", "options": ["a", "b", "b"]})}, "bad_value", "translations.de.questions.help.options"),
+        ("translations", {"de": german(more={"text": "Was?"})}, "unknown_key", "translations.de.questions"),
+        ("tickets", {}, "missing_key", "tickets"),
+        ("tickets", {"key": "_" * 511 + "9", "code": 1}, "unknown_key", "tickets"),
+        ("tickets", {"key": "_" * 511}, "bad_value", "tickets.key"),
+        ("tickets", {"key": "A" + "_" * 511}, "bad_value", "tickets.key"),  # fewer bits
+        ("tickets", {"key": "_" * 511 + "8"}, "bad_value", "tickets.key"),  # even
+        ("tickets", {"key": "_" * 511 + "/"}, "bad_value", "tickets.key"),
+        ("tickets", {"key": "_" * 512, "issuer": "https://example.org/"}, "bad_value", "tickets.issuer"),
+        ("tickets", {"key": "_" * 512, "issuer": "ftp://example.org"}, "bad_value", "tickets.issuer"),
+        ("tickets", {"key": "_" * 512, "issuer": "https://me@example.org"}, "bad_value", "tickets.issuer"),
+        ("tickets", {"key": "_" * 512, "from": "2026-12-10"}, "bad_value", "tickets.from"),
+        ("tickets", {"key": "_" * 512, "from": "2026-02-30T00:00Z"}, "bad_value", "tickets.from"),
+        ("tickets", {"key": "_" * 512, "from": "2026-12-10T24:00Z"}, "bad_value", "tickets.from"),
     ]  # fmt: skip
 
 THRESHOLD_STRINGS = ["0x10", "1_000", "١٢", "0", "", "01", "+5", "-5", " 5", "5 ", "5.0", "1e3", "9" * 21, str(2**64)]
@@ -163,21 +224,46 @@ THRESHOLD_STRINGS = ["0x10", "1_000", "١٢", "0", "", "01", "+5", "-5", " 5", "
 
 # Combinations that no single place is to blame for.
 MISFITS: list[dict[str, Any]] = [
-    define([multiple(), yes_no()], [field(sampled(3, 1), "used", "cheated")]),
-    define([number(levels=3), yes_no()], [field(geometric(), "hours", "cheated")]),
-    define([number(levels=3, optional=True)], [field(geometric(), "hours")]),
-    define([number(bins=3)], [field(geometric(), "hours")]),
-    define([multiple(optional=True)], [field(sampled(3, 1), "used")]),
+    define([multiple(), yes_no()], [field(drawn(3, 1), "used", "cheated")]),
+    define([number(levels=3), yes_no()], [field(geometric(3), "hours", "cheated")]),
+    define([number(levels=3, optional=True)], [field(geometric(4), "hours")]),
+    define([number(bins=3)], [field(geometric(3), "hours")]),
+    define([number(levels=3)], [field(geometric(4), "hours")]),
+    define([number(max=64, levels=65)], [field(geometric(65), "hours")]),
+    define([number(levels=3)], [field(geometric(3, 2**64 - 1), "hours")]),  # 2·G_1 = 2^64
+    define([number(levels=4)], [field(geometric(4, 2**10), "hours")]),  # G_2 = G_3 = 1
+    define([multiple(optional=True)], [field(drawn(3, 1), "used")]),
+    define([multiple()], [field(drawn(3, 4), "used")]),
+    define([multiple()], [field(drawn(3, 2, 2**62), "used")]),
     define([yes_no(optional=True)], [field(COIN, "cheated")]),
-    define([scale()], [field(unary(4), "fair")]),
-    define([number(levels=3)], [field(geometric(2**62, 5), "hours")]),
-    define([number(levels=3)], [field(geometric(2**64 - 2**64 // 5001, 32), "hours")]),
-    define([number(levels=3)], [field(geometric(2**62, 33), "hours")]),
-    define([number(levels=3)], [field(geometric(2**62, 1), "hours")]),
+    define([scale()], [field(subset(4, 1), "fair")]),
     define([scale()], [field(subset(3, 0), "fair")]),
     define([scale()], [field(subset(3, 3), "fair")]),
-    define([scale()], [field(unary(3, 2**62, 2**62), "fair")]),
-    define([scale()], [field(unary(3, 2**61, 2**62), "fair")]),
-    define([multiple()], [field(sampled(3, 0), "used")]),
-    define([multiple()], [field(sampled(3, 4), "used")]),
+    define([yes_no(), scale(show_if={"question": "cheated", "is": ["yes"]})], [field(subset(8, 1), "cheated", "fair")]),
+]
+
+TWO = [yes_no("a"), yes_no("b")]
+
+# Definitions whose faults show in two places at once.
+CONTRADICTIONS: list[dict[str, Any]] = [
+    define(TWO, [field(COIN, "a", chance=1), field(COIN, "b")], ask=1),
+    define(TWO, [field(COIN, "a", chance="2"), field(COIN, "b")], ask=1),
+    define(TWO, [field(COIN, "a", chance=10**6), field(COIN, "b")], ask=1),
+    define(TWO, [field(subset(4, 1), "b", "a")]),
+    define([yes_no()], [field(COIN, "cheated")], study="other", group="North"),
+    define([yes_no()], [field(COIN, "cheated")], study="exam", group="North"),
+    define([scale("a"), scale("b") | {"points": ["x", "y", "z"]}], [field(subset(9, 1), "a", "b")],
+           sections=[{"first": "a", "title": "A", "grid": True}]),
+    define([yes_no()], [field(COIN, "cheated")], language="de",
+           translations={"de": {"title": "T", "questions": {"cheated": {"text": "T"}}}}),
+]  # fmt: skip
+
+# What would take too much room, or too much of a device's time.
+TOO_LARGE: list[dict[str, Any]] = [
+    define([number(max=400_000, bins=400_000)], [field(subset(400_000, 1), "hours")]),
+    define([number(max=65_536, bins=32_769), yes_no()], [field(subset(65_538, 1), "hours", "cheated")]),
+    define(
+        [multiple(f"m{i}") | {"options": [f"{k:x}" for k in range(16)]} for i in range(17)],
+        [field(drawn(16, 16), f"m{i}") for i in range(17)],
+    ),
 ]

@@ -16,47 +16,62 @@ from tests.answers import SMALL, all_answers
 from tests.definitions import (
     COIN,
     define,
+    drawn,
     encode,
     field,
     geometric,
     multiple,
     number,
-    sampled,
     scale,
     subset,
-    unary,
     worked,
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.faults import FAULTS, MISFITS, SPOILT, THRESHOLD_STRINGS, changed
+from tests.faults import CONTRADICTIONS, FAULTS, MISFITS, SPOILT, THRESHOLD_STRINGS, TOO_LARGE, changed
 
 FOLDER = Path(__file__).parent / "vectors"
 MOST_ANSWERS = 9
 
 UNICODE = choice_question(options=2) | {"text": "Größe – 大小? 😀", "options": ["ja ‏", "n\u0131cht"]}
+HOURS = number(unit="h")
+KEY = "_" * 511 + "9"  # 3,072 bits, all of them one but the last but one
+GERMAN = {
+    "title": "Ehrlich",
+    "description": "Wofür",
+    "consent": "Einverstanden",
+    "thanks": "Danke",
+    "questions": {
+        "help": {"text": "Was half?", "options": ["a", "b", "c"]},
+        "used": {"text": "Welche?", "options": ["d", "e"]},
+        "calm": {"text": "Ruhig", "points": ["nein", "weder noch", "ja"]},
+        "tense": {"text": "Nervös", "points": ["nein", "weder noch", "ja"]},
+        "hours": {"text": "Wie viele?", "unit": "Std."},
+    },
+    "sections": [{"title": "Erstens"}, {"title": "Wie geht es?", "text": "Heute"}, {"title": "Zuletzt"}],
+}
 LARGE: dict[str, dict[str, Any]] = {
     "worked": worked(),
     "unicode": define([UNICODE], [field(subset(2, 1), "help")], title="Ünïcödé \u2029 😀", language="de"),
-    "geometric": define([number(levels=7)], [field(geometric(2**62, 8), "hours")]),
-    "geometric, coarse": define([number(max=50, levels=3)], [field(geometric(2**61, 6), "hours")]),
-    "geometric, long": define([number(max=60, levels=61)], [field(geometric(2**64 - 2**61, 12), "hours")]),
+    "geometric, coarse": define([number(max=50, levels=3)], [field(geometric(3, 2**61), "hours")]),
+    "geometric, long": define([number(max=63, levels=64)], [field(geometric(64, 2**64 - 2**60), "hours")]),
+    "geometric, almost uniform": define([number(max=63, levels=5)], [field(geometric(5, 2**64 - 2**20), "hours")]),
+    "geometric, almost silent": define([number(max=63, levels=4)], [field(geometric(4, 2**44), "hours")]),
     "levels on a long grid": define(
         [number(min="-1000000.5", max="1000000.5", step="0.001", levels=9)], [field(subset(9, 1), "hours")]
     ),
     "levels as many as numbers": define([number(max=6, levels=7)], [field(subset(7, 2), "hours")]),
-    "the longest grid": define(
-        [number(max=2**31 - 1, levels=2**20)], [field(geometric(2**40, 22), "hours")], epsilon=10**9
-    ),
+    "the longest grid": define([number(max=2**31 - 1, levels=64)], [field(geometric(64, 2**63 + 1), "hours")]),
     "fifty of a hundred": define([number(max=99, bins=100)], [field(subset(100, 50), "hours")]),
-    "unary of two hundred": define([number(max=399, bins=200)], [field(unary(200), "hours")]),
-    "sixty options": define([multiple(options=60, optional=True)], [field(sampled(61, 5), "used")]),
-    "all of many options": define([multiple(options=12)], [field(sampled(12, 12), "used")]),
+    "hundreds of bins": define([number(max=399, bins=200)], [field(subset(200, 30), "hours")]),
+    "sixty options": define([multiple(options=60, optional=True)], [field(drawn(61, 5), "used")]),
+    "all of many options": define([multiple(options=12)], [field(drawn(12, 12), "used")]),
+    "as many as can be drawn": define([multiple(options=20)], [field(drawn(20, 16), "used")]),
     "joint of three": define(
         [yes_no(), scale(optional=True), number(max=9, levels=3, optional=True)],
-        [field(subset(32, 7), "hours", "cheated", "fair")],
+        [field(subset(32, 7), "cheated", "fair", "hours")],
     ),
-    "joint with a multiple": define([multiple(options=2), number(bins=3)], [field(unary(12), "used", "hours")]),
+    "joint with a multiple": define([multiple(options=2), number(bins=3)], [field(subset(12, 1), "used", "hours")]),
     "a chain of conditions": define(
         [
             multiple("a"),
@@ -64,20 +79,76 @@ LARGE: dict[str, dict[str, Any]] = {
             number("c", show_if={"question": "b", "is": ["no"]}),
             multiple("d", options=2, show_if={"question": "b", "is": ["yes"]}),
         ],
-        [field(sampled(3, 2), "a"), field(subset(3, 1), "b"), field(subset(3, 1), "c"), field(subset(5, 2), "d")],
+        [field(drawn(3, 2), "a"), field(subset(3, 1), "b"), field(subset(3, 1), "c"), field(subset(5, 2), "d")],
     ),
-    "everything, two asked": define(
+    "a chain of conditions, joint": define(
+        [
+            multiple("a", options=2, optional=True),
+            yes_no("b", show_if={"question": "a", "is": ["item 1"]}),
+            number("c", show_if={"question": "b", "is": ["no"]}),
+            choice_question("d", options=2, show_if={"question": "b", "is": ["yes"]}),
+        ],
+        [field(subset(17, 1), "a", "b", "c", "d")],
+    ),
+    "a joint whose parent lies outside": define(
+        [
+            yes_no("a"),
+            yes_no("b", show_if={"question": "a", "is": ["yes"]}),
+            choice_question("c", options=2, show_if={"question": "b", "is": ["yes"]}),
+        ],
+        [field(subset(6, 1), "a", "c"), field(subset(3, 1), "b", chance=7)],
+        ask=1,
+    ),
+    "everything, one asked": define(
         [yes_no("a"), choice_question("b", optional=True), scale("c"), multiple("d"), number("e"), number("f", bins=3)],
         [
             field(COIN, "a"),
-            field(subset(12, 3), "c", "b"),
-            field(sampled(3, 1), "d"),
-            field(subset(2, 1), "e"),
-            field(unary(3), "f"),
+            field(subset(12, 3), "b", "c", chance=250_000),
+            field(drawn(3, 2), "d", chance=300_000),
+            field(subset(2, 1), "e", chance=7),
+            field(subset(3, 1), "f", chance=449_992),
         ],
-        ask=2,
+        ask=1,
     ),
-    "all asked": define([yes_no("a"), yes_no("b")], [field(COIN, "b"), field(COIN, "a")], ask=2),
+    "filters": define(
+        [
+            multiple("a"),
+            yes_no("b", show_if={"question": "a", "is": ["item 1"]}),
+            choice_question("c", show_if={"question": "b", "is": ["yes"]}),
+            scale("d"),
+        ],
+        [field(drawn(3, 1), "a"), field(subset(3, 1), "b"), field(subset(12, 1), "c", "d", chance=9)],
+        ask=1,
+    ),
+    "one field, and asked": define([yes_no("a")], [field(COIN, "a")], ask=1),
+    "for the eye": define(
+        [choice_question(shuffle=True), multiple(shuffle=True, options=2), scale("calm"), scale("tense"), HOURS],
+        [
+            field(subset(3, 1), "help"),
+            field(subset(4, 1), "used"),
+            field(subset(9, 1), "calm", "tense"),
+            field(subset(2, 1), "hours"),
+        ],
+        description="What for",
+        consent="I agree",
+        contact="x@example.org",
+        thanks="Thank you",
+        completion="https://example.org/done?code=7",
+        sections=[
+            {"first": "help", "title": "First"},
+            {"first": "calm", "title": "How do you feel?", "text": "Today", "grid": True},
+            {"first": "hours", "title": "Last"},
+        ],
+        slug="exam-north",
+        study="exam",
+        group="Norden",
+        translations={"de": GERMAN},
+    ),
+    "by invitation": define(
+        [yes_no()],
+        [field(COIN, "cheated")],
+        tickets={"key": KEY, "issuer": "https://office.example.org", "from": "2026-12-10T00:00Z"},
+    ),
 }  # fmt: skip
 
 
@@ -111,6 +182,13 @@ def some_answers(definition: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
+def answers_to(name: str, definition: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is said; nothing where nobody can answer without a ticket."""
+    if "tickets" in definition:
+        return []
+    return all_answers(definition) if name in SMALL else some_answers(definition)
+
+
 def byte_strings() -> Iterator[bytes]:
     for i in itertools.count():
         blocks = (hashlib.sha256(f"candor vector {i} {j}".encode()).digest() for j in range(2048))
@@ -122,7 +200,7 @@ def reports() -> list[dict[str, Any]]:
     strings = byte_strings()
     vectors: list[dict[str, Any]] = []
     for name, definition in {**SMALL, **LARGE}.items():
-        answers = all_answers(definition) if name in SMALL else some_answers(definition)
+        answers = answers_to(name, definition)
         cases = []
         for said in answers[:: max(1, len(answers) // MOST_ANSWERS)]:
             source = next(strings)
@@ -151,7 +229,7 @@ def keyed() -> list[dict[str, Any]]:
     """A device key, definition and answers, and the bits and asked fields that must come of them."""
     vectors: list[dict[str, Any]] = []
     for i, (name, definition) in enumerate({**SMALL, **LARGE}.items()):
-        answers = all_answers(definition) if name in SMALL else some_answers(definition)
+        answers = answers_to(name, definition)
         key = hashlib.sha256(f"candor key {i}".encode()).digest()
         for said in answers[:: max(1, len(answers) // 3)]:
             bits, asked = reference.keyed_bits(definition, said, key)
@@ -176,8 +254,10 @@ def refused() -> list[dict[str, str]]:
         sources.append((f"misfit {i}", encode(definition), "bad_mechanism"))
     for text in THRESHOLD_STRINGS:
         sources.append((f"threshold {text}", encode(changed("fields.0.mechanism.one", text)), "bad_value"))
-    wide = define([number(max=400_000, bins=400_000)], [field(unary(400_000), "hours")])
-    sources.append(("a report that would be too large", encode(wide), "too_large"))
+    for i, definition in enumerate(CONTRADICTIONS):
+        sources.append((f"contradiction {i}", encode(definition), "bad_value"))
+    for i, definition in enumerate(TOO_LARGE):
+        sources.append((f"too large {i}", encode(definition), "too_large"))
     return [{"name": name, "source": source.hex(), "code": code} for name, source, code in sources]
 
 

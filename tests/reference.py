@@ -1,13 +1,15 @@
 """A slow, literal reading of the wire: what the bits of a report are, decision by decision.
 
-It shares no code with `client/`. The randomness is a `Draw` with three verbs; one kind of Draw reads bytes, another
+It shares no code with `client/`. The randomness is a `Draw` with four verbs; one kind of Draw reads bytes, another
 walks every path through the decisions and knows each path's probability, so that one description gives both the test
 vectors and the exact distribution of the output.
 """
 
 import hashlib
 import hmac
+import itertools
 import json
+import math
 from collections.abc import Callable, Iterator
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -19,6 +21,7 @@ WHOLE = 2**64
 class Draw(Protocol):
     def coin(self, threshold: int) -> bool: ...
     def below(self, bound: int) -> int: ...
+    def word(self, borders: list[int]) -> int: ...
     def identity(self) -> bytes: ...
 
 
@@ -42,6 +45,9 @@ class ByteDraw:
             x = int.from_bytes(self.take(4), "big")
             if x < 2**32 - 2**32 % bound:
                 return x % bound
+
+    def word(self, borders: list[int]) -> int:
+        return int.from_bytes(self.take(8), "big")
 
     def identity(self) -> bytes:
         return self.take(16)
@@ -87,6 +93,13 @@ class PathDraw:
             self.tape += limit.to_bytes(4, "big")
         self.tape += (limit - bound + value).to_bytes(4, "big")
         return value
+
+    def word(self, borders: list[int]) -> int:
+        ends = sorted({0, *borders, WHOLE})
+        place = self._decide(len(ends) - 1)
+        self.probability *= Fraction(ends[place + 1] - ends[place], WHOLE)
+        self.tape += (ends[place + 1] - 1).to_bytes(8, "big")
+        return ends[place + 1] - 1
 
     def identity(self) -> bytes:
         self.tape += bytes(range(16))
@@ -135,9 +148,7 @@ def report_bits(definition: dict[str, Any], answers: dict[str, Any], draw: Draw)
     questions = {question["id"]: question for question in definition["questions"]}
     hidden = hidden_questions(definition["questions"], answers)
     fields = definition["fields"]
-    asked = set(range(len(fields)))
-    if "ask" in definition:
-        asked = set(pick(definition["ask"], list(range(len(fields))), draw))
+    asked = {asked_field(fields, draw)} if "ask" in definition else set(range(len(fields)))
     row = ""
     for position, field in enumerate(fields):
         members = [questions[name] for name in field["questions"]]
@@ -149,6 +160,13 @@ def report_bits(definition: dict[str, Any], answers: dict[str, Any], draw: Draw)
         else:
             row += "0" * width(field["mechanism"])
     return row
+
+
+def asked_field(fields: list[dict[str, Any]], draw: Draw) -> int:
+    """The first field whose cumulative chance exceeds the number drawn."""
+    chances = [field.get("chance", 1) for field in fields]
+    u = draw.below(sum(chances))
+    return next(place for place in range(len(fields)) if sum(chances[: place + 1]) > u)
 
 
 def hidden_questions(questions: list[dict[str, Any]], answers: dict[str, Any]) -> set[str]:
@@ -169,57 +187,75 @@ def hidden_questions(questions: list[dict[str, Any]], answers: dict[str, Any]) -
 
 def width(mechanism: dict[str, Any]) -> int:
     kind = mechanism["kind"]
-    if kind == "flip":
-        return 1
-    if kind == "geometric":
-        return int(mechanism["width"])
-    return int(mechanism["size"]) * (2 if kind == "sampled" else 1)
+    return 1 if kind == "flip" else int(mechanism["size"]) * (2 if kind == "drawn" else 1)
 
 
 def field_bits(mechanism: dict[str, Any], members: list[dict[str, Any]], said: list[Any], draw: Draw) -> str:
-    kind = mechanism["kind"]
-    if kind == "sampled":
-        return sampled_bits(mechanism, members[0], said[0], draw)
-    symbol = 0
-    for question, answer in zip(members, said, strict=True):
-        symbol = symbol * number_of_symbols(question) + symbol_of(question, answer, draw)
+    kind, size = mechanism["kind"], mechanism.get("size", 2)
+    if kind == "drawn":
+        return drawn_bits(mechanism, members[0], said[0], draw)
+    digits = tuple(symbol_of(question, answer, draw) for question, answer in zip(members, said, strict=True))
+    symbol = combinations(members).index(digits)
     if kind == "flip":
         return str(int(draw.coin(int(mechanism["one" if symbol == 1 else "zero"]))))
     if kind == "subset":
         held = draw.coin(int(mechanism["keep"]))
-        others = [i for i in range(mechanism["size"]) if i != symbol]
-        chosen = pick(mechanism["weight"] - (1 if held else 0), others, draw) + ([symbol] if held else [])
-        return "".join("1" if i in chosen else "0" for i in range(mechanism["size"]))
-    if kind == "unary":
-        row = ""
-        for i in range(mechanism["size"]):
-            row += str(int(draw.coin(int(mechanism["one" if i == symbol else "zero"]))))
-        return row
-    level = symbol + heads_before_tail(mechanism, draw)
-    level -= heads_before_tail(mechanism, draw)
-    bits = mechanism["width"]
-    level = min(max(level, -(2 ** (bits - 1))), 2 ** (bits - 1) - 1)
-    return format(level % 2**bits, f"0{bits}b")
+        chosen = pick(mechanism["weight"], [i for i in range(size) if i != symbol], draw)
+        if held:
+            chosen[-1] = symbol
+        return "".join("1" if i in chosen else "0" for i in range(size))
+    up = tails(mechanism)
+    u = draw.word([*up, *(WHOLE - tail for tail in up)])
+    level = symbol + len([tail for tail in up if u < tail]) - len([tail for tail in up if WHOLE - 1 - u < tail])
+    level = min(max(level, 0), size - 1)
+    return "".join("1" if i == level else "0" for i in range(size))
 
 
-def heads_before_tail(mechanism: dict[str, Any], draw: Draw) -> int:
-    heads = 0
-    while draw.coin(int(mechanism["ratio"])):
-        heads += 1
-    return heads
+def tails(mechanism: dict[str, Any]) -> list[int]:
+    """G_1 … G_(L−1) = 2^64 r^k/(1 + r), rounded up."""
+    ratio = Fraction(int(mechanism["ratio"]), WHOLE)
+    return [math.ceil(WHOLE * ratio**k / (1 + ratio)) for k in range(1, mechanism["size"])]
 
 
-def sampled_bits(mechanism: dict[str, Any], question: dict[str, Any], answer: Any, draw: Draw) -> str:
+def combinations(members: list[dict[str, Any]]) -> list[tuple[int, ...]]:
+    """What can occur together, in order; what one of the members hides is not answered."""
+    names = [question["id"] for question in members]
+    found = []
+    for digits in itertools.product(*(range(number_of_symbols(question)) for question in members)):
+        fits = True
+        for question, digit in zip(members, digits, strict=True):
+            condition = question.get("show_if")
+            if condition is None or condition["question"] not in names:
+                continue
+            parent = members[names.index(condition["question"])]
+            given = labels_of_symbol(parent, digits[names.index(parent["id"])])
+            if not set(given) & set(condition["is"]) and digit != number_of_symbols(question) - 1:
+                fits = False
+        if fits:
+            found.append(digits)
+    return found
+
+
+def labels_of_symbol(question: dict[str, Any], symbol: int) -> list[str]:
+    labels: list[str] = question.get("options") or question.get("points") or ["no", "yes"]
+    if question["type"] == "multiple":
+        return [label for i, label in enumerate(labels) if symbol < 2 ** len(labels) and symbol // 2**i % 2]
+    return labels[symbol : symbol + 1]
+
+
+def drawn_bits(mechanism: dict[str, Any], question: dict[str, Any], answer: Any, draw: Draw) -> str:
     options = [*question["options"], *([None] if is_optional(question) else [])]
     selected = [None] if answer is None else answer
-    picked = pick(mechanism["draw"], list(range(mechanism["size"])), draw)
-    row = ""
-    for i, option in enumerate(options):
-        if i not in picked:
-            row += "00"
-        else:
-            row += "01" if draw.coin(int(mechanism["one" if option in selected else "zero"])) else "10"
-    return row
+    asked = sorted(pick(mechanism["draw"], list(range(mechanism["size"])), draw))
+    truth = sum(2**i for i, place in enumerate(asked) if options[place] in selected)
+    held = draw.coin(int(mechanism["keep"]))
+    (sent,) = pick(1, [i for i in range(2 ** mechanism["draw"]) if i != truth], draw)
+    if held:
+        sent = truth
+    row = ["00"] * mechanism["size"]
+    for i, place in enumerate(asked):
+        row[place] = "01" if sent // 2**i % 2 else "10"
+    return "".join(row)
 
 
 def pick(count: int, items: list[int], draw: Draw) -> list[int]:
@@ -247,9 +283,12 @@ def number_of_symbols(question: dict[str, Any]) -> int:
 
 
 def symbol_of(question: dict[str, Any], answer: Any, draw: Draw) -> int:
-    if answer is None:
-        return number_of_symbols(question) - 1
     kind = question["type"]
+    if answer is None:
+        if "levels" in question:
+            low, high, step = (Fraction(question[key]) for key in ("min", "max", "step"))
+            draw.below(int((high - low) / step))
+        return number_of_symbols(question) - 1
     if kind == "yes_no":
         return 1 if answer in (True, "yes") else 0
     if kind == "multiple":
@@ -287,6 +326,12 @@ class RandomPath:
         self.tape += (limit - bound + value).to_bytes(4, "big")
         return value
 
+    def word(self, borders: list[int]) -> int:
+        u = self.source.word(borders)
+        value = min(border for border in [*borders, WHOLE] if border > u) - 1
+        self.tape += value.to_bytes(8, "big")
+        return value
+
     def identity(self) -> bytes:
         identity = self.source.take(16)
         self.tape += identity
@@ -295,26 +340,27 @@ class RandomPath:
 
 def epsilon(definition: dict[str, Any]) -> Decimal:
     """What a survey spends, to 30 digits, by the table of mechanisms."""
-    questions = {question["id"]: question for question in definition["questions"]}
     losses = []
     for field in definition["fields"]:
         mechanism = field["mechanism"]
-        one, zero, keep, ratio = (int(mechanism.get(key, 0)) for key in ("one", "zero", "keep", "ratio"))
+        one, zero, keep = (int(mechanism.get(key, 0)) for key in ("one", "zero", "keep"))
         size, weight = mechanism.get("size", 0), mechanism.get("weight", 0)
-        times = 1
-        if mechanism["kind"] == "subset":
-            odds = Fraction(keep * (size - weight), (WHOLE - keep) * weight)
-        elif mechanism["kind"] == "unary":
-            odds = Fraction(one * (WHOLE - zero), zero * (WHOLE - one))
-        elif mechanism["kind"] == "geometric":
-            odds, times = Fraction(WHOLE, ratio), questions[field["questions"][0]]["levels"] - 1
-        else:
+        if mechanism["kind"] == "flip":
             odds = max(Fraction(one, zero), Fraction(WHOLE - zero, WHOLE - one))
-            times = mechanism.get("draw", 1)
-        with localcontext(Context(prec=40)):
-            losses.append(times * (Decimal(odds.numerator).ln() - Decimal(odds.denominator).ln()))
+        elif mechanism["kind"] == "subset":
+            odds = Fraction(keep * (size - weight), (WHOLE - keep) * weight)
+        elif mechanism["kind"] == "drawn":
+            odds = Fraction(keep * (2 ** mechanism["draw"] - 1), WHOLE - keep)
+        else:
+            up = tails(mechanism)
+            odds = Fraction(WHOLE - up[0], up[-1])
+            inner = [WHOLE - 2 * up[0]] + [up[d - 1] - up[d] for d in range(1, size - 1)]
+            if size > 2:
+                odds = max(odds, Fraction(max(inner), min(inner)))
+        with localcontext(Context(prec=60)):
+            losses.append((Decimal(odds.numerator) / odds.denominator).ln())
     with localcontext(Context(prec=30)):
-        return sum(sorted(losses, reverse=True)[: definition.get("ask")], Decimal(0))
+        return max(losses) if "ask" in definition else sum(losses, Decimal(0))
 
 
 class KeyedDraw(ByteDraw):
@@ -331,8 +377,8 @@ class KeyedDraw(ByteDraw):
         return super().take(count)
 
 
-def keyed_bits(definition: dict[str, Any], answers: dict[str, Any], key: bytes) -> tuple[str, list[int]]:
-    """The bits that a device with this key sends, and the positions of the fields it answers."""
+def keyed_bits(definition: dict[str, Any], answers: dict[str, Any], key: bytes) -> tuple[str, int | None]:
+    """The bits that a device with this key sends, and the position of the field it answers, if it answers one."""
     questions = {question["id"]: question for question in definition["questions"]}
     hidden = hidden_questions(definition["questions"], answers)
     slug, fields = definition["slug"], definition["fields"]
@@ -341,18 +387,18 @@ def keyed_bits(definition: dict[str, Any], answers: dict[str, Any], key: bytes) 
         whole = {"mechanism": field["mechanism"], "questions": [questions[name] for name in field["questions"]]}
         text = json.dumps(whole, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         digests.append(hashlib.sha256(text.encode()).hexdigest())
-    asked = list(range(len(fields)))
+    asked = None
     if "ask" in definition:
-        context = hashlib.sha256("".join(digests).encode()).hexdigest()
-        draw = KeyedDraw(key, slug, context, f"ask {definition['ask']}")
-        asked = sorted(pick(definition["ask"], asked, draw))
+        parts = [f"{digest} {field.get('chance', 1)} " for field, digest in zip(fields, digests, strict=True)]
+        context = hashlib.sha256("".join(parts).encode()).hexdigest()
+        asked = asked_field(fields, KeyedDraw(key, slug, context, "ask"))
     row = ""
     for position, (field, digest) in enumerate(zip(fields, digests, strict=True)):
         members = [questions[name] for name in field["questions"]]
         said = [None if member["id"] in hidden else answers.get(member["id"]) for member in members]
         if "ask" in definition:
-            row += "1" if position in asked else "0"
-        if position not in asked:
+            row += "1" if position == asked else "0"
+        if asked not in (None, position):
             row += "0" * width(field["mechanism"])
             continue
         codes = [str(index_before_rounding(member, answer)) for member, answer in zip(members, said, strict=True)]

@@ -1,5 +1,6 @@
 """The vectors, and how a client that speaks JavaScript replays them."""
 
+import hashlib
 import json
 from typing import Any
 
@@ -13,6 +14,13 @@ VECTORS: dict[str, Any] = {
 }
 
 REPORTS, KEYED, REFUSED = (VECTORS[name] for name in ("reports.json", "keyed.json", "refused.json"))
+OUTSIDE = VECTORS["candor2.json"]["surveys"]  # made elsewhere, from the description of the wire alone
+
+
+def seeded(seed: str, count: int) -> bytes:
+    """The byte string of a case made elsewhere: SHA-256 of the seed and a counter, block after block."""
+    blocks = (hashlib.sha256(seed.encode() + i.to_bytes(8, "big")).digest() for i in range(count // 32 + 1))
+    return b"".join(blocks)[:count]
 
 
 def check_replay(javascript: JavaScript) -> None:

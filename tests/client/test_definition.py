@@ -3,34 +3,36 @@
 import copy
 import hashlib
 import json
+from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from client import Survey
-from client.errors import DefinitionError
+from client import Survey, randomize
+from client.errors import DefinitionError, TicketNeeded
+from tests import make_vectors
 from tests.definitions import (
     COIN,
     WORKED_DIGEST,
     define,
+    drawn,
     encode,
     field,
     multiple,
     number,
-    sampled,
     scale,
     simple,
     subset,
     survey,
-    unary,
     worked,
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.faults import FAULTS, MISFITS, SPOILT, THRESHOLD_STRINGS, changed
+from tests.faults import CONTRADICTIONS, FAULTS, MISFITS, SPOILT, THRESHOLD_STRINGS, TOO_LARGE, changed
 
 
 def refusal(definition: Any) -> DefinitionError:
@@ -64,8 +66,8 @@ def test_every_type_and_every_key_is_understood() -> None:
     ]
     fields = [
         field(subset(8, 2), "a", "b"),
-        field(unary(3), "c"),
-        field(sampled(4, 2), "d"),
+        field(subset(3, 2), "c"),
+        field(drawn(4, 2), "d"),
         field(subset(3, 1), "e"),
         field(subset(4, 1), "f"),
     ]
@@ -94,9 +96,26 @@ def test_a_definition_that_is_too_large_is_refused_unread() -> None:
 
 def test_a_report_that_would_be_too_large_is_refused() -> None:
     options = choice_question(options=20_000) | {"options": [str(i) for i in range(20_000)]}
-    assert survey(define([options], [field(unary(20_000), "help")])).width == 20_000
-    many = number("n", max=400_000, bins=400_000)
-    assert refusal(define([many], [field(unary(400_000), "n")])).code == "too_large"
+    assert survey(define([options], [field(subset(20_000, 1), "help")])).width == 20_000
+    for count, fits in ((376_000, True), (376_001, False)):
+        definition = define([number("n", max=400_000, bins=count)], [field(subset(count, 1), "n")])
+        assert survey(definition).length == 47_000 if fits else refusal(definition).code == "too_large"
+
+
+@pytest.mark.parametrize("definition", TOO_LARGE)
+def test_a_definition_that_would_cost_a_device_too_much_is_refused(definition: dict[str, Any]) -> None:
+    assert refusal(definition).code == "too_large"
+
+
+def test_work_is_counted_before_it_is_done() -> None:
+    """Sixteen joint fields of 65,536 combinations are as many as there may be; one more is refused at once."""
+    sixteen = [yes_no(f"q{i}") for i in range(16)]
+    joint = field(subset(65_536, 1), *(question["id"] for question in sixteen))
+    assert survey(define(sixteen, [joint])).fields[0].size == 65_536
+    more = [multiple(f"m{i}") | {"options": [f"{k:x}" for k in range(16)]} for i in range(16)]
+    drawings = [field(drawn(16, 16), question["id"]) for question in more]
+    assert refusal(define(sixteen + more, [joint, *drawings])).code == "too_large"
+    assert survey(define(sixteen + more[:15], [joint, *drawings[:15]]))
 
 
 @pytest.mark.parametrize(("path", "value", "code", "fault"), FAULTS)
@@ -123,14 +142,63 @@ def test_the_message_names_the_place() -> None:
 
 
 def test_scores_fit_their_points() -> None:
-    assert refusal(define([scale(scores=[1, 2])], [field(unary(3), "fair")])).path == "questions[0].scores"
+    assert refusal(define([scale(scores=[1, 2])], [field(subset(3, 1), "fair")])).path == "questions[0].scores"
 
 
-def test_ask_and_show_if_cannot_be_combined() -> None:
-    questions = [yes_no("a"), yes_no("b", show_if={"question": "a", "is": ["no"]})]
-    fields = [field(COIN, "a"), field(subset(3, 1), "b")]
-    assert survey(define(questions, fields))
-    assert refusal(define(questions, fields, ask=1)).path == "ask"
+def test_with_ask_a_question_brings_those_on_which_it_depends() -> None:
+    questions = [
+        yes_no("a"),
+        yes_no("b", show_if={"question": "a", "is": ["no"]}),
+        yes_no("c"),
+        yes_no("d", show_if={"question": "b", "is": ["yes"]}),
+    ]
+    fields = [field(COIN, "a"), field(subset(3, 1), "b"), field(subset(6, 1), "c", "d")]
+    parsed = survey(define(questions, fields, ask=1))
+    assert [sorted(parsed.needed(i)) for i in range(3)] == [["a"], ["a", "b"], ["a", "b", "c", "d"]]
+
+
+@pytest.mark.parametrize("definition", CONTRADICTIONS)
+def test_what_contradicts_itself_is_refused(definition: Any) -> None:
+    assert refusal(definition).code == "bad_value"
+
+
+def test_chances_are_probabilities() -> None:
+    definition = define([yes_no("a"), yes_no("b")], [field(COIN, "a", chance=999_999), field(COIN, "b")], ask=1)
+    assert [survey(definition).part(one) for one in survey(definition).fields] == [
+        Fraction(999_999, 10**6),
+        Fraction(1, 10**6),
+    ]
+
+
+def test_joint_fields_number_what_can_occur() -> None:
+    why = choice_question("why", options=2, show_if={"question": "cheated", "is": ["yes"]})
+    joint = survey(define([yes_no(), why], [field(subset(4, 1), "cheated", "why")])).fields[0]
+    assert joint.cells == ((0, 2), (1, 0), (1, 1), (1, 2))
+    assert [joint.symbols[digits] for digits in joint.cells] == [0, 1, 2, 3]
+
+
+def test_what_is_for_the_eye_is_read() -> None:
+    parsed = survey(make_vectors.LARGE["for the eye"])
+    assert (parsed.study, parsed.group, parsed.slug) == ("exam", "Norden", "exam-north")
+    assert [section.grid for section in parsed.sections] == [False, True, False]
+    assert [question.shuffle for question in parsed.questions] == [True, True, False, False, False]
+    assert parsed.completion.startswith("https://")
+    (german,) = parsed.translations
+    assert (german.language, german.thanks, german.sections[1]) == ("de", "Danke", ("Wie geht es?", "Heute"))
+    assert german.questions[2].labels == ("nein", "weder noch", "ja")
+    assert german.questions[4].unit == "Std."
+
+
+def test_tickets_are_read_and_nobody_reports_without_one() -> None:
+    parsed = survey(make_vectors.LARGE["by invitation"])
+    assert parsed.tickets
+    assert parsed.tickets.key.bit_length() == 3072
+    assert (parsed.tickets.issuer, parsed.tickets.opens) == (
+        "https://office.example.org",
+        datetime(2026, 12, 10, tzinfo=UTC),
+    )
+    with pytest.raises(TicketNeeded):
+        randomize(parsed, {"cheated": True})
 
 
 @pytest.mark.parametrize("definition", MISFITS)
@@ -140,8 +208,8 @@ def test_mechanisms_stay_with_the_questions_they_are_for(definition: Any) -> Non
 
 def test_a_multiple_with_very_many_options_is_no_trap() -> None:
     many = multiple(options=15_000) | {"options": [f"{i:x}" for i in range(15_000)]}
-    assert survey(define([many], [field(sampled(15_000, 3), "used")])).width == 30_000
-    assert refusal(define([many], [field(subset(15_000, 3), "used")])).code == "bad_mechanism"
+    assert survey(define([many], [field(drawn(15_000, 3), "used")])).width == 30_000
+    assert refusal(define([many], [field(subset(15_000, 3), "used")])).code == "too_large"
 
 
 json_values = st.recursive(

@@ -11,7 +11,7 @@ import pytest
 from client import Ledger
 from client.__main__ import main
 from client.report import to_text
-from tests.definitions import COIN, define, encode, field, multiple, number, sampled, scale, subset, worked, yes_no
+from tests.definitions import COIN, define, drawn, encode, field, multiple, number, scale, subset, worked, yes_no
 from tests.definitions import choice as choice_question
 from tests.impostor import Server
 
@@ -28,7 +28,7 @@ EVERYTHING = define(
         field(COIN, "cheated"),
         field(subset(4, 2), "help"),
         field(subset(3, 1), "fair"),
-        field(sampled(3, 1), "used"),
+        field(drawn(3, 1), "used"),
         field(subset(2, 1), "hours"),
         field(subset(3, 1), "why"),
     ],
@@ -135,9 +135,24 @@ def test_answers_from_a_file(server: Server, tmp_path: Path, capsys: pytest.Capt
 
 def test_with_ask_only_the_asked_questions_appear(server: Server, typed: list[str]) -> None:
     names = "abcdef"
-    server.define(encode(define([yes_no(n) for n in names], [field(COIN, n) for n in names], ask=2, epsilon=3)))
-    typed += ["yes", "no", "y", "y"]
+    server.define(encode(define([yes_no(n) for n in names], [field(COIN, n) for n in names], ask=1, epsilon=3)))
+    typed += ["yes", "y", "y"]
     assert main([f"{server.origin}/s/exam"]) == 0
+
+
+def test_a_filter_is_asked_and_said_not_to_be_sent(
+    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The follow-up alone can be drawn, with a chance of 999,999 in a million; the other one in a million is a pass."""
+    questions = [yes_no(), choice_question("why", options=2, show_if={"question": "cheated", "is": ["yes"]})]
+    fields = [field(COIN, "cheated"), field(subset(3, 1), "why", chance=999_999)]
+    server.define(encode(define(questions, fields, ask=1, epsilon=3)))
+    typed += ["yes", "2", "y", "y"]
+    assert main([f"{server.origin}/s/exam"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("asked only to know what comes next; not sent") == 1
+    assert "cheated: not asked on this device" in shown
+    assert "you: option 1" in shown
 
 
 def test_refusals_are_one_clear_line(

@@ -8,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from client import Report, randomize
-from client.errors import ReportError
+from client.errors import AnswerError, ReportError
 from client.report import from_text, to_text, unpack
 from tests import reference
 from tests.answers import SMALL, all_answers
-from tests.definitions import COIN, define, field, multiple, sampled, simple, subset, survey, worked, yes_no
+from tests.definitions import COIN, define, drawn, field, multiple, simple, subset, survey, worked, yes_no
 from tests.definitions import choice as choice_question
 
 ASK = define(
     [yes_no("a"), choice_question("b"), multiple("c")],
-    [field(COIN, "a"), field(subset(3, 1), "b"), field(sampled(3, 2), "c")],
-    ask=2,
+    [field(COIN, "a"), field(subset(3, 1), "b", chance=3), field(drawn(3, 2), "c")],
+    ask=1,
 )
 
 
@@ -78,11 +78,38 @@ def test_wrong_lengths_and_padding_are_refused(bits: bytes) -> None:
 
 def test_an_unasked_field_is_none_and_must_be_empty() -> None:
     parsed = survey(ASK)
-    # asked a: 1|1, not asked b: 0|000, asked c: 1|100100
-    assert unpack(parsed, reference.pack("11" + "0000" + "1100100")) == [1, None, 0b100100]
-    for impossible in ("11" + "0100" + "1100100", "11" + "1100" + "1100100", "00" + "0000" + "1100100"):
+    # not asked a: 0|0, not asked b: 0|000, asked c: 1|100100
+    assert unpack(parsed, reference.pack("00" + "0000" + "1100100")) == [None, None, 0b100100]
+    for impossible in ("00" + "0100" + "1100100", "11" + "0000" + "1100100", "01" + "0000" + "1100100", "0" * 13):
         with pytest.raises(ReportError):
             unpack(parsed, reference.pack(impossible))
+
+
+@pytest.mark.parametrize("asked", [0, 1, 2])
+def test_a_draw_made_before_is_not_made_again(asked: int) -> None:
+    """A device that knows its field needs no other answer, and draws four bytes fewer."""
+    answers: dict[str, Any] = {"a": True, "b": "option 1", "c": ["item 0"]}
+    mine = {"abc"[asked]: answers["abc"[asked]]}
+    source = bytes([0, 0, 0, 0]) + bytes(range(200))
+    draw = reference.ByteDraw(source[4:])
+    report = randomize(survey(ASK), mine, asked=asked, random_bytes=draw.take)
+    assert [bits is not None for bits in unpack(survey(ASK), report.bits)] == [i == asked for i in range(3)]
+    if asked == 0:
+        whole = reference.ByteDraw(source)
+        assert randomize(survey(ASK), answers, random_bytes=whole.take).bits == report.bits
+        assert whole.used == draw.used + 4
+
+
+@pytest.mark.parametrize(("definition", "asked"), [(ASK, 3), (ASK, -1), (simple(), 0)])
+def test_only_a_field_that_can_be_drawn_is_asked(definition: dict[str, Any], asked: int) -> None:
+    with pytest.raises(ValueError, match="a device may draw"):
+        randomize(survey(definition), {}, asked=asked)
+
+
+def test_without_a_draw_every_answer_is_needed() -> None:
+    """Otherwise a missing answer would be noticed or not by chance, and asked for again: a second draw."""
+    with pytest.raises(AnswerError):
+        randomize(survey(ASK), {"a": True})
 
 
 def test_reports_differ_in_their_ids() -> None:

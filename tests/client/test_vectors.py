@@ -1,6 +1,9 @@
 """The vectors, replayed by every client: Python, JavaScript in node, JavaScript in Chromium."""
 
+import json
+import secrets
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pytest
@@ -8,14 +11,15 @@ import pytest
 from client import Survey, randomize, verify
 from client.errors import DefinitionError
 from client.ledger import Book
-from tests import make_vectors, reference
+from client.report import to_text
+from tests import make_vectors, reference, wild
 from tests.javascript import JavaScript
-from tests.replay import KEYED, REFUSED, REPORTS, check_keyed, check_refusals, check_replay
+from tests.replay import KEYED, OUTSIDE, REFUSED, REPORTS, check_keyed, check_refusals, check_replay, seeded
 
 
 def test_the_files_are_what_the_reference_makes() -> None:
     made = make_vectors.make()
-    assert {path.name: path.read_text() for path in make_vectors.FOLDER.glob("*.json")} == made
+    assert {name: (make_vectors.FOLDER / name).read_text() for name in made} == made
     assert sum(len(vector["cases"]) for vector in REPORTS) >= 500
 
 
@@ -29,6 +33,26 @@ def test_python_replays(vector: dict[str, Any]) -> None:
         report = randomize(survey, case["answers"], random_bytes=draw.take)
         assert (report.bits.hex(), report.id.hex()) == (case["bits"], case["id"])
         assert draw.used == len(draw.source)
+
+
+@pytest.mark.parametrize("vector", OUTSIDE, ids=lambda vector: vector["digest"][:8])
+def test_python_agrees_with_an_implementation_that_shares_no_code_with_it(vector: dict[str, Any]) -> None:
+    survey = Survey.from_json(vector["definition"].encode())
+    assert survey.digest == vector["digest"]
+    assert verify(survey) <= survey.epsilon
+    for case in vector["cases"]:
+        draw = reference.ByteDraw(seeded(case["seed"], case["bytes"]))
+        report = randomize(survey, case["answers"], random_bytes=draw.take)
+        assert (to_text(report.bits), to_text(report.id), draw.used) == (case["bits"], case["id"], case["bytes"])
+
+
+@pytest.mark.parametrize("vector", OUTSIDE, ids=lambda vector: vector["digest"][:8])
+def test_the_reference_agrees_with_it_too(vector: dict[str, Any]) -> None:
+    definition = json.loads(vector["definition"])
+    for case in vector["cases"]:
+        bits, identity, used = reference.report(definition, case["answers"], seeded(case["seed"], case["bytes"]))
+        packed = to_text(reference.pack(bits))
+        assert (packed, to_text(identity), used) == (case["bits"], case["id"], case["bytes"])
 
 
 @pytest.mark.parametrize("vector", REFUSED, ids=lambda vector: vector["name"])
@@ -55,3 +79,24 @@ def test_javascript_in_node(node: JavaScript, check: Any) -> None:
 @pytest.mark.parametrize("check", [check_replay, check_refusals, check_keyed])
 def test_javascript_in_chromium(chromium: JavaScript, check: Any) -> None:
     check(chromium)
+
+
+CASES = 400
+
+
+def test_python_agrees_with_the_reference_on_anything() -> None:
+    """On other definitions at every run; `tests.wild.case(Random(seed))` repeats a failure."""
+    for _ in range(CASES):
+        seed = secrets.randbits(64)
+        source, answers, tape, expected = wild.case(Random(seed))  # noqa: S311
+        draw = reference.ByteDraw(tape)
+        report = randomize(Survey.from_json(source), answers, random_bytes=draw.take)
+        assert (report.bits.hex(), report.id.hex(), draw.used) == expected, seed
+
+
+def test_javascript_agrees_with_the_reference_on_anything(node: JavaScript) -> None:
+    for _ in range(CASES):
+        seed = secrets.randbits(64)
+        source, answers, tape, (bits, identity, used) = wild.case(Random(seed))  # noqa: S311
+        made = node.ask("randomize", source=source.hex(), answers=answers, tape=tape[:used].hex())
+        assert made == {"bits": bits, "id": identity, "used": used}, seed

@@ -7,17 +7,17 @@ from client.words import describe, digit_label, odds_sentence, said, symbol_labe
 from tests.definitions import (
     COIN,
     define,
+    drawn,
     field,
     geometric,
     multiple,
     number,
-    sampled,
     scale,
     subset,
     survey,
-    unary,
     yes_no,
 )
+from tests.definitions import choice as choice_question
 
 
 def one(definition_field: dict[str, object], *questions: dict[str, object]) -> Field:
@@ -33,13 +33,12 @@ HOURS = number(max=60, unit="h", levels=3)
         (one(field(COIN, "cheated"), yes_no()), 1, "yes"),
         (one(field(COIN, "cheated"), yes_no()), 0, "no"),
         (one(field(subset(4, 2), "fair"), scale(optional=True)), 0b1001, "Disagree or no answer"),
-        (one(field(unary(3), "fair"), scale()), 0b000, "none of them"),
-        (one(field(sampled(4, 2), "used"), multiple(optional=True)), 0b01000010, "item 0: yes, no answer: no"),
+        (one(field(drawn(4, 2), "used"), multiple(optional=True)), 0b01000010, "item 0: yes, no answer: no"),
         (one(field(subset(8, 1), "used"), multiple()), 0b00000100, "{item 0, item 2}"),
         (one(field(subset(3, 1), "hours"), HOURS), 0b010, "30 h"),
         (one(field(subset(3, 1), "hours"), number(bins=3)), 0b100, "0 to 2"),
         (one(field(subset(7, 1), "hours"), number(bins=7)), 0b1000000, "0"),
-        (one(field(geometric(), "hours"), HOURS), 0b1111110, "-60 h"),
+        (one(field(geometric(3), "hours"), HOURS), 0b001, "60 h"),
         (one(field(subset(6, 1), "cheated", "fair"), yes_no(), scale()), 0b000001, "yes + Agree"),
         (one(field(subset(2, 1), "hours"), number(max="0.7", step="0.1", levels=2)), 0b01, "0.7"),
     ],
@@ -59,6 +58,16 @@ def test_joint_symbols_are_mixed_radix() -> None:
     assert [symbol_label(joint, i) for i in (0, 2, 3)] == ["no + Disagree", "no + Agree", "yes + Disagree"]
 
 
+def test_joint_symbols_are_possible_combinations() -> None:
+    joint = one(
+        field(subset(4, 1), "cheated", "why"),
+        yes_no(),
+        choice_question("why", options=2, show_if={"question": "cheated", "is": ["yes"]}),
+    )
+    said = ["no + no answer", "yes + option 0", "yes + option 1", "yes + no answer"]
+    assert [symbol_label(joint, i) for i in range(4)] == said
+
+
 def test_odds_in_words() -> None:
     coin = one(field(COIN, "cheated"), yes_no())
     assert odds_sentence(coin) == "of 100 people with yes, about 75 devices send yes; of 100 with no, about 25 do"
@@ -70,13 +79,15 @@ def test_odds_in_words() -> None:
     assert odds_sentence(weak) == (
         "of 1,000,000 people with yes, about 999,939 devices send yes; of 1,000,000 with no, about 61 do"
     )
-    some = one(field(sampled(4, 2), "used"), multiple(optional=True))
+    some = one(field(drawn(4, 2), "used"), multiple(optional=True))
     assert odds_sentence(some).startswith("reports on 2 of 4 options, drawn at random; of 100 people who chose")
-    many = one(field(unary(40, 2**63, 2**61), "hours"), number(max=39, bins=40))
-    assert describe(many, 2**40 - 1).endswith("11 or 28 more")
-    noisy = one(field(geometric(2**63, 8), "hours"), HOURS)
-    assert "at least 30 h off" in odds_sentence(noisy)
-    calm = one(field(geometric(2**62, 16), "hours"), HOURS)
+    many = one(field(subset(40, 39, 2**64 - 1), "hours"), number(max=39, bins=40))
+    assert describe(many, 2**40 - 2).endswith("11 or 27 more")
+    noisy = one(field(geometric(3, 2**63), "hours"), HOURS)
+    assert odds_sentence(noisy) == (
+        "random noise is added, on about every second device at least 30 h; what leaves the range is cut there"
+    )
+    calm = one(field(geometric(3, 2**62), "hours"), HOURS)
     assert "on more than half of all devices it leaves the number as it is" in odds_sentence(calm)
 
 

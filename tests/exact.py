@@ -1,0 +1,45 @@
+"""What the reference says of one mechanism alone, and what people can answer to a whole definition."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from client.mechanism import Drawn, Flip, Geometric, Mechanism, publish
+from tests import reference
+from tests.answers import all_answers
+from tests.definitions import choice, multiple, number, yes_no
+
+
+@cache
+def mechanism_bits(mechanism: Mechanism, symbol: int) -> Mapping[str, Fraction]:
+    """P(stored bits | symbol), a mask for drawn options."""
+    question, answer = _asked(mechanism, symbol)
+    chances: defaultdict[str, Fraction] = defaultdict(Fraction)
+    form = publish(mechanism)
+    for chance, _, bits in reference.paths(lambda draw: reference.field_bits(form, [question], [answer], draw)):
+        chances[bits] += chance
+    return MappingProxyType(chances)
+
+
+def _asked(mechanism: Mechanism, symbol: int) -> tuple[dict[str, Any], Any]:
+    """A question for a mechanism, and the answer with this symbol."""
+    if isinstance(mechanism, Flip):
+        return yes_no(), bool(symbol)
+    if isinstance(mechanism, Drawn):
+        question = multiple(options=mechanism.size)
+        return question, [option for i, option in enumerate(question["options"]) if symbol >> i & 1]
+    if isinstance(mechanism, Geometric):
+        return number(max=mechanism.size - 1, levels=mechanism.size), symbol
+    return choice(options=mechanism.size), f"option {symbol}"
+
+
+def all_shown(definition: dict[str, Any]) -> list[dict[str, Any]]:
+    """All answers that one can give, none to questions that are hidden; some occur several times."""
+    found = all_answers(definition)
+    for answers in found:
+        for name in reference.hidden_questions(definition["questions"], answers):
+            answers[name] = None
+    return found
