@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.definitions import COIN, define, field, number, sampled, subset, yes_no
+from tests.definitions import COIN, define, drawn, field, number, subset, yes_no
 
 MARKS = [f"mark{letter}{letter}7f3a91" for letter in "abcdef"]
 
@@ -32,7 +32,7 @@ def everything(**more: Any) -> dict[str, Any]:
         ],
         [
             field(COIN, "cheated"), field(subset(3, 1), "why"), field(subset(2, 1), "fair"),
-            field(sampled(3, 1), "used"), field(subset(2, 1), "spent"), field(subset(3, 1), "help"),
+            field(drawn(3, 1), "used"), field(subset(2, 1), "spent"), field(subset(3, 1), "help"),
         ],
         **({"epsilon": 10, "title": "Everything"} | more),
     )  # fmt: skip

@@ -4,10 +4,13 @@
 // grid, found through decimal text and never through binary floats. Numbers with `levels` are then rounded at random
 // to a level, which is the *symbol*; elsewhere index and symbol are the same.
 
+import { needed } from "./definition.js";
 import { check } from "./errors.js";
+import { labelsOf } from "./question.js";
 import { below } from "./sampling.js";
 
-/** @import { Field, Question, Survey } from "./definition.js" */
+/** @import { Field, Survey } from "./definition.js" */
+/** @import { Question } from "./question.js" */
 /** @import { RandomBytes } from "./sampling.js" */
 /** @typedef {Record<string, unknown>} Answers by id of the question; null or undefined is no answer */
 /** @typedef {Record<string, bigint>} Indices by id of the question */
@@ -15,29 +18,28 @@ import { below } from "./sampling.js";
 const DECIMAL_TEXT = /^([+-]?[0-9]{1,17})(?:\.([0-9]{1,17}))?$/;
 
 /**
- * The index of every question; those outside the fields at the `asked` positions need no answer.
+ * The index of every question; if one field is asked, only it and its filters need an answer.
  * @param {Survey} survey
  * @param {Answers} answers
- * @param {number[]} [asked]
+ * @param {number | null} [asked]
  */
-export function encode(survey, answers, asked = [...survey.fields.keys()]) {
-	for (const id of Object.keys(answers)) {
-		const known = survey.questions.some((question) => question.id === id);
-		check(known, "bad_answer", id);
-	}
-	const wanted = asked.flatMap((position) => survey.fields[position].questions);
+export function encode(survey, answers, asked = null) {
+	const ids = new Set(survey.questions.map(({ id }) => id));
+	for (const id of Object.keys(answers)) check(ids.has(id), "bad_answer", id);
+	const wanted = asked === null ? ids : needed(survey, asked);
 	/** @type {Indices} */
 	const indices = {};
 	/** @type {Record<string, string[]>} */
 	const picked = {};
 	for (const question of survey.questions) {
-		const answer = Object.hasOwn(answers, question.id) ? answers[question.id] : null;
+		const { id } = question;
+		const answer = Object.hasOwn(answers, id) ? answers[id] : null;
 		const given = answer !== null && answer !== undefined;
-		check(given || question.optional || !wanted.includes(question), "bad_answer", question.id);
+		check(given || question.optional || !wanted.has(id), "bad_answer", id);
 		let index = given ? indexOf(question, answer) : unanswered(question);
 		if (!shown(question, picked)) index = unanswered(question);
-		indices[question.id] = index;
-		picked[question.id] = labelsOf(question, index);
+		indices[id] = index;
+		picked[id] = labelsOf(question, index);
 	}
 	return indices;
 }
@@ -102,40 +104,29 @@ export function unanswered(question) {
 }
 
 /**
- * The labels that an index stands for: one, several for a multiple, none for no answer or a number.
- * @param {Question} question
- * @param {bigint} index
- */
-export function labelsOf({ type, labels }, index) {
-	if (type === "multiple") return labels.filter((_, i) => (index >> BigInt(i)) & 1n);
-	return labels.slice(Number(index), Number(index) + 1);
-}
-
-/**
- * The field's symbol: rounding draws in question order, then mixed radix, the first question most significant.
+ * The field's symbol: rounding draws in question order, then the place among the possible combinations.
  * @param {Field} field
  * @param {bigint[]} indices
  * @param {RandomBytes} randomBytes
  */
 export function symbolOf(field, indices, randomBytes) {
-	let symbol = 0n;
-	field.questions.forEach((question, i) => {
-		let digit = indices[i];
-		if (question.levels) {
-			digit = digit <= question.steps ? round(question, digit, randomBytes) : BigInt(question.levels);
-		}
-		symbol = symbol * question.size + digit;
-	});
-	return symbol;
+	const digits = field.questions.map((question, i) =>
+		question.levels ? round(question, indices[i], randomBytes) : indices[i],
+	);
+	if (field.cells.length === 0) return digits[0];
+	// a table of all, so that no combination is found sooner than another
+	const symbols = new Map(field.cells.map((cell, symbol) => [String(cell), BigInt(symbol)]));
+	return /** @type {bigint} */ (symbols.get(String(digits)));
 }
 
 /**
+ * A level, drawn between the two next to the number; drawn and ignored for no answer.
  * @param {Question} question
  * @param {bigint} index
  * @param {RandomBytes} randomBytes
  */
-function round({ levels, steps }, index, randomBytes) {
+function round({ levels, steps, noAnswer }, index, randomBytes) {
 	const scaled = index * BigInt(levels - 1);
 	const up = below(Number(steps), randomBytes) < scaled % steps;
-	return scaled / steps + BigInt(up);
+	return index > steps ? noAnswer : scaled / steps + BigInt(up);
 }

@@ -3,21 +3,21 @@
 // UTF-8, sorted keys, no spaces, no floats, integers below 2^53, no duplicate keys. Bytes that differ from their own
 // re-serialization are refused, never repaired. Text is kept as it came (no Unicode normalization), but lone
 // surrogates, control characters and bidirectional overrides are refused: what a person reads is what is there.
-// Python tells the path to a fault; here a schema of plain tests finds that there is one.
+// Python also tells the path to a fault; here its code must do.
 
 import { check } from "./errors.js";
 
-/** @typedef {(value: any) => boolean} Test */
-/** @typedef {Record<string, Test>} Schema */
-
 const SURROGATE = /\p{Surrogate}/u;
+const VISIBLE = /\S|\ufeff/; // Python counts no byte order mark as a space
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
 const FORBIDDEN = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 const THRESHOLD = /^[1-9][0-9]{0,19}$/;
+const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const FRACTIONAL = /^-?(0|[1-9][0-9]{0,15})\.[0-9]{0,15}[1-9]$/;
 
 /**
- * The canonical text of a value made of objects, lists, text, integers and booleans.
+ * The canonical text of a value made of objects, lists, text, integers and booleans. All keys that a definition may
+ * have are ASCII, which every language sorts alike.
  * @param {any} value
  * @returns {string}
  */
@@ -54,59 +54,109 @@ export function loads(source) {
 }
 
 /**
- * @param {unknown} value
+ * @param {any} value
  * @param {RegExp} pattern
  */
 export const matches = (value, pattern) => typeof value === "string" && pattern.test(value);
 
-/** @type {Test} */
+/** @param {unknown} value */
 export const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
-
-/** @type {Test} */
-export const isName = (value) => matches(value, /^[a-z0-9][a-z0-9_-]{0,62}$/);
 
 /**
  * Non-empty text that shows on a screen what it holds.
- * @type {Test}
- */
-export const isText = (value) => matches(value, /\S/) && !matches(value, FORBIDDEN);
-
-/** @type {Test} */
-export const isCount = (value) => Number.isInteger(value) && value >= 0;
-
-/**
- * A probability times 2^64, as a decimal string: 1 to 2^64 − 1.
- * @type {Test}
- */
-export const isThreshold = (value) => matches(value, THRESHOLD) && BigInt(value) < 1n << 64n;
-
-/**
- * A decimal in its one spelling: an integer if whole, else text such as "0.25".
- * @type {Test}
- */
-export const isDecimal = (value) => Number.isInteger(value) || matches(value, FRACTIONAL);
-
-/**
- * The schema's keys and no others, each with a value that passes its test; a key with a question mark may be missing.
  * @param {any} value
- * @param {Schema} schema
+ * @returns {string}
  */
-export function conform(value, schema) {
-	check(isObject(value));
-	const tests = new Map(Object.entries(schema).map(([key, test]) => [key.replace("?", ""), test]));
-	for (const key of Object.keys(value)) check(tests.has(key), "unknown_key");
-	for (const key of Object.keys(schema)) check(key.endsWith("?") || Object.hasOwn(value, key), "missing_key");
-	for (const [key, test] of tests) check(!Object.hasOwn(value, key) || test(value[key]));
+export function plainText(value) {
+	check(matches(value, VISIBLE) && !matches(value, FORBIDDEN));
+	return value;
 }
 
 /**
- * The entry of a table under a name that may be anything.
- * @template T
- * @param {unknown} name
- * @param {Record<string, T>} table
- * @returns {T}
+ * The texts under those of the keys that an object has.
+ * @param {any} value
+ * @param {string[]} keys
  */
-export function choose(name, table) {
-	check(typeof name === "string" && Object.hasOwn(table, name));
-	return table[name];
+export function plainTexts(value, keys) {
+	for (const key of present(value, keys)) plainText(value[key]);
+}
+
+/**
+ * Those of the keys that an object has; none of them is one that every object has.
+ * @param {object} value
+ * @param {string[]} keys
+ */
+export const present = (value, keys) => keys.filter((key) => key in value);
+
+/**
+ * An integer from low to high.
+ * @param {any} value
+ * @param {number} low
+ * @param {number} [high]
+ * @returns {number}
+ */
+export function integer(value, low, high = Number.MAX_SAFE_INTEGER) {
+	check(Number.isInteger(value) && value >= low && value <= high);
+	return value;
+}
+
+/**
+ * A probability times 2^64, as a decimal string: 1 to 2^64 − 1.
+ * @param {any} value
+ */
+export function threshold(value) {
+	check(matches(value, THRESHOLD) && BigInt(value) < 1n << 64n);
+	return BigInt(value);
+}
+
+/**
+ * A decimal in its one spelling: an integer if whole, else text such as "0.25". It is kept as text.
+ * @param {unknown} value
+ */
+export function decimal(value) {
+	check(Number.isInteger(value) || matches(value, FRACTIONAL));
+	return String(value);
+}
+
+/**
+ * An object with these keys and no others.
+ * @param {any} value
+ * @param {string[]} required
+ * @param {string[]} [optional]
+ */
+export function checkKeys(value, required, optional = []) {
+	check(isObject(value));
+	for (const key of Object.keys(value)) check(required.includes(key) || optional.includes(key), "unknown_key");
+	for (const key of required) check(Object.hasOwn(value, key), "missing_key");
+}
+
+/**
+ * A list of at least so many.
+ * @param {unknown} value
+ * @param {number} least
+ */
+export function items(value, least) {
+	check(Array.isArray(value) && value.length >= least);
+	return value;
+}
+
+/**
+ * Texts that differ from one another.
+ * @param {unknown} value
+ * @param {number} least
+ */
+export function labelsAt(value, least) {
+	const labels = items(value, least).map(plainText);
+	check(new Set(labels).size === labels.length);
+	return labels;
+}
+
+/**
+ * A slug or an id.
+ * @param {any} value
+ * @returns {string}
+ */
+export function nameAt(value) {
+	check(matches(value, NAME));
+	return value;
 }

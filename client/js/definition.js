@@ -3,95 +3,59 @@
 // `Survey.fromJson` is the border: it refuses everything malformed, and what it returns can be trusted to be
 // well-formed. Whether it is private enough is another question, for `verify`.
 
-import { choose, conform, dumps, isCount, isDecimal, isName, isObject, isText, loads, matches } from "./canonical.js";
+import { checkKeys, decimal, dumps, integer, items, loads, nameAt, plainTexts } from "./canonical.js";
+import { completion, language, sections, translations } from "./display.js";
 import { check } from "./errors.js";
-import { parse as parseMechanism } from "./mechanism.js";
+import { MOST_DRAWN, parse as parseMechanism } from "./mechanism.js";
+import { labelsOf, parseQuestions } from "./question.js";
 import { digest, utf8 } from "./sha256.js";
+import { parseTickets } from "./ticket.js";
 
-/** @import { Schema, Test } from "./canonical.js" */
+/** @import { Section, Translations } from "./display.js" */
 /** @import { Mechanism } from "./mechanism.js" */
+/** @import { Question } from "./question.js" */
+/** @import { Tickets } from "./ticket.js" */
 
-/**
- * A question is shown only if an earlier one was answered with one of these labels.
- * @typedef {{ question: string, labels: string[] }} Condition
- */
-/**
- * min, max and step as integers, in units of 10^−digits.
- * @typedef {{ low: bigint, high: bigint, step: bigint, digits: number }} Grid
- */
-/**
- * One question; `labels` are the options of a choice or multiple, the points of a scale, or no and yes.
- * @typedef {object} Question
- * @property {string} id
- * @property {string} type
- * @property {string} text
- * @property {string[]} labels
- * @property {boolean} optional
- * @property {Condition | null} showIf
- * @property {string} unit
- * @property {number} levels 0 if it has none
- * @property {number} bins 0 if it has none
- * @property {Grid} grid of a number
- * @property {bigint} steps N: a number's index runs from 0 to N
- * @property {bigint} noAnswer the last symbol of an optional question; without it, the number of symbols
- * @property {bigint} size the number of symbols
- * @property {object} raw as it was published, which the field's digest names
- */
-/**
- * What is randomized once: one question, or the product of several.
- * @typedef {{ questions: Question[], mechanism: Mechanism, digest: string }} Field
- */
-
-const FORMAT = "candor/1";
+const FORMAT = "candor/2";
 const LARGEST_DEFINITION = 256_000;
-const LARGEST_REPORT = 64_000;
-const MOST_STEPS = 2n ** 31n - 1n;
-const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
+const LARGEST_BITS = 47_000; // bytes of a report's bits
+const MOST_WORK = 2 ** 20; // symbols that a device may have to look at, over all fields
+const MOST_CELLS = 65_536; // combinations of one joint field, those that cannot occur included
+const MOST_CHANCES = 10 ** 6;
+
+const PROSE = ["description", "consent", "contact", "thanks"];
+const MORE = ["ask", "study", "group", "language", "sections", "completion", "translations", "tickets"];
 const CLAIM = /^[0-9]+(\.[0-9]{1,12})?$/;
-const NO_GRID = { low: 0n, high: 0n, step: 1n, digits: 0 };
-
-/** @type {Test} */
-const isList = (value) => Array.isArray(value) && value.length >= 1;
-/** @type {Test} */
-const isLabels = (value) => isList(value) && value.every(isText) && new Set(value).size === value.length;
-/** @type {Test} */
-const isOptions = (value) => isLabels(value) && value.length >= 2;
-
-/** @type {Schema} */
-const SURVEY = {
-	format: (value) => value === FORMAT,
-	slug: isName,
-	title: isText,
-	"description?": isText,
-	"consent?": isText,
-	"contact?": isText,
-	"language?": (value) => value !== "en" && matches(value, LANGUAGE),
-	epsilon: (value) => isDecimal(value) && Number(value) > 0 && CLAIM.test(String(value)),
-	"ask?": (value) => isCount(value) && value >= 1,
-	questions: isList,
-	fields: isList,
-};
-
-/** @type {Schema} */
-const COMMON = {
-	id: isName,
-	text: isText,
-	type: isText,
-	"optional?": (value) => value === true,
-	"show_if?": isObject,
-};
 
 /**
- * For each type: the keys it needs and those it may have, beside the common ones.
- * @type {Record<string, Schema>}
+ * What is randomized once: one question, or the possible combinations of several.
+ * @typedef {object} Field
+ * @property {Question[]} questions
+ * @property {Mechanism} mechanism
+ * @property {number} chance with `ask`, a device answers this field with a probability in proportion to it
+ * @property {string} digest
+ * @property {bigint[][]} cells of a joint field: for every symbol, the symbols of the questions; otherwise empty
  */
-const TYPES = {
-	yes_no: {},
-	choice: { options: isOptions },
-	scale: { points: isOptions, "scores?": (value) => isList(value) && value.every(isDecimal) },
-	multiple: { options: isOptions },
-	number: { min: isDecimal, max: isDecimal, step: isDecimal, "unit?": isText, "levels?": isCount, "bins?": isCount },
-};
+
+/**
+ * The combinations that can occur, in order, the first question most significant. A question that another of them hides
+ * has no answer; if the other lies outside, anything may have happened.
+ * @param {Question[]} questions
+ */
+export function possibleCells(questions) {
+	/** @type {bigint[][]} */
+	let cells = [[]];
+	for (const { showIf, noAnswer, size } of questions) {
+		const all = Array.from({ length: Number(size) }, (_, digit) => BigInt(digit));
+		const none = all.slice(Number(noAnswer));
+		const place = questions.findIndex(({ id }) => id === showIf?.question);
+		/** @param {bigint[]} digits */
+		const hidden = (digits) =>
+			place >= 0 && !labelsOf(questions[place], digits[place]).some((label) => showIf?.labels.includes(label));
+		cells = cells.flatMap((digits) => (hidden(digits) ? none : all).map((digit) => [...digits, digit]));
+	}
+	return cells;
+}
 
 /**
  * A well-formed definition. `epsilon` is what it claims; `verify` computes what it spends.
@@ -101,9 +65,16 @@ const TYPES = {
  * @property {string} title
  * @property {string} language
  * @property {number | string} epsilon
- * @property {number} [ask]
+ * @property {1} [ask] whether a device answers one field only, which it draws
  * @property {Question[]} questions
  * @property {Field[]} fields
+ * @property {Section[]} [sections]
+ * @property {string} [thanks]
+ * @property {string} [completion]
+ * @property {Translations} [translations]
+ * @property {string} [study]
+ * @property {string} [group]
+ * @property {Tickets} [tickets]
  * @property {number} width stored bits of a report; with `ask`, each field is preceded by its asked bit
  * @property {number} length of a report's bits in bytes
  */
@@ -115,112 +86,93 @@ export const Survey = {
 	 */
 	fromJson(source) {
 		check(source.length <= LARGEST_DEFINITION, "too_large");
-		return { ...parseSurvey(loads(source)), digest: digest(source) };
+		return parseSurvey(loads(source), digest(source));
 	},
 };
 
-/** @param {any} value */
-function parseSurvey(value) {
-	conform(value, SURVEY);
-	const { language = "en", ask } = value;
-	/** @type {Question[]} */
-	const questions = [];
-	for (const raw of value.questions) questions.push(parseQuestion(raw, questions));
-	const free = new Map(questions.map((question) => [question.id, question]));
-	/** @type {Field[]} */
-	const fields = value.fields.map((/** @type {any} */ raw) => parseField(raw, free));
-	check(free.size === 0); // every question is in a field
-	if (ask) check(ask <= fields.length && !questions.some((question) => question.showIf));
-	const width = fields.reduce((sum, field) => sum + field.mechanism.width, ask ? fields.length : 0);
+/**
+ * The ids of the questions that a device puts to ask one field: its own, and as filters those on which they depend.
+ * @param {Survey} survey
+ * @param {number} asked
+ */
+export function needed({ questions, fields }, asked) {
+	const wanted = new Set(fields[asked].questions.map(({ id }) => id));
+	for (const { id, showIf } of [...questions].reverse()) if (showIf && wanted.has(id)) wanted.add(showIf.question);
+	return wanted;
+}
+
+/**
+ * @param {any} value
+ * @param {string} digest
+ */
+function parseSurvey(value, digest) {
+	checkKeys(value, ["format", "slug", "title", "epsilon", "questions", "fields"], [...PROSE, ...MORE]);
+	check(value.format === FORMAT);
+	plainTexts(value, ["title", "group", ...PROSE]);
+	nameAt(value.slug);
+	check("study" in value === "group" in value);
+	if ("study" in value) check(value.slug.startsWith(`${nameAt(value.study)}-`));
+	check(Number(decimal(value.epsilon)) > 0 && CLAIM.test(value.epsilon));
+	if ("ask" in value) integer(value.ask, 1, 1);
+	const tongue = "language" in value ? language(value.language, "en") : "en";
+	const questions = parseQuestions(value.questions);
+	const fields = parseFields(value.fields, questions, "ask" in value);
+	if ("sections" in value) sections(value.sections, questions);
+	if ("completion" in value) completion(value.completion);
+	if ("tickets" in value) parseTickets(value.tickets);
+	const width = fields.reduce((sum, { mechanism }) => sum + mechanism.width, "ask" in value ? fields.length : 0);
 	const length = Math.ceil(width / 8);
-	check(Math.floor((length * 4) / 3) + 150 <= LARGEST_REPORT, "too_large");
-	return { ...value, language, questions, fields, width, length };
+	check(length <= LARGEST_BITS, "too_large");
+	const survey = { ...value, digest, language: tongue, questions, fields, width, length };
+	if ("translations" in value) translations(value.translations, survey);
+	return survey;
 }
 
 /**
- * @param {any} value
- * @param {Question[]} earlier
- * @returns {Question}
+ * The fields, which hold every question once; what a device may have to work is counted before it is done.
+ * @param {unknown} value
+ * @param {Question[]} questions
+ * @param {boolean} ask
  */
-function parseQuestion(value, earlier) {
-	conform(value, { ...COMMON, ...choose(value?.type, TYPES) });
-	const { id, type, show_if: condition, unit = "", levels = 0, bins = 0 } = value;
-	check(!earlier.some((other) => other.id === id));
-	check(!(value.optional && condition)); // show_if implies it
-	/** @type {string[]} */
-	const labels = type === "yes_no" ? ["no", "yes"] : (value.options ?? value.points ?? []);
-	if (value.scores) check(value.scores.length === labels.length);
-	const optional = Boolean(value.optional || condition);
-	const showIf = condition ? parseCondition(condition, earlier) : null;
-	const { grid, steps } = type === "number" ? parseNumber(value) : { grid: NO_GRID, steps: 0n };
-	const count = BigInt(labels.length || levels || bins);
-	const noAnswer = type === "multiple" ? 1n << count : count;
-	const size = noAnswer + BigInt(optional);
-	return { ...value, labels, optional, showIf, unit, levels, bins, grid, steps, noAnswer, size, raw: value };
-}
-
-/** @param {any} value */
-function parseNumber({ min, max, step, levels, bins }) {
-	const grid = toGrid(min, max, step);
-	const range = grid.high - grid.low;
-	check(range > 0n && grid.step > 0n && range % grid.step === 0n);
-	const steps = range / grid.step;
-	check(steps <= MOST_STEPS);
-	check((levels === undefined) !== (bins === undefined));
-	const grain = levels ?? bins;
-	check(grain >= 2 && grain <= steps + 1n);
-	return { grid, steps };
+function parseFields(value, questions, ask) {
+	const free = new Set(questions.map(({ id }) => id));
+	let work = 0n;
+	const fields = items(value, 1).map((raw) => {
+		checkKeys(raw, ["mechanism", "questions"], ask ? ["chance"] : []);
+		const chance = "chance" in raw ? integer(raw.chance, 2, MOST_CHANCES) : 1;
+		const named = items(raw.questions, 1);
+		const members = questions.filter(({ id }) => named.includes(id) && free.delete(id));
+		check(dumps(members.map(({ id }) => id)) === dumps(named)); // questions of no other field, in their order
+		const form = raw.mechanism;
+		const { size, effort } = measure(form, members);
+		work += effort;
+		check(work <= MOST_WORK, "too_large");
+		const cells = members.length > 1 ? possibleCells(members) : [];
+		const mechanism = parseMechanism(form, BigInt(cells.length) || size);
+		const source = dumps({ mechanism: form, questions: members.map(({ raw }) => raw) });
+		return { questions: members, mechanism, chance, digest: digest(utf8(source)), cells };
+	});
+	check(free.size === 0); // every question is in a field
+	check(fields.reduce((sum, { chance }) => sum + chance, 0) <= MOST_CHANCES);
+	return fields;
 }
 
 /**
- * Three decimals as integers in the largest unit 10^−digits that fits them all.
- * @param {(number | string)[]} decimals
- * @returns {Grid}
+ * The size that a field's mechanism has to have, if it is one question's, and the symbols to look at.
+ * @param {any} form
+ * @param {Question[]} questions
  */
-function toGrid(...decimals) {
-	const parts = decimals.map((decimal) => String(decimal).split("."));
-	const digits = Math.max(...parts.map(([, fraction = ""]) => fraction.length));
-	const [low, high, step] = parts.map(([whole, fraction = ""]) => BigInt(whole + fraction.padEnd(digits, "0")));
-	return { low, high, step, digits };
-}
-
-/**
- * @param {any} value
- * @param {Question[]} earlier
- * @returns {Condition}
- */
-function parseCondition(value, earlier) {
-	conform(value, { question: isName, is: isLabels });
-	const { question, is: labels } = value;
-	const parent = earlier.find((other) => other.id === question);
-	check(parent && labels.every((/** @type {string} */ label) => parent.labels.includes(label)));
-	return { question, labels };
-}
-
-/**
- * @param {any} value
- * @param {Map<string, Question>} free the questions of no field yet; those of this one are taken out
- * @returns {Field}
- */
-function parseField(value, free) {
-	conform(value, { questions: isList, mechanism: isObject });
-	/** @type {Question[]} */
-	const questions = [];
-	for (const id of value.questions) {
-		const question = free.get(id);
-		check(question);
-		free.delete(id);
-		questions.push(question);
-	}
+function measure(form, questions) {
+	const kind = form?.kind;
 	const [only] = questions;
-	const alone = questions.length === 1;
-	const { kind } = value.mechanism;
-	let size = questions.reduce((product, question) => product * question.size, 1n);
-	if (kind === "sampled") {
-		check(alone && only.type === "multiple", "bad_mechanism");
-		size = BigInt(only.labels.length) + BigInt(only.optional);
-	}
-	if (kind === "geometric") check(alone && only.levels && !only.optional, "bad_mechanism");
-	const named = { mechanism: value.mechanism, questions: questions.map((question) => question.raw) };
-	return { questions, mechanism: parseMechanism(value.mechanism, size), digest: digest(utf8(dumps(named))) };
+	const size = questions.reduce((product, question) => product * question.size, 1n);
+	if (questions.length > 1) {
+		check(kind !== "drawn" && kind !== "geometric", "bad_mechanism");
+		check(size <= MOST_CELLS, "too_large");
+	} else if (kind === "drawn") {
+		check(only.type === "multiple", "bad_mechanism");
+		const draw = integer(form.draw, 1, MOST_DRAWN);
+		return { size: BigInt(only.labels.length) + BigInt(only.optional), effort: 1n << BigInt(draw) };
+	} else if (kind === "geometric") check(only.levels && !only.optional, "bad_mechanism");
+	return { size, effort: size };
 }

@@ -17,7 +17,7 @@
 import { encode } from "./answer.js";
 import { dumps } from "./canonical.js";
 import { CandorError } from "./errors.js";
-import { assemble, chooseAsked, fromText, Report, toText } from "./report.js";
+import { assemble, drawAsked, fromText, Report, toText } from "./report.js";
 import { draw, systemBytes } from "./sampling.js";
 import { concat, digest, hmac, utf8 } from "./sha256.js";
 import { checkLimit } from "./verify.js";
@@ -96,12 +96,14 @@ export class Ledger {
 	}
 
 	/**
-	 * The positions of the fields this device answers; the same in every wave with the same fields.
+	 * The field this device answers, null if all; the same in every wave with the same fields.
 	 * @param {Survey} survey
 	 */
 	asked(survey) {
-		const fields = digest(utf8(survey.fields.map((field) => field.digest).join("")));
-		return chooseAsked(survey, keyedStream(fromText(this.read().key), survey.slug, fields, `ask ${survey.ask}`));
+		if (!survey.ask) return null;
+		const drawn = survey.fields.map((field) => `${field.digest} ${field.chance} `);
+		const fields = digest(utf8(drawn.join("")));
+		return drawAsked(survey, keyedStream(fromText(this.read().key), survey.slug, fields, "ask"));
 	}
 
 	/**

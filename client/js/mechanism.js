@@ -1,24 +1,24 @@
 // The mechanisms: how a symbol becomes noisy bits, and exactly how much that gives away.
 //
-// The loss ε of a mechanism is `times · ln(odds)`, with `odds` an exact fraction of the published integers. A mechanism
-// that exists is valid: the constructors refuse everything else.
+// The loss ε of a mechanism is ln(odds), with the odds an exact fraction of the published integers: the largest ratio of
+// the probabilities of one output under two inputs. A mechanism that exists is valid: the constructors refuse everything
+// else. Each draws a number of bytes that depends on its parameters alone, but for the rare repeats of `below`: neither
+// the answer nor the outcome shows in how much was drawn.
 //
 // A symbol is a BigInt. The bits of one field are an array of `width` zeros and ones, the first stored bit first; `size`
 // is the number of symbols. `p` = P(stored bit 1 | its symbol is true) and `q` = P(stored bit 1 | it is not).
 
-import { choose, conform, isCount, isText, isThreshold } from "./canonical.js";
+import { checkKeys, integer, threshold } from "./canonical.js";
 import { check } from "./errors.js";
-import { coin, pick, WHOLE } from "./sampling.js";
+import { below, coin, pick, WHOLE, word } from "./sampling.js";
 
-/** @import { Schema } from "./canonical.js" */
 /** @import { RandomBytes } from "./sampling.js" */
 /** @typedef {{ above: bigint, below: bigint }} Fraction exact; `below` is positive */
-/** @typedef {Record<string, any>} Parameters as published, but thresholds are BigInts; with the field's `size` */
-/** @typedef {Flip | Subset | Unary | Sampled | Geometric} Mechanism */
+/** @typedef {Record<string, any>} Parameters as published, but thresholds are BigInts */
+/** @typedef {Flip | Subset | Drawn | Geometric} Mechanism */
 
-const LARGEST_SIZE = 2 ** 20; // more symbols than any report can carry
-const LONGEST_DRAW = 10_000; // mean coins of one geometric noise
-const MOST_CLAMPING = 2 ** -40;
+export const MOST_DRAWN = 16; // options of a multiple at once: 2^16 sets
+const MOST_LEVELS = 64; // of geometric noise
 
 /**
  * ln(odds), as a float: odds near one keep their digits.
@@ -29,18 +29,16 @@ function loss({ above, below }) {
 }
 
 /**
- * What a coin's side tells at the most, if it is heads with p for one answer and with q < p for another.
- * @param {Fraction} p
- * @param {Fraction} q of the same `below`
+ * @param {Fraction} one
+ * @param {Fraction} other
  */
-function coinOdds(p, q) {
-	const heads = { above: p.above, below: q.above };
-	const tails = { above: q.below - q.above, below: p.below - p.above };
-	return heads.above * tails.below > tails.above * heads.below ? heads : tails;
-}
+const larger = (one, other) => (one.above * other.below > other.above * one.below ? one : other);
 
-/** P(1 | true) = one/2^64 and P(1 | not true) = zero/2^64. */
-class Coins {
+/** One bit for yes or no: Warner's randomized response (1965) and all its kin. */
+export class Flip {
+	size = 2;
+	width = 1;
+
 	/** @param {Parameters} given */
 	constructor({ one, zero }) {
 		check(zero < one, "bad_mechanism");
@@ -50,19 +48,9 @@ class Coins {
 		this.zero = zero;
 		this.p = { above: this.one, below: WHOLE };
 		this.q = { above: this.zero, below: WHOLE };
-		this.epsilon = loss(coinOdds(this.p, this.q));
+		// of heads, and of tails
+		this.epsilon = loss(larger({ above: one, below: zero }, { above: WHOLE - zero, below: WHOLE - one }));
 	}
-
-	/** @param {number[]} _bits */
-	possible(_bits) {
-		return true;
-	}
-}
-
-/** One bit for yes or no: Warner's randomized response (1965) and all its kin. */
-export class Flip extends Coins {
-	size = 2;
-	width = 1;
 
 	/**
 	 * @param {bigint} symbol
@@ -70,6 +58,11 @@ export class Flip extends Coins {
 	 */
 	randomize(symbol, randomBytes) {
 		return [Number(coin(symbol ? this.one : this.zero, randomBytes))];
+	}
+
+	/** @param {number[]} _bits */
+	possible(_bits) {
+		return true;
 	}
 }
 
@@ -80,8 +73,7 @@ export class Flip extends Coins {
 export class Subset {
 	/** @param {Parameters} given */
 	constructor({ size, weight, keep }) {
-		check(isSize(size) && weight >= 1 && weight < size, "bad_mechanism");
-		check(BigInt(weight) * WHOLE < keep * BigInt(size), "bad_mechanism"); // keep is above chance
+		check(weight >= 1 && weight < size && isAboveChance(keep, weight, size), "bad_mechanism");
 		/** @type {number} */
 		this.size = size;
 		/** @type {number} */
@@ -102,11 +94,12 @@ export class Subset {
 	 */
 	randomize(symbol, randomBytes) {
 		const truth = Number(symbol);
-		const bits = zeros(this.size);
-		bits[truth] = Number(coin(this.keep, randomBytes));
+		const held = coin(this.keep, randomBytes);
 		const others = range(this.size).filter((other) => other !== truth);
-		for (const other of pick(this.weight - bits[truth], others, randomBytes)) bits[other] = 1;
-		return bits;
+		const picked = pick(this.weight, others, randomBytes);
+		const last = picked.length - 1;
+		picked[last] = held ? truth : picked[last];
+		return ones(this.width, picked);
 	}
 
 	/** @param {number[]} bits */
@@ -115,45 +108,33 @@ export class Subset {
 	}
 }
 
-/** One coin for every symbol: `one` for the true symbol, `zero` for each other (Wang et al. 2017). */
-export class Unary extends Coins {
-	/** @param {Parameters} given */
-	constructor(given) {
-		super(given);
-		check(isSize(given.size), "bad_mechanism");
-		/** @type {number} */
-		this.size = given.size;
-		this.width = this.size;
-		this.epsilon = loss({ above: this.one * (WHOLE - this.zero), below: this.zero * (WHOLE - this.one) });
-	}
-
-	/**
-	 * @param {bigint} symbol
-	 * @param {RandomBytes} randomBytes
-	 */
-	randomize(symbol, randomBytes) {
-		const truth = Number(symbol);
-		return range(this.size).map((i) => Number(coin(i === truth ? this.one : this.zero, randomBytes)));
-	}
-}
-
 /**
- * A set of options, of which `draw` random ones are asked, each with a flip; which ones is disclosed.
+ * A set of options, of which `draw` random ones are asked together; which ones is disclosed.
  *
- * The symbol is the set as a mask, option 0 least significant; `size` is the number of options. Stored are two bits for
- * every option: (asked, reported 0) and (asked, reported 1). No amplification is claimed.
+ * The symbol is the set as a mask, option 0 least significant; `size` is the number of options. What was selected among
+ * the asked is one of 2^draw sets, kept with probability keep/2^64, otherwise another one. Stored are two bits for every
+ * option: (asked, reported 0) and (asked, reported 1); p and q are those of one asked option.
  */
-export class Sampled extends Coins {
+export class Drawn {
 	/** @param {Parameters} given */
-	constructor(given) {
-		super(given);
-		check(isSize(given.size) && given.draw >= 1 && given.draw <= given.size, "bad_mechanism");
+	constructor({ size, draw, keep }) {
+		const sets = 2 ** draw;
+		check(draw >= 1 && draw <= size && draw <= MOST_DRAWN && isAboveChance(keep, 1, sets), "bad_mechanism");
 		/** @type {number} */
-		this.size = given.size;
+		this.size = size;
 		this.width = 2 * this.size;
 		/** @type {number} */
-		this.draw = given.draw;
-		this.epsilon *= this.draw;
+		this.draw = draw;
+		/** How many sets the asked options have. */
+		this.sets = sets;
+		/** @type {bigint} */
+		this.keep = keep;
+		const others = BigInt(sets - 1);
+		const half = BigInt(sets / 2);
+		const moved = WHOLE - this.keep;
+		this.p = { above: this.keep * others + moved * (half - 1n), below: WHOLE * others };
+		this.q = { above: moved * half, below: WHOLE * others };
+		this.epsilon = loss({ above: this.keep * others, below: moved });
 	}
 
 	/**
@@ -161,14 +142,14 @@ export class Sampled extends Coins {
 	 * @param {RandomBytes} randomBytes
 	 */
 	randomize(symbol, randomBytes) {
-		const bits = zeros(this.width);
-		const drawn = pick(this.draw, range(this.size), randomBytes).sort((a, b) => a - b);
-		for (const option of drawn) {
-			const chosen = (symbol >> BigInt(option)) & 1n;
-			const heads = coin(chosen ? this.one : this.zero, randomBytes);
-			bits[2 * option + Number(heads)] = 1;
-		}
-		return bits;
+		const asked = pick(this.draw, range(this.size), randomBytes).sort((a, b) => a - b);
+		const chosen = asked.map((option) => Number((symbol >> BigInt(option)) & 1n));
+		const truth = chosen.reduce((mask, bit, i) => mask | (bit << i), 0);
+		const held = coin(this.keep, randomBytes);
+		const other = below(this.sets - 1, randomBytes);
+		const sent = held ? truth : other + Number(other >= truth);
+		const places = asked.map((option, i) => 2 * option + ((sent >> i) & 1));
+		return ones(this.width, places);
 	}
 
 	/** @param {number[]} bits */
@@ -178,33 +159,31 @@ export class Sampled extends Coins {
 }
 
 /**
- * A level plus two-sided geometric noise of ratio r = ratio/2^64, clamped to `width` bits in two's complement.
+ * A level plus two-sided geometric noise of ratio r = ratio/2^64, clamped to the levels there are.
  *
- * P(noise = k) = (1−r)/(1+r) · r^|k| (Ghosh, Roughgarden and Sundararajan 2009). `size` is the number of levels; from
- * the lowest to the highest the loss is (size − 1) · ln(1/r), and clamping adds nothing to it.
+ * P(noise ≥ k) = r^k/(1+r), rounded up to G_k/2^64 (Ghosh, Roughgarden and Sundararajan 2009); one word decides. The
+ * bit of the noisy level is set.
  */
 export class Geometric {
 	/** @param {Parameters} given */
-	constructor({ size, ratio, width }) {
+	constructor({ size, ratio }) {
+		check(size >= 2 && size <= MOST_LEVELS, "bad_mechanism");
 		/** @type {number} */
 		this.size = size;
 		/** @type {number} */
-		this.width = width;
-		/** @type {bigint} */
-		this.ratio = ratio;
-		/** The ratio as a float: for limits and for display, never for coins. */
-		this.r = Number(ratio) / Number(WHOLE);
-		/** Levels run from −half to half − 1. */
-		this.half = 2 ** (width - 1);
-		this.epsilon = (size - 1) * loss({ above: WHOLE, below: ratio });
-		check(width >= 2 && width <= 32 && 2 / (1 - this.r) <= LONGEST_DRAW, "bad_mechanism");
-		check(size >= 2 && size <= this.half && this.clamping() < MOST_CLAMPING, "bad_mechanism");
-	}
-
-	/** The probability that the noise is cut off, at the highest level, where it is largest. */
-	clamping() {
-		const { r, half, size } = this;
-		return (r ** (half - size + 1) + r ** (half + size)) / (1 + r);
+		this.width = size;
+		/** G_1 … G_(size−1): P(noise ≥ k) in parts of 2^64, rounded up. */
+		this.tails = range(this.size - 1).map((i) => {
+			const power = BigInt(i + 1);
+			const over = (WHOLE + ratio) << (64n * power);
+			return (((ratio ** power) << 128n) + over - 1n) / over;
+		});
+		const least = [WHOLE - this.tails[0], ...this.tails]; // P(noise ≥ d) for d = 0, 1, …, in the same parts
+		const exactly = this.tails.map((tail, d) => least[d] - tail).sort((a, b) => (a < b ? -1 : 1));
+		check(exactly[0] > 0n, "bad_mechanism");
+		// at the ends, where the noise is clamped, and between them
+		const ends = { above: least[0], below: least[size - 1] };
+		this.epsilon = loss(larger(ends, { above: exactly[size - 2], below: exactly[0] }));
 	}
 
 	/**
@@ -212,71 +191,77 @@ export class Geometric {
 	 * @param {RandomBytes} randomBytes
 	 */
 	randomize(symbol, randomBytes) {
-		let level = Number(symbol);
-		while (coin(this.ratio, randomBytes)) level++;
-		while (coin(this.ratio, randomBytes)) level--;
-		const clamped = Math.max(-this.half, Math.min(this.half - 1, level));
-		const stored = BigInt.asUintN(this.width, BigInt(clamped));
-		return Array.from(stored.toString(2).padStart(this.width, "0"), Number);
+		const up = word(randomBytes);
+		const down = WHOLE - 1n - up;
+		const noise = this.tails.reduce((sum, tail) => sum + Number(up < tail) - Number(down < tail), 0);
+		const level = Math.max(0, Math.min(this.size - 1, Number(symbol) + noise));
+		return ones(this.width, [level]);
 	}
 
-	/** @param {number[]} _bits */
-	possible(_bits) {
-		return true;
+	/** @param {number[]} bits */
+	possible(bits) {
+		return countOnes(bits) === 1;
 	}
 
-	/**
-	 * The noisy level that stored bits spell; it may be negative.
-	 * @param {number[]} bits
-	 */
-	level(bits) {
-		return BigInt.asIntN(this.width, BigInt(`0b${bits.join("")}`));
-	}
-
-	/** The largest k with P(|noise| ≥ k) ≥ ½, where P(|noise| ≥ k) = 2 r^k/(1+r) for k ≥ 1; for display. */
+	/** The largest k with P(|noise| ≥ k) ≥ ½, before anything is clamped; for display. */
 	medianShift() {
-		return Math.max(0, Math.trunc(Math.log((1 + this.r) / 4) / Math.log(this.r)));
+		return this.tails.filter((tail) => 4n * tail >= WHOLE).length;
 	}
 }
 
-const COINS = { one: isThreshold, zero: isThreshold };
-
-/** @type {Record<string, { make: new (given: Parameters) => Mechanism, parameters: Schema }>} */
-const KINDS = {
-	flip: { make: Flip, parameters: COINS },
-	subset: { make: Subset, parameters: { size: isCount, weight: isCount, keep: isThreshold } },
-	unary: { make: Unary, parameters: { size: isCount, ...COINS } },
-	sampled: { make: Sampled, parameters: { size: isCount, draw: isCount, ...COINS } },
-	geometric: { make: Geometric, parameters: { ratio: isThreshold, width: isCount } },
-};
+/**
+ * The class of each kind, and its parameters.
+ * @type {Map<unknown, [make: new (given: Parameters) => Mechanism, ...parameters: string[]]>}
+ */
+const KINDS = new Map([
+	["flip", [Flip, "one", "zero"]],
+	["subset", [Subset, "size", "weight", "keep"]],
+	["drawn", [Drawn, "size", "draw", "keep"]],
+	["geometric", [Geometric, "size", "ratio"]],
+]);
+const THRESHOLDS = ["one", "zero", "keep", "ratio"];
 
 /**
- * The mechanism of a field with `size` symbols (`size` options, for `sampled`).
+ * The mechanism of a field with `size` symbols (`size` options, for `drawn`).
  * @param {any} value
  * @param {bigint} size
  * @returns {Mechanism}
  */
 export function parse(value, size) {
-	const { make, parameters } = choose(value.kind, KINDS);
-	conform(value, { kind: isText, ...parameters });
+	const known = KINDS.get(value?.kind);
+	check(known);
+	const [make, ...parameters] = known;
+	checkKeys(value, ["kind", ...parameters]);
 	/** @type {Parameters} */
-	const given = { size: Number(size) };
-	for (const [name, test] of Object.entries(parameters)) {
-		given[name] = test === isThreshold ? BigInt(value[name]) : value[name];
+	const given = {};
+	for (const name of parameters) {
+		given[name] = THRESHOLDS.includes(name) ? threshold(value[name]) : integer(value[name], 0);
 	}
-	const mechanism = new make(given);
-	check(BigInt(mechanism.size) === size, "bad_mechanism");
-	return mechanism;
+	check(BigInt(given.size ?? 2) === size, "bad_mechanism");
+	return new make(given);
 }
 
-/** @param {number} size */
-const isSize = (size) => size >= 2 && size <= LARGEST_SIZE;
+/**
+ * @param {bigint} keep
+ * @param {number} weight
+ * @param {number} size
+ */
+const isAboveChance = (keep, weight, size) => BigInt(weight) * WHOLE < keep * BigInt(size);
 
 /** @param {number} count */
 const range = (count) => [...Array(count).keys()];
 
-/** @param {number} count @returns {number[]} */
-const zeros = (count) => Array(count).fill(0);
+/**
+ * So many bits, ones at these places.
+ * @param {number} width
+ * @param {number[]} places
+ */
+function ones(width, places) {
+	/** @type {number[]} */
+	const bits = Array(width).fill(0);
+	for (const place of places) bits[place] = 1;
+	return bits;
+}
 
 /** @param {number[]} bits */
 const countOnes = (bits) => bits.filter((bit) => bit === 1).length;

@@ -5,7 +5,7 @@
 
 import { encode, symbolOf } from "./answer.js";
 import { check } from "./errors.js";
-import { draw, pick, systemBytes } from "./sampling.js";
+import { below, draw, systemBytes } from "./sampling.js";
 
 /** @import { Answers, Indices } from "./answer.js" */
 /** @import { Field, Survey } from "./definition.js" */
@@ -53,45 +53,54 @@ export function fromText(text) {
 }
 
 /**
- * One report from fresh noise. It neither verifies the survey nor consults a ledger; `respond` does.
+ * One report from fresh noise; `asked` is a field's index, for a draw that was made before. It neither verifies the
+ * survey nor consults a ledger; `respond` does.
  * @param {Survey} survey
  * @param {Answers} answers
- * @param {{ randomBytes?: RandomBytes }} [options]
+ * @param {{ asked?: number | null, randomBytes?: RandomBytes }} [options]
  */
-export function randomize(survey, answers, { randomBytes = systemBytes } = {}) {
-	const indices = encode(survey, answers);
-	const asked = chooseAsked(survey, randomBytes);
-	return assemble(survey, indices, asked, () => randomBytes, randomBytes);
+export function randomize(survey, answers, { asked = null, randomBytes = systemBytes } = {}) {
+	if (asked !== null && !(survey.ask && survey.fields[asked])) {
+		throw new RangeError(`there is no field ${asked} to ask`);
+	}
+	const indices = encode(survey, answers, asked);
+	const mine = survey.ask ? (asked ?? drawAsked(survey, randomBytes)) : null;
+	return assemble(survey, indices, mine, () => randomBytes, randomBytes);
 }
 
 /**
- * The positions of the fields a device answers: all, or with `ask` a choice that no answer influences.
+ * The field that this device answers, drawn by the chances of the fields; no answer has a part in it.
  * @param {Survey} survey
  * @param {RandomBytes} randomBytes
  */
-export function chooseAsked({ ask, fields }, randomBytes) {
-	const positions = [...fields.keys()];
-	return ask ? pick(ask, positions, randomBytes).sort((a, b) => a - b) : positions;
+export function drawAsked({ fields }, randomBytes) {
+	const total = fields.reduce((sum, { chance }) => sum + chance, 0);
+	let left = below(total, randomBytes);
+	return fields.findIndex(({ chance }) => {
+		left -= chance;
+		return left < 0;
+	});
 }
 
 /**
- * A report whose fields draw from `noise(field, indices)`, and whose id from `randomBytes`.
+ * A report of all fields, or of the asked one; a field draws from its own `noise`, the id from `randomBytes`.
  * @param {Survey} survey
  * @param {Indices} indices
- * @param {number[]} asked
+ * @param {number | null} asked
  * @param {(field: Field, codes: bigint[]) => RandomBytes} noise
  * @param {RandomBytes} randomBytes
  */
 export function assemble(survey, indices, asked, noise, randomBytes) {
+	check(!survey.tickets, "ticket_needed");
 	const bits = survey.fields.flatMap((field, position) => {
-		const isAsked = asked.includes(position);
+		const isMine = asked === null || asked === position;
 		let part = Array(field.mechanism.width).fill(0);
-		if (isAsked) {
+		if (isMine) {
 			const codes = field.questions.map((question) => indices[question.id]);
 			const source = noise(field, codes);
 			part = field.mechanism.randomize(symbolOf(field, codes, source), source);
 		}
-		return survey.ask ? [Number(isAsked), ...part] : part;
+		return survey.ask ? [Number(isMine), ...part] : part;
 	});
 	const packed = new Uint8Array(survey.length);
 	bits.forEach((bit, i) => {
@@ -107,7 +116,7 @@ export function assemble(survey, indices, asked, noise, randomBytes) {
  */
 export function unpack(survey, data) {
 	check(data.length === survey.length, "impossible_bits");
-	const bits = Array.from(data).flatMap((byte) => Array.from(byte.toString(2).padStart(8, "0"), Number));
+	const bits = Array.from({ length: 8 * data.length }, (_, i) => (data[i >> 3] >> (7 - (i & 7))) & 1);
 	let next = 0;
 	const fields = survey.fields.map(({ mechanism }) => {
 		const asked = !survey.ask || bits[next++] === 1;
@@ -117,7 +126,6 @@ export function unpack(survey, data) {
 		return asked ? part : null;
 	});
 	check(!bits.includes(1, next), "impossible_bits"); // the padding is zeros
-	const answered = fields.filter((part) => part !== null).length;
-	check(!survey.ask || answered === survey.ask, "impossible_bits");
+	check(!survey.ask || fields.filter(Boolean).length === 1, "impossible_bits"); // each device answers exactly one
 	return fields;
 }

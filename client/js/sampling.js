@@ -8,13 +8,18 @@
 
 export const WHOLE = 1n << 64n;
 const WORDS = 2 ** 32;
+const MOST_AT_ONCE = 65_536; // bytes that a browser gives
 
 /**
- * The system's own; one call asks for a coin, a key or an id, never for much.
+ * The system's own.
  * @type {RandomBytes}
  */
 export function systemBytes(count) {
-	return crypto.getRandomValues(new Uint8Array(count));
+	const bytes = new Uint8Array(count);
+	for (let start = 0; start < count; start += MOST_AT_ONCE) {
+		crypto.getRandomValues(bytes.subarray(start, start + MOST_AT_ONCE));
+	}
+	return bytes;
 }
 
 /**
@@ -29,12 +34,20 @@ export function draw(count, randomBytes) {
 }
 
 /**
+ * A uniform integer from 0 to 2^64 − 1.
+ * @param {RandomBytes} randomBytes
+ */
+export function word(randomBytes) {
+	return bigEndian(draw(8, randomBytes));
+}
+
+/**
  * Heads with probability threshold/2^64.
  * @param {bigint} threshold
  * @param {RandomBytes} randomBytes
  */
 export function coin(threshold, randomBytes) {
-	return bigEndian(draw(8, randomBytes)) < threshold;
+	return word(randomBytes) < threshold;
 }
 
 /**
@@ -44,8 +57,8 @@ export function coin(threshold, randomBytes) {
  */
 export function below(bound, randomBytes) {
 	for (;;) {
-		const word = Number(bigEndian(draw(4, randomBytes)));
-		if (word < WORDS - (WORDS % bound)) return word % bound;
+		const x = Number(bigEndian(draw(4, randomBytes)));
+		if (x < WORDS - (WORDS % bound)) return x % bound;
 	}
 }
 

@@ -92,18 +92,15 @@ function compress(state, view, start) {
 export function hmac(key, message) {
 	const block = new Uint8Array(BLOCK_BYTES);
 	block.set(key);
-	const inner = sha256(
-		concat(
-			block.map((byte) => byte ^ 0x36),
-			message,
-		),
-	);
-	return sha256(
-		concat(
-			block.map((byte) => byte ^ 0x5c),
-			inner,
-		),
-	);
+	/**
+	 * @param {number} pad
+	 * @param {Uint8Array} inner
+	 */
+	const layer = (pad, inner) => {
+		const padded = block.map((byte) => byte ^ pad);
+		return sha256(concat(padded, inner));
+	};
+	return layer(0x5c, layer(0x36, message));
 }
 
 /** @param {ArrayLike<number>[]} parts */

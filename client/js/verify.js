@@ -1,6 +1,6 @@
 // What a survey spends, recomputed from its integers, against what it claims and what the person allows.
 //
-// The budget adds up over fields (basic composition); with `ask: s` a device answers s fields, so the s largest count.
+// The budget adds up over fields (basic composition); with `ask` a device answers one of them, so the largest counts.
 // Nothing here trusts the server's own figure. ε is a float here, which the slack covers; Python's is exact.
 
 import { check } from "./errors.js";
@@ -17,20 +17,19 @@ const SLACK = 1e-9;
  */
 export function verify(survey, { limit = null } = {}) {
 	const losses = survey.fields.map((field) => field.mechanism.epsilon);
-	const epsilon = spend(losses, survey.ask);
+	const epsilon = spend(losses, Boolean(survey.ask));
 	check(epsilon <= Number(survey.epsilon) + SLACK, "above_claim");
 	checkLimit(epsilon, limit);
 	return epsilon;
 }
 
 /**
- * The sum of the losses of all fields, or of the `ask` largest.
+ * The sum of the losses of all fields, or the largest, if a device answers one of them.
  * @param {number[]} losses
- * @param {number} [ask]
+ * @param {boolean} ask
  */
 export function spend(losses, ask) {
-	const largest = [...losses].sort((a, b) => b - a).slice(0, ask);
-	return largest.reduce((sum, loss) => sum + loss, 0);
+	return losses.reduce((sum, loss) => (ask ? Math.max(sum, loss) : sum + loss), 0);
 }
 
 /**

@@ -3,12 +3,14 @@
 // Python speaks English, in a terminal. A page may speak any language, so here the strings come with whoever calls:
 // `speech.say` fills one in, and `speech.language` tells how to write numbers and lists. The numbers are the same.
 
-import { labelsOf, unanswered } from "./answer.js";
-import { Flip, Geometric, Sampled } from "./mechanism.js";
+import { unanswered } from "./answer.js";
+import { Drawn, Flip, Geometric } from "./mechanism.js";
+import { labelsOf } from "./question.js";
 
 /** @import { Indices } from "./answer.js" */
-/** @import { Field, Question } from "./definition.js" */
+/** @import { Field } from "./definition.js" */
 /** @import { Fraction } from "./mechanism.js" */
+/** @import { Question } from "./question.js" */
 /** @typedef {Record<string, string | number>} Values */
 /** @typedef {{ language: string, say: (key: string, values?: Values) => string }} Speech */
 
@@ -24,14 +26,10 @@ const FEWEST_SHOWN = 10n; // devices that do otherwise; fewer would round too mu
  */
 export function describe(field, bits, speech) {
 	const { mechanism } = field;
-	const [question] = field.questions;
-	if (mechanism instanceof Geometric) {
-		return withUnit(question, levelValue(question, mechanism.level(bits)), speech);
-	}
 	if (mechanism instanceof Flip) return symbolLabel(field, BigInt(bits[0]), speech);
 	const places = [...bits.keys()].filter((place) => bits[place] === 1);
-	if (mechanism instanceof Sampled) {
-		const options = [...question.labels, speech.say("no_answer")];
+	if (mechanism instanceof Drawn) {
+		const options = [...field.questions[0].labels, speech.say("no_answer")];
 		return places.map((place) => `${options[place >> 1]}: ${speech.say(place % 2 ? "yes" : "no")}`).join(", ");
 	}
 	const named = places.slice(0, MOST_NAMED).map((place) => symbolLabel(field, BigInt(place), speech));
@@ -62,13 +60,8 @@ export function said(field, indices, speech) {
  * @param {Speech} speech
  */
 export function symbolLabel(field, symbol, speech) {
-	let rest = symbol;
-	const labels = [...field.questions].reverse().map((question) => {
-		const digit = rest % question.size;
-		rest /= question.size;
-		return digitLabel(question, digit, speech);
-	});
-	return labels.reverse().join(" + ");
+	const digits = field.cells[Number(symbol)] ?? [symbol];
+	return field.questions.map((question, i) => digitLabel(question, digits[i], speech)).join(" + ");
 }
 
 /**
@@ -99,7 +92,7 @@ export function gridValue({ grid }, index) {
 }
 
 /**
- * The number at a level; noise may take a level beyond the range.
+ * The number at a level.
  * @param {Question} question
  * @param {bigint} level
  * @returns {Fraction}
@@ -122,7 +115,7 @@ export function binRange(question, symbol) {
 }
 
 /**
- * How far off about every second device is; zero if more than half send the number as it is.
+ * How much noise about every second device adds; zero if more than half send the number as it is.
  * @param {Question} question
  * @param {Geometric} mechanism
  * @returns {Fraction}
@@ -179,8 +172,8 @@ export function oddsSentence(field, speech) {
 		const [no, yes] = [0n, 1n].map((symbol) => symbolLabel(field, symbol, speech));
 		return speech.say("odds_flip", { ...counts, yes, no });
 	}
-	if (mechanism instanceof Sampled) {
-		return speech.say("odds_sampled", { ...counts, draw: mechanism.draw, size: mechanism.size });
+	if (mechanism instanceof Drawn) {
+		return speech.say("odds_drawn", { ...counts, draw: mechanism.draw, size: mechanism.size });
 	}
 	return speech.say("odds_named", counts);
 }

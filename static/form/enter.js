@@ -124,7 +124,7 @@ function draw() {
 /** @param {number[]} asked */
 function lack(asked) {
 	if (values.includes(undefined)) return say("enter_incomplete");
-	if (survey.ask && asked.length !== survey.ask) return say("enter_incomplete_pick", { asked: whole(survey.ask) });
+	if (survey.ask && asked.length !== 1) return say("enter_incomplete_pick");
 	if (invited && !code()) return say("enter_incomplete_code");
 	return undefined;
 }
@@ -141,7 +141,7 @@ function make(asked) {
 	});
 	/** @param {Field} field */
 	const noise = (field) => FALLEN[values[survey.fields.indexOf(field)] ?? ""] ?? systemBytes;
-	return assemble(survey, indices, asked, noise, systemBytes);
+	return assemble(survey, indices, survey.ask ? asked[0] : null, noise, systemBytes);
 }
 
 function show() {

@@ -135,25 +135,24 @@ function problem(code = "error", otherwise = "not_made", ...more) {
 function summary() {
 	const before = ledger.spent(survey.slug);
 	const all = verify(survey) + before;
-	const { ask, fields } = survey;
 	return el(
 		"section.summary",
 		{},
 		ours("p", "total", { chance: chance(all), epsilon: epsilon(all) }),
 		before > 0 && ours("p", "earlier", { epsilon: epsilon(before) }),
-		ask !== undefined && ours("p", "ask", { ask, total: fields.length }),
+		survey.ask && ours("p", "ask", { total: survey.fields.length }),
 	);
 }
 
 /**
  * Once and for all: the ledger writes it down before anything is shown.
  * @param {Answers} given
- * @param {number[]} asked
+ * @param {number | null} asked
  */
 function make(given, asked) {
 	try {
 		// it may have been forgotten in another tab, and would draw other questions now
-		if (`${ledger.asked(survey)}` !== `${asked}`) return problem("other_questions");
+		if (ledger.asked(survey) !== asked) return problem("other_questions");
 		answers = ledger.make(survey, given, { limit: limit() }).made ? given : null;
 	} catch (error) {
 		return problem(codeOf(error));

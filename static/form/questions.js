@@ -1,13 +1,16 @@
 // The questions, all on one page or one at a time, as the reader likes. Branches are taken here, on the device.
 
-import { indexOf, labelsOf, shown } from "/client/js/answer.js";
+import { indexOf, shown } from "/client/js/answer.js";
+import { needed } from "/client/js/definition.js";
 import { Flip, Geometric } from "/client/js/mechanism.js";
+import { labelsOf } from "/client/js/question.js";
 import { among, count, gridValue, oddsSentence, share, symbolLabel, withUnit } from "/client/js/words.js";
 import { arrive, button, details, el, notice, ours, tongue } from "./dom.js";
 import { epsilon, say, speech } from "./strings.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
-/** @import { Field, Question, Survey } from "/client/js/definition.js" */
+/** @import { Field, Survey } from "/client/js/definition.js" */
+/** @import { Question } from "/client/js/question.js" */
 /** @import { Values } from "/client/js/words.js" */
 /** @import { Leaf } from "./dom.js" */
 /** @typedef {string | string[] | null | undefined} Said undefined while there is no answer that fits */
@@ -37,15 +40,16 @@ import { epsilon, say, speech } from "./strings.js";
 const MOST_ON_ONE_PAGE = 6;
 
 /**
+ * All questions, or those of the asked field and, as filters, those on which they depend.
  * @param {Survey} survey
- * @param {number[]} asked
+ * @param {number | null} asked
  * @param {(answers: Answers) => Element | undefined} finish takes the answers, and gives a notice if it cannot
  */
 export function questionnaire(survey, asked, finish) {
-	const wanted = asked.flatMap((position) => survey.fields[position].questions);
-	const items = survey.questions
-		.filter((question) => wanted.includes(question))
-		.map((question) => ask(survey, question));
+	const { questions, fields } = survey;
+	const sent = asked === null ? questions : fields[asked].questions;
+	const put = asked === null ? questions : questions.filter(({ id }) => needed(survey, asked).has(id));
+	const items = put.map((question) => ask(survey, question, sent.includes(question)));
 	let single = items.length > MOST_ON_ONE_PAGE;
 	let at = 0;
 	const problems = el("div");
@@ -144,24 +148,27 @@ export function questionnaire(survey, asked, finish) {
 }
 
 /**
- * One question; no id of a question has a dot.
+ * One question, and how its answer is protected if it is sent; no id of a question has a dot.
  * @param {Survey} survey
  * @param {Question} question
+ * @param {boolean} sent
  * @returns {Item}
  */
-function ask(survey, question) {
+function ask(survey, question, sent) {
 	const id = `q-${question.id}`;
 	const { nodes, inputs, read, wrong, hint } = question.type === "number" ? number(question, id) : options(question);
 	const error = el("p.error", { id: `${id}.error` });
 	const count = ours("span.count", "progress", {});
+	const described = [!sent && `${id}.filter`, hint && `${id}.hint`, `${id}.error`].filter(Boolean);
 	const node = el(
 		"fieldset",
-		{ tabindex: -1, "aria-describedby": `${hint ? `${id}.hint ` : ""}${id}.error` },
+		{ tabindex: -1, "aria-describedby": described.join(" ") },
 		el("legend", { id }, count, " ", el("span", {}, question.text)),
+		!sent && ours("p.hint", "filter", {}, { id: `${id}.filter` }),
 		hint && ours("p.hint", hint[0], hint[1], { id: `${id}.hint` }),
 		error,
 		nodes,
-		protection(survey, question),
+		sent && protection(survey, question),
 	);
 	const check = () => {
 		const bad = read() === undefined;
@@ -286,7 +293,8 @@ function protection(survey, question) {
 	const { levels } = question;
 	const others = field.questions.filter((other) => other !== question).map(({ text }) => text);
 	const own = field.mechanism.epsilon;
-	const all = tree(survey, question).reduce((sum, { mechanism }) => sum + mechanism.epsilon, 0);
+	const linked = survey.ask ? [field] : tree(survey, question); // with `ask` the others are not sent
+	const all = linked.reduce((sum, { mechanism }) => sum + mechanism.epsilon, 0);
 	return details(
 		"protection",
 		levels > 0 && ours("p", "rounded", { levels }),

@@ -13,21 +13,20 @@ import { epsilon, foreign, say, speech } from "./strings.js";
 const DOUBLE_CLICK = 400; // ms
 
 /**
- * What the bits say, beside what the person said, if that is known; the ledger does not know it.
+ * What the bits say of what was asked, beside what the person said, if that is known; the ledger does not know it.
  * @param {Survey} survey
  * @param {string} bits
  * @param {Answers | null} answers
  */
 function fields(survey, bits, answers) {
 	const parts = unpack(survey, fromText(bits));
-	const asked = [...parts.keys()].filter((position) => parts[position]);
+	const asked = survey.ask ? parts.findIndex(Boolean) : null;
 	const indices = answers && encode(survey, answers, asked);
 	/**
 	 * @param {Field} field
-	 * @param {number[] | null} part
+	 * @param {number[]} part
 	 */
 	const line = (field, part) => {
-		if (!part) return ours("p.hint", "not_asked");
 		const theirs = field.questions.some(({ type, labels }) => type !== "yes_no" && labels.length > 0);
 		const lang = foreign && theirs && survey.language;
 		/**
@@ -45,8 +44,8 @@ function fields(survey, bits, answers) {
 	};
 	/** @param {Field} field */
 	const text = ({ questions }) => el("p", {}, questions.map((question) => question.text).join(" + "));
-	const items = survey.fields.map((field, i) => el("li", {}, text(field), line(field, parts[i])));
-	return el("ul.fields", {}, items);
+	const items = survey.fields.map((field, i) => parts[i] && el("li", {}, text(field), line(field, parts[i])));
+	return [el("ul.fields", {}, items), survey.ask && ours("p.hint", "ask", { total: parts.length })];
 }
 
 /** @param {string} text */

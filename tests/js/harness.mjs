@@ -1,10 +1,11 @@
 // Lets a test talk to the JavaScript client: one request in, one answer out. In node it reads lines of JSON, in a
 // browser a page calls `handle`. Both import the very files that the form loads.
 
+import { needed } from "../../client/js/definition.js";
 import { fetch, Ledger, randomize, respond, Survey, submit, verify } from "../../client/js/index.js";
 import { keyedStream } from "../../client/js/ledger.js";
 import { unpack } from "../../client/js/report.js";
-import { below, coin } from "../../client/js/sampling.js";
+import { below, coin, systemBytes } from "../../client/js/sampling.js";
 import { digest, hmac, utf8 } from "../../client/js/sha256.js";
 import { describe, oddsSentence } from "../../client/js/words.js";
 
@@ -33,11 +34,13 @@ const verbs = {
 		return { digest: survey.digest, epsilon: verify(survey), width: survey.width };
 	},
 	verify: ({ source, limit }) => verify(Survey.fromJson(bytes(source)), { limit }),
-	randomize: ({ source, answers, tape: data }) => {
+	randomize: ({ source, answers, asked, tape: data }) => {
 		const { random, used } = tape(bytes(data));
-		const { id, bits } = randomize(Survey.fromJson(bytes(source)), answers, { randomBytes: random });
+		const { id, bits } = randomize(Survey.fromJson(bytes(source)), answers, { asked, randomBytes: random });
 		return { id: hex(id), bits: hex(bits), used: used() };
 	},
+	needed: ({ source, asked }) => [...needed(Survey.fromJson(bytes(source)), asked)],
+	system: ({ count }) => hex(systemBytes(count)),
 	unpack: ({ source, bits }) => unpack(Survey.fromJson(bytes(source)), bytes(bits)),
 	words: ({ source, bits, strings }) => {
 		const survey = Survey.fromJson(bytes(source));
