@@ -6,14 +6,16 @@ p and q come from the mechanism's own integers. Population target: the responden
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from client.mechanism import Flip, Sampled, Subset, Unary
+from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.sampling import WHOLE
 
-Categorical = Flip | Subset | Unary
+Categorical = Flip | Subset
 Floats = npt.NDArray[np.float64]
 
 
@@ -26,23 +28,24 @@ def expected(mechanism: Categorical, shares: Floats) -> Floats:
 
 def together(mechanism: Categorical) -> tuple[float, float]:
     """P(two stored bits are both 1), if one of them is the true symbol's, and if neither is."""
-    p, q = float(mechanism.p), float(mechanism.q)
-    if not isinstance(mechanism, Subset):
-        return p * q, q * q
-    k, w = mechanism.size, mechanism.weight
+    if isinstance(mechanism, Flip):
+        return 0.0, 0.0  # it has one bit
+    k, w, p = mechanism.size, mechanism.weight, float(mechanism.p)
     neither = (p * (w - 1) * (w - 2) + (1 - p) * w * (w - 1)) / max((k - 1) * (k - 2), 1)
     return p * (w - 1) / (k - 1), neither
 
 
-def covariance(mechanism: Categorical, shares: Floats, each: int = 1) -> Floats:
+def covariance(mechanism: Categorical, shares: Floats, sizes: int | Floats = 1) -> Floats:
     """The covariance of the stored bits of one report, if these are the shares of the symbols.
 
-    With `each` above 1, of the sums of the bits of disjoint sets of so many symbols, whose shares these are.
+    With `sizes`, of the sums of the bits of disjoint sets of so many symbols, whose shares these are; a set of none
+    has share 0 and no part in it.
     """
     p, q = float(mechanism.p), float(mechanism.q)
     true, neither = together(mechanism)
+    each = np.broadcast_to(np.asarray(sizes, dtype=float), shares.shape)
     ones = each * q + (p - q) * shares
-    second = each * each * neither + each * (true - neither) * (shares[:, None] + shares[None, :])
+    second = neither * np.outer(each, each) + (true - neither) * (np.outer(each, shares) + np.outer(shares, each))
     np.fill_diagonal(second, ones + each * (each - 1) * neither + 2 * (each - 1) * (true - neither) * shares)
     spread: Floats = second - np.outer(ones, ones)
     return spread
@@ -53,10 +56,7 @@ def likelihood(mechanism: Categorical, bits: Floats) -> Floats:
     p, q = float(mechanism.p), float(mechanism.q)
     if isinstance(mechanism, Flip):
         return np.where(bits > 0, np.array([q, p]), np.array([1 - q, 1 - p]))
-    if isinstance(mechanism, Subset):
-        held = p / mechanism.weight
-        return np.where(bits > 0, held, (1 - p) / (mechanism.size - mechanism.weight))
-    return np.where(bits > 0, p / q, (1 - p) / (1 - q))
+    return np.where(bits > 0, p / mechanism.weight, (1 - p) / (mechanism.size - mechanism.weight))
 
 
 def share_variance(p: float, q: float, share: float) -> float:
@@ -65,12 +65,12 @@ def share_variance(p: float, q: float, share: float) -> float:
     return reported * (1 - reported) / (p - q) ** 2
 
 
-def bit_variance(mechanism: Flip | Subset | Unary, share: float) -> float:
+def bit_variance(mechanism: Categorical, share: float) -> float:
     """n·Var of the share of one symbol."""
     return share_variance(float(mechanism.p), float(mechanism.q), share)
 
 
-def sampled_variance(mechanism: Sampled, share: float) -> float:
+def drawn_variance(mechanism: Drawn, share: float) -> float:
     """n·Var of the share of one option, when only draw/size of the respondents are asked about it."""
     once = share_variance(float(mechanism.p), float(mechanism.q), share)
     return once * mechanism.size / mechanism.draw
@@ -96,21 +96,15 @@ def subset_moments(mechanism: Subset, scores: Floats) -> tuple[Floats, Floats]:
     return p * scores + q * rest, p * held + (1 - p) * lost
 
 
-def score_variance(mechanism: Subset | Unary, scores: Sequence[float], shares: Sequence[float]) -> float:
+def score_variance(mechanism: Subset, scores: Sequence[float], shares: Sequence[float]) -> float:
     """n·Var of the estimate of Σ a_i f_i that the coins alone cause (sample target), at these true shares.
 
     It is the mean over the truth j of Var(S | j)/(p − q)², S = Σ of the scores of the reported symbols. A constant
-    added to all scores changes nothing of a subset; unary estimates count scores from the smallest.
+    added to all scores changes nothing.
     """
-    p, q = float(mechanism.p), float(mechanism.q)
     a, f = np.asarray(scores, dtype=float), np.asarray(shares, dtype=float)
-    if isinstance(mechanism, Unary):
-        squares = (a - a.min()) ** 2
-        given = q * (1 - q) * squares.sum() + (p * (1 - p) - q * (1 - q)) * squares
-    else:
-        first, second = subset_moments(mechanism, a - a.mean())
-        given = second - first**2
-    return float(f @ given) / (p - q) ** 2
+    first, second = subset_moments(mechanism, a - a.mean())
+    return float(f @ (second - first**2)) / (float(mechanism.p) - float(mechanism.q)) ** 2
 
 
 def level_variance(p: float, q: float, levels: int) -> float:
@@ -128,10 +122,110 @@ def level_variance(p: float, q: float, levels: int) -> float:
     return worst
 
 
-def geometric_variance(ratio: float, levels: int, *, rounded: bool) -> float:
-    """n·Var of a mean on [−1, 1] from a grid with two-sided geometric noise, at the worst true value.
+def geometric_scores(mechanism: Geometric) -> Floats:
+    """What each noisy level counts for, so that the mean score is the mean level: the ends stand for all beyond them.
 
-    Rounding at random to a grid coarser than the numbers adds at most a quarter of a squared step.
+    Beyond an end lies r/(1−r) more on average, whatever the truth was: clamping forgets nothing about it.
     """
-    step = 2 / (levels - 1)
-    return step**2 * (2 * ratio / (1 - ratio) ** 2 + (0.25 if rounded else 0.0))
+    ratio = mechanism.ratio / WHOLE
+    scores = np.arange(mechanism.size, dtype=float)
+    scores[0] -= ratio / (1 - ratio)
+    scores[-1] += ratio / (1 - ratio)
+    return scores
+
+
+def geometric_chances(mechanism: Geometric) -> Floats:
+    """P(noisy level | level): a row for each level, from the published integers."""
+    top = mechanism.size - 1
+    tails = [1.0, *(tail / WHOLE for tail in mechanism.tails), 0.0]  # P(noise ≥ k), for k ≥ 1
+    chances = np.zeros((mechanism.size, mechanism.size))
+    for level in range(mechanism.size):
+        for sent in range(mechanism.size):
+            far = abs(sent - level)
+            chances[level, sent] = tails[far] - tails[far + 1] if far else 1 - 2 * tails[1]
+        chances[level, 0] = tails[level] if level else 1 - tails[1]
+        chances[level, top] = tails[top - level] if level < top else 1 - tails[1]
+    return chances
+
+
+def geometric_variance(mechanism: Geometric, *, rounded: bool) -> float:
+    """n·Var of a mean on [−1, 1] from clamped geometric noise, at the worst true value (sample target).
+
+    Rounding at random to a grid coarser than the numbers adds f(1 − f) squared steps between two levels.
+    """
+    scores, chances = geometric_scores(mechanism), geometric_chances(mechanism)
+    spread = chances @ scores**2 - (chances @ scores) ** 2
+    worst = float(spread.max())
+    if rounded:
+        for below, above in pairwise(spread):
+            part = min(max((1 + float(above - below)) / 2, 0.0), 1.0)
+            worst = max(worst, float(below + (above - below) * part) + part * (1 - part))
+    return worst * (2 / (mechanism.size - 1)) ** 2
+
+
+@dataclass(frozen=True)
+class Moments:
+    """All that the variance of an estimated Σ a f depends on, beside the mechanism (docs/methods.md §15).
+
+    `true` is the variance of the scores a over people's symbols, `blind` that over all symbols drawn evenly, and
+    `apart` the difference of the two means. Of an event that c of k symbols make up, for a share π of the people:
+    π(1 − π), c/k(1 − c/k) and π − c/k.
+    """
+
+    true: float
+    blind: float
+    apart: float
+
+
+def moments(scores: Floats, shares: Floats, cells: Floats) -> Moments:
+    """Of scores of a question's symbols, their shares among people, and how many of the field's symbols hold each."""
+    evenly = cells / cells.sum()
+    true, blind = float(shares @ scores), float(evenly @ scores)
+    return Moments(
+        float(shares @ (scores - true) ** 2),
+        float(evenly @ (scores - blind) ** 2),
+        true - blind,
+    )
+
+
+def event_moments(share: float, part: float) -> Moments:
+    """Of a share of the people, for an event that holds this part of all symbols."""
+    return Moments(share * (1 - share), part * (1 - part), share - part)
+
+
+def blindness(size: int, odds: float) -> float:
+    """τ of k-ary randomized response, whose report is the truth with probability 1/(1 + τ), else any symbol, blindly.
+
+    `odds` is e^ε; τ = k/(e^ε − 1), and p − q = 1/(1 + τ).
+    """
+    return size / (odds - 1)
+
+
+def blind_variance(figure: Moments, tau: float) -> float:
+    """n·Var from k-ary randomized response: (1 + τ)(v_f + τ v_u) + τ d²."""
+    return (1 + tau) * (figure.true + tau * figure.blind) + tau * figure.apart**2
+
+
+def set_variance(figure: Moments, size: int, weight: int, p: float) -> float:
+    """n·Var from subset selection, p the probability that the set holds the truth: X(v_f + d²) + Y v_u − d²."""
+    others = size - 1
+    q = (weight - p) / others
+    if weight == 1:
+        return blind_variance(figure, 1 / (p - q) - 1)
+    kept = (weight - 1) * (others - weight + 1) / (others * (others - 1))
+    lost = weight * (others - weight) / (others * (others - 1))
+    more = 1 + 1 / others
+    x = p * ((1 - (weight - 1) / others) ** 2 - kept * more) + (1 - p) * ((weight / others) ** 2 - lost * more)
+    y = (p * kept + (1 - p) * lost) * size
+    return (x * (figure.true + figure.apart**2) + y * figure.blind) / (p - q) ** 2 - figure.apart**2
+
+
+def figure_variance(figure: Moments, mechanism: Subset) -> float:
+    """n·Var of an estimated Σ a f, from the published integers."""
+    return set_variance(figure, mechanism.size, mechanism.weight, float(mechanism.p))
+
+
+def noisy_mean_variance(mechanism: Geometric, shares: Floats) -> float:
+    """n·Var of a mean level from clamped geometric noise, for people whose levels have these shares."""
+    scores, chances = geometric_scores(mechanism), geometric_chances(mechanism)
+    return float(shares @ (chances @ scores**2) - (shares @ (chances @ scores)) ** 2)

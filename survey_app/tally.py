@@ -51,8 +51,8 @@ def columns(survey: Survey) -> Iterator[Columns]:
     """The columns of every field, in order."""
     at = 0
     for field in survey.fields:
-        asked = at if survey.ask is not None else None
-        at += survey.ask is not None
+        asked = at if survey.ask else None
+        at += survey.ask
         yield Columns(field, at, at + field.mechanism.width, asked)
         at += field.mechanism.width
 

@@ -14,13 +14,12 @@ from tests.definitions import (
     COIN,
     choice,
     define,
+    drawn,
     field,
     geometric,
     multiple,
     number,
-    sampled,
     subset,
-    unary,
     worked,
     yes_no,
 )
@@ -34,8 +33,7 @@ ODD = {"kind": "flip", "one": str(WHOLE * 7 // 10), "zero": str(WHOLE * 3 // 10)
 
 KINDS = SMALL | {
     "worked": worked(),
-    "geometric": define([number(levels=3, max=2)], [field(geometric(), "hours")]),
-    "unary": define([choice()], [field(unary(3), "help")]),
+    "geometric": define([number(levels=3, max=2)], [field(geometric(3), "hours")]),
     "weak": define([yes_no()], [field({"kind": "flip", "one": str(WHOLE - 1), "zero": "1"}, "cheated")]),
     "odd": define([yes_no()], [field(ODD, "cheated")]),
 }
@@ -55,17 +53,17 @@ def on_paper(**more: Any) -> dict[str, Any]:
         field(COIN, "copied"),
         field(subset(4, 1), "help"),
         field(DIE, "bought"),
-        field(sampled(4, 2), "used"),
+        field(drawn(4, 2), "used"),
         field(subset(3, 1), "hours"),
-        field(unary(21), "why"),
+        field(subset(21, 1), "why"),
     ]
     return define(questions, fields) | more
 
 
 def asked(**more: Any) -> dict[str, Any]:
-    """Two of three parts, one of them not for paper."""
+    """One of three parts, one of them not for paper."""
     parts = [yes_no("copied"), yes_no("bought"), choice("help", optional=True)]
-    return define(parts, [field(COIN, "copied"), field(DIE, "bought"), field(subset(4, 1), "help")], ask=2) | more
+    return define(parts, [field(COIN, "copied"), field(DIE, "bought"), field(subset(4, 1), "help")], ask=1) | more
 
 
 def read(web: FlaskClient, page: str, slug: str = "exam", status: int = 200) -> str:

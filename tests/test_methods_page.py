@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import norm
 
 from client.definition import Survey
-from client.mechanism import Geometric, Sampled, Subset
+from client.mechanism import Drawn, Geometric, Subset
 from survey_app.authoring import choose
 from survey_app.authoring.questions import DESIGNS
 from survey_app.channel import bit_variance, level_variance, share_variance
@@ -64,12 +64,11 @@ def rows() -> Iterator[str]:
         yield f"| {epsilon} | {choose.flip(Decimal(epsilon)).one} |"
     for epsilon, size in (("0.5", 5), ("1", 3), ("1", 5), ("1", 10), ("1", 100), ("3", 10), ("3", 100), ("1", 10_000)):
         best = choose.categories(size, Decimal(epsilon))
-        told = f"subset, w = {best.weight}" if isinstance(best, Subset) else "unary"
-        yield f"| {epsilon} | {size:,} | {told} | {figures(bit_variance(best, 0))} |"
-    for epsilon, options in (("1", 2), ("2", 2), ("1", 5), ("3", 5), ("4", 5)):
+        yield f"| {epsilon} | {size:,} | subset, w = {best.weight} | {figures(bit_variance(best, 0))} |"
+    for epsilon, options in (("1", 2), ("1", 5), ("3", 5), ("4", 5), ("3", 10)):
         made = choose.choose([make_question("multiple", options=options)], Decimal(epsilon))
         mechanism = made.mechanism
-        told = f"{mechanism.draw} drawn" if isinstance(mechanism, Sampled) else "all sets as one choice"
+        told = f"{mechanism.draw} drawn" if isinstance(mechanism, Drawn) else "all sets as one choice"
         yield f"| {options} | {epsilon} | {told} | {figures(made.variance)} |"
     for epsilon in ("0.5", "1", "2", "3", "4", "5"):
         made = choose.choose([make_question("number", high=Decimal(1000))], Decimal(epsilon))

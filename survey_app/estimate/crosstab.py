@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
-from client.definition import Question, Survey
-from client.mechanism import Flip, Geometric, Sampled, Subset, Unary
+from client.definition import Survey
+from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.question import Question
 from client.words import NO_ANSWER
 from survey_app import channel
 from survey_app.channel import Floats
@@ -42,6 +43,11 @@ def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterab
         n = tally.reports if places[0].asked is None else int(tally.counts[places[0].asked])
         evidence = Evidence(places[0].field, tally.counts[places[0].part], n, places[0].asked is None)
         return joint_crosstab(evidence, (first, second), (left.names, right.names), options)
+    if survey.ask:
+        raise PairError(
+            f"no device answered both {rows} and {columns}, since each answers one field of this survey only; to see"
+            " how two questions go together, put them in one joint group and publish a new version"
+        )
     moments = _Moments(len(left.names), len(right.names))
     for packed in scan:
         moments.add(packed, survey.width, left, right)
@@ -65,15 +71,19 @@ class _Scores:
         mechanism = place.field.mechanism
         if isinstance(mechanism, Geometric) or question.levels:
             raise PairError(f"{question.id} is a number without bins: only its mean can be estimated, not its shares")
-        if isinstance(mechanism, Sampled):
-            return cls._of_sampled(place, question, mechanism)
+        if isinstance(mechanism, Drawn):
+            return cls._of_drawn(place, question, mechanism)
         if isinstance(mechanism, Flip):
             return cls._of_flip(place, question, mechanism)
         return cls._of_sets(place, question, mechanism)
 
     @classmethod
-    def _of_sampled(cls, place: Columns, question: Question, mechanism: Sampled) -> "_Scores":
-        """An option counts as often as it is asked about seldom."""
+    def _of_drawn(cls, place: Columns, question: Question, mechanism: Drawn) -> "_Scores":
+        """An option counts as often as it is asked about seldom.
+
+        The noise of options that are asked together is one draw; but each option alone is a coin with p and q, and
+        what several say together is seen in the sums of a scan.
+        """
         p, q, rare = float(mechanism.p), float(mechanism.q), mechanism.size / mechanism.draw
         names = [*question.labels, *([NO_ANSWER] if question.optional else [])]
         slope, ones = np.zeros((mechanism.width, len(names))), np.ones(len(names))
@@ -92,20 +102,19 @@ class _Scores:
         return cls(place, question.labels, slope, offset, still, 1 + still[::-1] - still, table)
 
     @classmethod
-    def _of_sets(cls, place: Columns, question: Question, mechanism: Subset | Unary) -> "_Scores":
+    def _of_sets(cls, place: Columns, question: Question, mechanism: Subset) -> "_Scores":
         """Each answer is a set of the field's symbols: u = (Σ b − mq)/(p−q) over its m symbols."""
         p, q = float(mechanism.p), float(mechanism.q)
         one, neither = channel.together(mechanism)
         sets = members(place.field, question)
-        slope, m = np.zeros((mechanism.size, len(sets))), len(sets[0])
+        slope, m = np.zeros((mechanism.size, len(sets))), np.array([float(len(symbols)) for symbols in sets])
         for i, symbols in enumerate(sets):
             slope[symbols, i] = 1 / (p - q)
         still = (m * q + m * (m - 1) * neither - (m * q) ** 2) / (p - q) ** 2
         gain = (p - q + 2 * (m - 1) * (one - neither) - 2 * m * q * (p - q)) / (p - q) ** 2
-        ones, names = np.ones(len(sets)), tuple(name for name, _ in symbol_names(question))
-        single = isinstance(mechanism, Subset) and mechanism.weight == 1
-        table = (m * q * ones, p - q) if single else None
-        return cls(place, names, slope, -m * q / (p - q) * ones, still * ones, gain * ones, table)
+        names = tuple(name for name, _ in symbol_names(question))
+        table = (m * q, p - q) if mechanism.weight == 1 else None
+        return cls(place, names, slope, -m * q / (p - q), still, gain, table)
 
     def read(self, bits: Bits) -> Floats:
         """The scores of some reports."""
@@ -125,11 +134,8 @@ class _Moments:
         self.ruv, self.ruv2 = np.zeros(shape), np.zeros(shape)  # r: the score of the first row
 
     def add(self, packed: Bits, width: int, left: _Scores, right: _Scores) -> None:
-        """Add the reports that answer both questions."""
+        """Add some reports."""
         bits = np.unpackbits(packed, axis=1, count=width)
-        for asked in (left.place.asked, right.place.asked):
-            if asked is not None:
-                bits = bits[bits[:, asked] > 0]
         u, v = left.read(bits), right.read(bits)
         u2, v2, ru = u * u, v * v, u * u[:, :1]
         self.n += len(bits)
@@ -152,7 +158,7 @@ def _separate(sums: _Moments, left: _Scores, right: _Scores, options: Options) -
     for i, j in np.ndindex(value.shape):
         point, spread = float(value[i, j]), (float(least[i, j]), float(g[i, 0] * h[0, j]), -1.0)
         cells.append(Cell((names[0][i], names[1][j]), share(n, point, *score(point, 1.0, spread, n, z))))
-    if not any(isinstance(one.place.field.mechanism, Sampled) for one in (left, right)):  # the cells hold everything
+    if not any(isinstance(one.place.field.mechanism, Drawn) for one in (left, right)):  # the cells hold everything
         points = project(value.ravel())
         cells = [
             Cell(cell.options, replace(cell.estimate, estimate=float(point)))
@@ -160,7 +166,8 @@ def _separate(sums: _Moments, left: _Scores, right: _Scores, options: Options) -
         ]
     known = rows > z * np.sqrt(np.maximum(a + held * g - held**2, 0)[:, 0] / n)
     by_cell = least, held * g * h - 2 * columns * a, a - held * g + 0 * columns
-    within, differences = by_row(names, Rows(value, rows, known, by_cell, _correlation(sums)), n, z)
+    everywhere = np.ones(value.shape, dtype=bool)
+    within, differences = by_row(names, Rows(value, rows, known, by_cell, _correlation(sums), everywhere), n, z)
     return Crosstab(*names, n, cells, within, differences, _independence(sums, left, right))
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from client.definition import Question
-from client.mechanism import Subset, Unary
+from client.mechanism import Subset
+from client.question import Question
 from client.words import digit_label
 from survey_app.estimate import functional
 from survey_app.estimate.functional import indicator
@@ -28,10 +28,10 @@ class Quantile:
     coverage: Coverage
 
 
-def _mechanism(evidence: Evidence, question: Question) -> Subset | Unary | None:
+def _mechanism(evidence: Evidence, question: Question) -> Subset | None:
     """The mechanism, where the question has symbols whose shares add up, and reports enough to estimate them."""
     mechanism = evidence.field.mechanism
-    if not isinstance(mechanism, Subset | Unary) or question.type == "multiple" or question.levels:
+    if not isinstance(mechanism, Subset) or question.type == "multiple" or question.levels:
         return None
     return mechanism if evidence.n >= LEAST_REPORTS else None
 
@@ -88,7 +88,7 @@ def answered(evidence: Evidence, question: Question, options: Options) -> list[E
     mechanism = evidence.field.mechanism
     if not question.optional or question.levels or evidence.n < LEAST_REPORTS or question.no_answer > MOST_ANSWERED:
         return []
-    if not isinstance(mechanism, Subset | Unary):
+    if not isinstance(mechanism, Subset):
         return []
     sets = members(evidence.field, question)
     everyone = np.ones(mechanism.size) - indicator(mechanism.size, sets[question.no_answer])

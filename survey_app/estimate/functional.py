@@ -5,14 +5,12 @@ distribution of Σ a_i over the bits of one report: one score where one symbol i
 are.
 """
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtri
 
-from client.mechanism import Subset, Unary
+from client.mechanism import Subset
 from survey_app.channel import Categorical, Floats, subset_moments
 from survey_app.estimate.intervals import (
     Interval,
@@ -38,17 +36,16 @@ def unbiased(mechanism: Categorical, counts: Counts, n: int, scores: Sequence[fl
     """The unbiased estimate of Σ a_i f_i."""
     p, q = float(mechanism.p), float(mechanism.q)
     a = np.asarray(scores, dtype=float)
-    low = float(a.min()) if isinstance(mechanism, Unary) else 0.0  # unary shares do not sum to 1, the true ones do
-    return low + float(((a - low) @ counts / n - q * (a - low).sum()) / (p - q))
+    return float((a @ counts / n - q * a.sum()) / (p - q))
 
 
 def union(
-    mechanism: Subset | Unary, counts: Counts, n: int, members: Sequence[int], options: Options, *, sample: bool = True
+    mechanism: Subset, counts: Counts, n: int, members: Sequence[int], options: Options, *, sample: bool = True
 ) -> Limits:
     """For the share of a set of symbols; exact where every report names one symbol, or where the set is one symbol."""
     if len(members) == 1:
         return binomial(int(counts[members[0]]), n, mechanism.p, mechanism.q, options, sample=sample)
-    if isinstance(mechanism, Subset) and mechanism.weight == 1:
+    if mechanism.weight == 1:
         p, q = mechanism.p + (len(members) - 1) * mechanism.q, len(members) * mechanism.q
         if p >= 1:
             return Limits(*[Interval(1.0, 1.0, Method.CERTAIN)] * (3 if sample else 2))
@@ -58,12 +55,10 @@ def union(
     return Limits(raw.around(unbiased(mechanism, counts, n, scores), 0, 1), raw)
 
 
-def mean(mechanism: Subset | Unary, counts: Counts, n: int, scores: Sequence[float] | Floats, alpha: float) -> Interval:
+def mean(mechanism: Subset, counts: Counts, n: int, scores: Sequence[float] | Floats, alpha: float) -> Interval:
     """For Σ a_i f_i, not yet cut to its possible range."""
     p, q = float(mechanism.p), float(mechanism.q)
     a = np.asarray(scores, dtype=float)
-    if isinstance(mechanism, Unary):
-        return _unary(mechanism, counts, n, a, alpha)
     if mechanism.weight == 1:
         of_scores = dirichlet(a.tolist(), counts.tolist(), alpha)
         return of_scores.mapped(1 / (p - q), -q * float(a.sum()) / (p - q))
@@ -71,7 +66,7 @@ def mean(mechanism: Subset | Unary, counts: Counts, n: int, scores: Sequence[flo
 
 
 def ratio(
-    mechanism: Subset | Unary,
+    mechanism: Subset,
     counts: Counts,
     n: int,
     top: Floats,
@@ -91,7 +86,7 @@ def ratio(
 
     def limit(r: float, upper: bool) -> float:
         scores, moved = top - r * bottom, below if upper else -above
-        if isinstance(mechanism, Subset) and mechanism.weight == 1:
+        if mechanism.weight == 1:
             zero = q * float(scores.sum()) - moved * (p - q)
             return dirichlet_excess(scores.tolist(), counts.tolist(), zero, alpha, upper=upper)
         around_zero = mean(mechanism, counts, n, scores, alpha)
@@ -126,20 +121,3 @@ def _subset(mechanism: Subset, counts: Counts, n: int, a: Floats, alpha: float) 
     of_part = korn_graubard((s - low) / (high - low), variance, n, alpha)
     slope = (high - low) / (p - q)
     return of_part.mapped(slope, (low - q * float(a.sum())) / (p - q))
-
-
-def _unary(mechanism: Unary, counts: Counts, n: int, a: Floats, alpha: float) -> Interval:
-    """A normal approximation with a correction, on scores scaled to [0, 1]."""
-    p, q = float(mechanism.p), float(mechanism.q)
-    low, width = float(a.min()), float(a.max() - a.min())
-    if width == 0:
-        return Interval(low, low, Method.NORMAL)
-    scaled = (a - low) / width
-    shares = (counts / n - q) / (p - q)
-    point = float(scaled @ shares)
-    inside = min(max(point, 0.0), 1.0)
-    squares = min(max(float(scaled**2 @ shares), 0.0), 1.0)
-    variance = q * (1 - q) * float((scaled**2).sum()) + abs(p * (1 - p) - q * (1 - q)) * squares
-    variance += (p - q) ** 2 * inside * (1 - inside)
-    half = (float(ndtri(1 - alpha / 2)) * math.sqrt(variance / n) + 1 / (2 * n)) / (p - q)
-    return Interval(point - half, point + half, Method.NORMAL).mapped(width, low)

@@ -8,7 +8,8 @@ distances between each estimate and its own limits, neither guarded nor cut.
 import math
 from collections.abc import Sequence
 
-from client.definition import Question, Survey
+from client.definition import Survey
+from client.question import Question
 from survey_app.estimate.intervals import Interval, Limits, Method
 from survey_app.estimate.question import Estimate, clamp, scores_of
 

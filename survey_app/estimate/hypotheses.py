@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, xlogy
 
-from client.mechanism import Flip, Subset, Unary
+from client.mechanism import Flip, Subset
 from survey_app import channel
 from survey_app.channel import Floats
 
@@ -68,35 +68,38 @@ def quadratic(cross: Floats, left: tuple[Floats, Floats], right: tuple[Floats, F
     return _tested("quadratic form in the covariances of the stored bits", statistic, df, n)
 
 
-def likelihood_ratio(counts: Floats, p: float, q: float) -> Test:
-    """Independence in a joint field that reports one cell: λ = q + (p−q) a_i b_j against free cells."""
+def likelihood_ratio(counts: Floats, slope: float, base: float | Floats) -> Test:
+    """Independence in a joint field that reports one cell: λ = base + slope a_i b_j against free cells.
+
+    `slope` is p − q, `base` what a cell has of noise alone: q for each of its symbols.
+    """
     rows, columns = counts.shape
     n = float(counts.sum())
-    shares = np.clip((counts / n - q) / (p - q), 0, None)
+    shares = np.clip((counts / n - base) / slope, 0, None)
     shares = shares / shares.sum()
     margins = shares.sum(axis=1), shares.sum(axis=0)
     even = np.full(rows, 1 / rows), np.full(columns, 1 / columns)
-    best = min(_independent(counts, p, q, *start) for start in (margins, even))
+    best = min(_independent(counts, slope, base, *start) for start in (margins, even))
     free = -float(xlogy(counts, counts / n).sum())
     df = (rows - 1) * (columns - 1)
     return _tested("likelihood ratio of independent cells", max(2 * (best - free), 0.0), df, int(n))
 
 
-def _independent(counts: Floats, p: float, q: float, a: Floats, b: Floats) -> float:
+def _independent(counts: Floats, slope: float, base: float | Floats, a: Floats, b: Floats) -> float:
     """The least −log L of independent cells, by Fisher's scoring; a and b sum to one, and λ stays positive."""
     n, (rows, columns) = float(counts.sum()), counts.shape
     free_rows, free_columns = (np.vstack([np.eye(k - 1), -np.ones(k - 1)]) for k in (rows, columns))
 
     def loss(a: Floats, b: Floats) -> tuple[float, Floats]:
-        cells = q + (p - q) * np.outer(a, b)
+        cells = base + slope * np.outer(a, b)
         return -float(xlogy(counts, cells).sum()) if cells.min() > 0 else np.inf, cells
 
     value, cells = loss(a, b)
     for _ in range(MOST_STEPS):
-        slope = np.concatenate([np.kron(free_rows, b[:, None]), np.kron(a[:, None], free_columns)], axis=1)
+        moves = np.concatenate([np.kron(free_rows, b[:, None]), np.kron(a[:, None], free_columns)], axis=1)
         root = np.sqrt(cells.ravel())
         residual = (counts.ravel() / n - cells.ravel()) / root
-        step = np.linalg.lstsq((p - q) * slope / root[:, None], residual, rcond=None)[0]
+        step = np.linalg.lstsq(slope * moves / root[:, None], residual, rcond=None)[0]
         size = 1.0
         while size > TINY:
             moved = a + size * free_rows @ step[: rows - 1], b + size * free_columns @ step[rows - 1 :]
@@ -133,7 +136,7 @@ def wald(cells: Floats, spread: Floats, n: int) -> Test:
     return _tested("Wald's test of the cells against the product of their margins", statistic, rank, n)
 
 
-def goodness_of_fit(mechanism: Flip | Subset | Unary, counts: Floats, n: int, shares: Floats) -> Test:
+def goodness_of_fit(mechanism: Flip | Subset, counts: Floats, n: int, shares: Floats) -> Test:
     """Whether the true shares may be these: the counts against n(q + (p−q) f0), with the covariance under f0.
 
     Where a report names one symbol, it is Pearson's test.

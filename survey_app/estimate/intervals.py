@@ -2,8 +2,7 @@
 
 For a binomial count: guarded Clopper–Pearson, guaranteed to cover with at least the nominal probability, never empty.
 For a mean of scores of single symbols: Dirichlet–Clopper–Pearson, conjectured to cover (it is Clopper–Pearson where
-there are two scores). For what is neither: Korn and Graubard's effective counts, or a normal approximation with a
-correction, both labelled approximate.
+there are two scores). For what is neither: Korn and Graubard's effective counts, labelled approximate.
 """
 
 import math
@@ -36,8 +35,6 @@ class Method(StrEnum):
     FINITE_POPULATION = "finite_population"
     DIRICHLET = "dirichlet"
     KORN_GRAUBARD = "korn_graubard"
-    NORMAL = "normal"
-    QUADRATIC = "quadratic"
     FIELLER = "fieller"
     SCORE = "score"
     MOVER = "mover"
@@ -262,16 +259,3 @@ def korn_graubard(mean: float, variance: float, n: int, alpha: float) -> Interva
     effective = n * max(mean * (1 - mean), 1e-12) / variance * ratio**2
     low, high = clopper_pearson(effective * mean, effective * mean, effective, alpha)
     return Interval(low, high, Method.KORN_GRAUBARD)
-
-
-def geometric_mean(mean: float, top: float, noise: float, n: int, alpha: float) -> Interval:
-    """For the mean of levels from 0 to `top` under noise of known variance: the roots of a quadratic.
-
-    (m − μ)² = c² (s² + μ(top − μ))/n with c = z + 0.21/n, since a level of mean μ varies by at most μ(top − μ). An m
-    beyond the range is moved there first: what it excludes, it excludes there too, and the roots are never one point.
-    """
-    mean = min(max(mean, 0.0), top)
-    c = (float(ndtri(1 - alpha / 2)) + 0.21 / n) ** 2 / n
-    a, b, d = 1 + c, -(2 * mean + c * top), mean * mean - c * noise
-    root = math.sqrt(b * b - 4 * a * d)
-    return Interval((-b - root) / (2 * a), (-b + root) / (2 * a), Method.QUADRATIC)

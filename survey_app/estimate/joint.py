@@ -3,13 +3,14 @@
 import numpy as np
 from scipy.special import ndtri
 
-from client.definition import Question
-from client.mechanism import Flip, Geometric, Sampled, Subset, Unary
+from client.mechanism import Subset
+from client.question import Question
 from survey_app import channel
 from survey_app.channel import Floats
 from survey_app.estimate import hypotheses
+from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.question import LEAST_REPORTS, Evidence, joint_cells
+from survey_app.estimate.question import LEAST_REPORTS, Evidence, joint_cells, joint_members
 from survey_app.estimate.tables import Crosstab, Names, Rows, by_row
 
 
@@ -18,49 +19,52 @@ def joint_crosstab(
 ) -> Crosstab:
     """From the tally: cells exactly, the rest from the covariance of the stored bits at the estimated shares."""
     mechanism, n = evidence.field.mechanism, evidence.n
-    if n < LEAST_REPORTS or isinstance(mechanism, Flip | Sampled | Geometric):
+    if n < LEAST_REPORTS or not isinstance(mechanism, Subset):
         return Crosstab(*names, n, [], [], [], None)
-    shape = questions[0].size, questions[1].size
-    counts = _cell_counts(evidence, questions).reshape(shape)
-    each = mechanism.size // counts.size
+    counts, sizes = _cells(evidence, questions)
     p, q = float(mechanism.p), float(mechanism.q)
-    value = (counts / n - each * q) / (p - q)
+    value = (counts / n - sizes * q) / (p - q)
     shares = np.clip(value.ravel(), 0, None)
-    shares = shares / shares.sum() if shares.sum() > 0 else np.full(counts.size, 1 / counts.size)
-    spread = channel.covariance(mechanism, shares, each) / (p - q) ** 2
-    z = float(ndtri(1 - options.among(counts.size).alpha / 2))
-    within, differences = by_row(names, _rows(mechanism, value, spread, each, n, z), n, z)
-    if isinstance(mechanism, Subset) and mechanism.weight == 1:
-        test = hypotheses.likelihood_ratio(counts, p + (each - 1) * q, each * q)
-    else:
-        test = hypotheses.wald(value, spread, n)
+    shares = shares / shares.sum() if shares.sum() > 0 else sizes.ravel() / sizes.sum()
+    spread = channel.covariance(mechanism, shares, sizes.ravel()) / (p - q) ** 2
+    z = float(ndtri(1 - options.among(int((sizes > 0).sum())).alpha / 2))
+    within, differences = by_row(names, _rows(mechanism, value, spread, sizes, n, z), n, z)
+    test = _test(mechanism, counts, sizes, value, spread, n)
     return Crosstab(*names, n, joint_cells(evidence, questions, options), within, differences, test)
 
 
-def _cell_counts(evidence: Evidence, questions: tuple[Question, Question]) -> Floats:
-    """How often each cell of two questions was reported, whatever the other questions of the field say."""
-    digits = np.unravel_index(np.arange(evidence.field.size), [one.size for one in evidence.field.questions])
-    row, column = (digits[evidence.field.questions.index(question)] for question in questions)
-    cells = questions[0].size * questions[1].size
-    counts: Floats = np.bincount(
-        row * questions[1].size + column, weights=evidence.counts.astype(float), minlength=cells
-    ).astype(float)
-    return counts
+def _cells(evidence: Evidence, questions: tuple[Question, Question]) -> tuple[Floats, Floats]:
+    """How often each cell of two questions was reported, whatever the other questions of the field say, and how many
+    symbols of the field it has: none if it cannot occur.
+    """
+    shape = questions[0].size, questions[1].size
+    counts, sizes = np.zeros(shape), np.zeros(shape)
+    for cell, symbols in joint_members(evidence.field, questions).items():
+        counts[cell], sizes[cell] = evidence.counts[symbols].sum(), len(symbols)
+    return counts, sizes
 
 
-def _rows(mechanism: Subset | Unary, value: Floats, spread: Floats, each: int, n: int, z: float) -> Rows:
+def _test(mechanism: Subset, counts: Floats, sizes: Floats, value: Floats, spread: Floats, n: int) -> Test | None:
+    """Of independence; there is nothing to test where one question hides the other."""
+    if not sizes.all():
+        return None
+    if mechanism.weight == 1:
+        return hypotheses.likelihood_ratio(counts, float(mechanism.p - mechanism.q), sizes * float(mechanism.q))
+    return hypotheses.wald(value, spread, n)
+
+
+def _rows(mechanism: Subset, value: Floats, spread: Floats, sizes: Floats, n: int, z: float) -> Rows:
     """The shares within rows: with a = 1 − r for the symbols of a cell, −r for the others of its row, and q, c1 and c2
     of `channel`, Σ a b of one report varies by (q−c2) Σa² + (c2−q²)(Σa)² + (p−q−2(c1−c2)) r(1−r) P, P the row's share.
     """
     p, q = float(mechanism.p), float(mechanism.q)
     one, neither = channel.together(mechanism)
-    size = each * value.shape[1]
-    sums = value.sum(axis=1)
+    row, sums = sizes.sum(axis=1)[:, None], value.sum(axis=1)
     own, other = (q - neither) / (p - q) ** 2, (neither - q * q) / (p - q) ** 2
-    moved = (p - q - 2 * (one - neither)) / (p - q) ** 2 * np.clip(sums, 0, 1)
-    v0 = own * each + other * each * each
-    v1 = -2 * own * each - 2 * other * each * size + moved
-    v2 = own * size + other * size * size - moved
+    moved = (p - q - 2 * (one - neither)) / (p - q) ** 2 * np.clip(sums, 0, 1)[:, None]
+    v0 = own * sizes + other * sizes**2
+    v1 = -2 * own * sizes - 2 * other * sizes * row + moved
+    v2 = own * row + other * row**2 - moved
     parts = spread.reshape(*value.shape, *value.shape)
     to_row = parts.sum(axis=3)  # of each cell with each row
     rows = to_row.sum(axis=1)
@@ -73,5 +77,4 @@ def _rows(mechanism: Subset | Unary, value: Floats, spread: Floats, each: int, n
     scale = np.sqrt(np.maximum(mine * mine[0], 0))
     correlation = np.clip(np.divide(both, scale, out=np.zeros_like(both), where=scale > 0), -1, 1)
     known = sums > z * np.sqrt(np.diag(rows) / n)
-    shape = np.ones_like(value)
-    return Rows(value, sums, known, (v0 * shape, v1[:, None] * shape, v2[:, None] * shape), correlation)
+    return Rows(value, sums, known, (v0, v1, v2 + 0 * value), correlation, sizes > 0)

@@ -6,20 +6,18 @@ the point to display; the intervals; `reported`, the raw share of the stored bit
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from itertools import product
 from typing import Literal
 
 import numpy as np
 
-from client.definition import Field, Question, Survey
-from client.mechanism import Flip, Geometric, Sampled, Subset, Unary
-from client.sampling import WHOLE
+from client.definition import Field, Survey
+from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.question import Question
 from client.words import NO_ANSWER, digit_label, level_value
-from survey_app.channel import Floats
+from survey_app.channel import Floats, geometric_scores
 from survey_app.estimate import functional
 from survey_app.estimate.functional import indicator
-from survey_app.estimate.intervals import Interval, Limits, Options, binomial, geometric_mean
+from survey_app.estimate.intervals import Interval, Limits, Options, binomial, dirichlet
 from survey_app.tally import Counts, Tally, columns
 
 LEAST_REPORTS = 2
@@ -77,8 +75,8 @@ def question_estimates(evidence: Evidence, question: Question, options: Options)
         return []
     if isinstance(mechanism, Geometric):
         return [_geometric(mechanism, evidence, question, options)]
-    if isinstance(mechanism, Sampled):
-        return _sampled(mechanism, evidence, question, options)
+    if isinstance(mechanism, Drawn):
+        return _drawn(mechanism, evidence, question, options)
     if isinstance(mechanism, Flip):
         return _flip(mechanism, evidence, options)
     if question.levels:
@@ -92,16 +90,11 @@ def question_estimates(evidence: Evidence, question: Question, options: Options)
 
 
 def joint_cells(evidence: Evidence, questions: Sequence[Question], options: Options) -> list[Cell]:
-    """Every cell of some questions of one joint field, the first question most significant."""
+    """Every possible cell of some questions of one joint field, the first question most significant."""
     mechanism = evidence.field.mechanism
-    if evidence.n < LEAST_REPORTS or not isinstance(mechanism, Subset | Unary):
+    if evidence.n < LEAST_REPORTS or not isinstance(mechanism, Subset):
         return []
-    places = [evidence.field.questions.index(question) for question in questions]
-    sets: dict[tuple[int, ...], list[int]] = {
-        digits: [] for digits in product(*(range(question.size) for question in questions))
-    }
-    for symbol, digits in enumerate(product(*(range(question.size) for question in evidence.field.questions))):
-        sets[tuple(digits[position] for position in places)].append(symbol)
+    sets = joint_members(evidence.field, questions)
     estimates = _disjoint(mechanism, evidence, list(sets.values()), [("", "share")] * len(sets), options)
     labels = [
         tuple(digit_label(question, digit) for question, digit in zip(questions, digits, strict=True))
@@ -110,13 +103,21 @@ def joint_cells(evidence: Evidence, questions: Sequence[Question], options: Opti
     return [Cell(label, estimate) for label, estimate in zip(labels, estimates, strict=True)]
 
 
+def joint_members(field: Field, questions: Sequence[Question]) -> dict[tuple[int, ...], list[int]]:
+    """For each combination of some questions' symbols that can occur, in order, the symbols of the field that hold it.
+
+    What cannot occur, because one question hides the other, is not there.
+    """
+    places = [field.questions.index(question) for question in questions]
+    sets: dict[tuple[int, ...], list[int]] = {}
+    for symbol, digits in enumerate(field.cells):
+        sets.setdefault(tuple(digits[place] for place in places), []).append(symbol)
+    return dict(sorted(sets.items()))
+
+
 def members(field: Field, question: Question) -> list[list[int]]:
-    """For each symbol of a question, the symbols of the field in which it occurs."""
-    place = [one.id for one in field.questions].index(question.id)
-    sets: list[list[int]] = [[] for _ in range(question.size)]
-    for symbol, digits in enumerate(product(*(range(one.size) for one in field.questions))):
-        sets[digits[place]].append(symbol)
-    return sets
+    """For each symbol of a question, the symbols of the field in which it occurs; each occurs in some."""
+    return list(joint_members(field, [question]).values())
 
 
 def symbol_names(question: Question) -> list[Name]:
@@ -136,7 +137,7 @@ def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
 
 
 def union_estimate(
-    mechanism: Subset | Unary, evidence: Evidence, symbols: Sequence[int], name: Name, options: Options
+    mechanism: Subset, evidence: Evidence, symbols: Sequence[int], name: Name, options: Options
 ) -> Estimate:
     """The share of a set of the field's symbols."""
     counts, n = evidence.counts, evidence.n
@@ -147,7 +148,7 @@ def union_estimate(
 
 
 def _disjoint(
-    mechanism: Subset | Unary,
+    mechanism: Subset,
     evidence: Evidence,
     sets: Sequence[Sequence[int]],
     names: Sequence[Name],
@@ -163,7 +164,7 @@ def _disjoint(
     ]
 
 
-def _shares(mechanism: Subset | Unary, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
+def _shares(mechanism: Subset, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
     return _disjoint(mechanism, evidence, members(evidence.field, question), symbol_names(question), options)
 
 
@@ -185,7 +186,7 @@ def _flip(mechanism: Flip, evidence: Evidence, options: Options) -> list[Estimat
     return lines
 
 
-def _sampled(mechanism: Sampled, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
+def _drawn(mechanism: Drawn, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
     """Each option among those asked about it."""
     estimates: list[Estimate] = []
     p, q = float(mechanism.p), float(mechanism.q)
@@ -205,7 +206,7 @@ def _sampled(mechanism: Sampled, evidence: Evidence, question: Question, options
     return estimates
 
 
-def _options(mechanism: Subset | Unary, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
+def _options(mechanism: Subset, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
     """The options of a multiple that was randomized as one choice of 2^m sets: unions of those sets."""
     sets = members(evidence.field, question)
     each = options.among(len(question.labels) + question.optional)
@@ -219,8 +220,8 @@ def _options(mechanism: Subset | Unary, evidence: Evidence, question: Question, 
     return estimates
 
 
-def _levels(mechanism: Subset | Unary, evidence: Evidence, question: Question, options: Options) -> Estimate:
-    if len(evidence.field.questions) == 1 and isinstance(mechanism, Subset) and mechanism.size == 2:
+def _levels(mechanism: Subset, evidence: Evidence, question: Question, options: Options) -> Estimate:
+    if mechanism.size == 2:
         return _two_levels(mechanism, evidence, int(evidence.counts[1]), question, options)
     return _mean(mechanism, evidence, question, _level_scores(question), options)
 
@@ -247,7 +248,7 @@ def _mean_of_share(share: float, limits: Limits, scores: Sequence[float], n: int
 
 
 def _mean(
-    mechanism: Subset | Unary, evidence: Evidence, question: Question, scores: Sequence[float], options: Options
+    mechanism: Subset, evidence: Evidence, question: Question, scores: Sequence[float], options: Options
 ) -> Estimate:
     """The mean score; of an optional question, the mean among those who answered (Fieller)."""
     low, high, n = min(scores), max(scores), evidence.n
@@ -268,18 +269,13 @@ def _mean(
 
 
 def _geometric(mechanism: Geometric, evidence: Evidence, question: Question, options: Options) -> Estimate:
-    """The mean of noisy levels: two's complement, so the first column counts negatively."""
-    width, n = mechanism.width, evidence.n
-    weights = [-(2 ** (width - 1)), *(2 ** (width - 1 - i) for i in range(1, width))]
-    mean = float(sum(weight * int(count) for weight, count in zip(weights, evidence.counts, strict=True)) / n)
-    ratio, top = mechanism.ratio / WHOLE, mechanism.size - 1
-    near = geometric_mean(mean, top, 2 * ratio / (1 - ratio) ** 2, n, options.alpha)
-    limits = Limits(near.clipped(0, top), near.mapped(1, mean - clamp(mean, 0, top)))
-    low = Fraction(question.min)
-    slope = float((Fraction(question.max) - low) / (question.levels - 1))
-    value = slope * mean + float(low)
-    point = clamp(value, float(low), float(question.max))
-    return Estimate("mean", "mean", n, point, limits.mapped(slope, float(low)), value, None)
+    """The mean of the noisy levels, the ends counting for all that was cut there."""
+    n, scores = evidence.n, geometric_scores(mechanism)
+    low, step = float(question.min), float(level_value(question, 1) - level_value(question, 0))
+    value = low + step * float(scores @ evidence.counts / n)
+    raw = dirichlet(scores.tolist(), evidence.counts.tolist(), options.alpha).mapped(step, low)
+    high = float(question.max)
+    return Estimate("mean", "mean", n, clamp(value, low, high), Limits(raw.around(value, low, high), raw), value, None)
 
 
 def project(shares: Floats) -> Floats:

@@ -27,7 +27,10 @@ class PairError(Exception):
 
 @dataclass(frozen=True)
 class Crosstab:
-    """Cells by row and column; shares within each row; their differences to the first row; a test."""
+    """Cells by row and column; shares within each row; their differences to the first row; a test.
+
+    A cell that cannot occur is in none of the lists; and where there is one, nothing is tested.
+    """
 
     rows: Names
     columns: Names
@@ -50,6 +53,7 @@ class Rows:
     known: npt.NDArray[np.bool_]  # by row: whether the reports exclude that nobody is in it
     spread: tuple[Floats, Floats, Floats]  # v0, v1, v2 by cell
     correlation: Floats  # of the share within each row with that within the first
+    possible: npt.NDArray[np.bool_]  # by cell: whether it can occur
 
 
 def score(top: float, bottom: float, spread: tuple[float, float, float], n: int, z: float) -> tuple[float, float]:
@@ -80,26 +84,39 @@ def share(n: int, value: float, low: float, high: float) -> Estimate:
 
 
 def by_row(names: tuple[Names, Names], rows: Rows, n: int, z: float) -> tuple[list[Cell], list[Cell]]:
-    """The shares within rows, and their differences to the first row (MOVER with the correlation of both)."""
+    """The shares within rows, and their differences to the first row (MOVER with the correlation of both).
+
+    The only possible cell of a row holds all of it, and has no difference to anything.
+    """
     within: list[Cell] = []
     differences: list[Cell] = []
-    first: list[Estimate] = []
-    for i, j in np.ndindex(rows.cells.shape):
+    alone = rows.possible.sum(axis=1) == 1
+    first: dict[int, Estimate] = {}
+    for i, j in np.argwhere(rows.possible).tolist():
+        label = names[0][i], names[1][j]
+        if alone[i]:
+            within.append(Cell(label, _whole(n)))
+            continue
         top, bottom = float(rows.cells[i, j]), float(rows.sums[i])
         low, high = 0.0, 1.0
         if rows.known[i]:
             v0, v1, v2 = (float(part[i, j]) for part in rows.spread)
             low, high = score(top, bottom, (v0, v1, v2), n, z)
         one = share(n, top / bottom if bottom > 0 else math.nan, low, high)
-        label = names[0][i], names[1][j]
         within.append(Cell(label, one))
         if i == 0:
-            first.append(one)
-            continue
-        both = bool(rows.known[i] and rows.known[0])
-        rho = min(float(rows.correlation[i, j]), 1 - 2 / n) if both else None  # of two reports nobody knows it
-        differences.append(Cell(label, _difference(n, one, first[j], rho)))
+            first[j] = one
+        elif j in first:
+            both = bool(rows.known[i] and rows.known[0])
+            rho = min(float(rows.correlation[i, j]), 1 - 2 / n) if both else None  # of two reports nobody knows it
+            differences.append(Cell(label, _difference(n, one, first[j], rho)))
     return within, differences
+
+
+def _whole(n: int) -> Estimate:
+    """All of something, by what it is."""
+    certain = Interval(1.0, 1.0, Method.CERTAIN)
+    return Estimate("", "share", n, 1.0, Limits(certain, certain), 1.0, None)
 
 
 def _difference(n: int, one: Estimate, first: Estimate, correlation: float | None) -> Estimate:

@@ -10,8 +10,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from client import words
-from client.definition import Question, Survey
+from client.definition import Survey
 from client.mechanism import EXACT
+from client.question import Question
 from client.verify import spend
 
 SUSPICION = 20  # someone thought: one in so many; the one that docs/methods.md §13 tells
@@ -82,7 +83,7 @@ def share(p: Fraction, q: Fraction) -> Share:
 
 def total(survey: Survey) -> Decimal:
     """What the whole survey can spend on one person."""
-    return spend((field.mechanism.epsilon for field in survey.fields), survey.ask)
+    return spend((field.mechanism.epsilon for field in survey.fields), ask=survey.ask)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ def together(survey: Survey) -> list[Together]:
     """Every tree of questions that depend on one another.
 
     A hidden question answers "no answer", so its report speaks of the earlier one too; and an answer to it implies the
-    earlier answer, so that the earlier report, and those of its siblings, speak of this one.
+    earlier answer, so that the earlier report, and those of its siblings, speak of this one. With `ask` a device sends
+    one of their reports, and a tree in one field is nothing but this field.
     """
     trees: dict[str, list[Question]] = {}
     of: dict[str, list[Question]] = {}
@@ -107,9 +109,11 @@ def together(survey: Survey) -> list[Together]:
         of[question.id] = root
     dependent = []
     for tree in trees.values():
-        if len(tree) > 1:
-            fields = [field for field in survey.fields if any(question in tree for question in field.questions)]
-            dependent.append(Together(tuple(tree), spend((field.mechanism.epsilon for field in fields), None)))
+        fields = [field for field in survey.fields if any(question in tree for question in field.questions)]
+        if len(tree) > 1 and not (survey.ask and len(fields) == 1):
+            dependent.append(
+                Together(tuple(tree), spend((field.mechanism.epsilon for field in fields), ask=survey.ask))
+            )
     return dependent
 
 

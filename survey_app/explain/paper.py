@@ -119,23 +119,33 @@ class Sheet:
 
     @property
     def too_many(self) -> bool:
-        """Whether each person is asked only some fields, and a die has too few faces to pick them."""
+        """Whether each person answers one field, and a die has too few faces to pick it."""
         return self.picked and len(self.recipes) > MOST_ASKED_BY_DIE
 
     @property
+    def uneven(self) -> bool:
+        """Whether each person answers one field, and these are not equally likely, as the faces of a die are."""
+        return self.picked and len({field.chance for field in self.survey.fields}) > 1
+
+    @property
     def picked(self) -> bool:
-        """Whether a die has to pick the fields first."""
-        return self.survey.ask is not None and self.survey.ask < len(self.recipes)
+        """Whether a die has to pick the field first."""
+        return self.survey.ask and len(self.recipes) > 1
+
+    @property
+    def fillable(self) -> bool:
+        """Whether a person can fill it in: something is on it, and a die can pick the field where one is picked."""
+        return any(self.recipes) and not (self.too_many or self.uneven)
 
     @property
     def enterable(self) -> bool:
         """Whether a filled sheet makes a valid report."""
-        return any(self.recipes) and not self.missing and not self.too_many
+        return self.fillable and not self.missing
 
     @property
     def epsilon(self) -> Decimal:
         """What a sheet gives away: what is not on it is sent as "no answer", which says nothing about the person."""
-        return spend((made.epsilon for made in self.recipes if made), self.survey.ask)
+        return spend((made.epsilon for made in self.recipes if made), ask=self.survey.ask)
 
 
 def sheet(survey: Survey) -> Sheet:

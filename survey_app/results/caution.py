@@ -6,10 +6,11 @@ docs/methods.md §1, §9 and §13. Everything follows from the published mechani
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from client.definition import Field, Question, Survey
-from client.mechanism import Flip, Geometric, Sampled, Subset, Unary
-from client.words import level_value
-from survey_app.channel import bit_variance, share_variance, union_variance
+from client.definition import Field, Survey
+from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.question import Question
+from client.words import digit_label, level_value
+from survey_app.channel import geometric_scores, share_variance, union_variance
 from survey_app.estimate.question import members
 from survey_app.results.document import Line, Results
 
@@ -17,25 +18,26 @@ UNTRUE = (0.1, 0.3)  # shares of true Yes that might have answered No
 INVENTED = 0.01  # a share of reports that might be made up
 
 
-def symbols_of(field: Field, question: Question) -> int:
-    """How many symbols of a field one answer to a question stands for."""
-    alone = field.size // question.size
-    return alone * (question.no_answer // 2 if question.type == "multiple" else 1)
+def answer_sizes(field: Field, question: Question) -> dict[str, int]:
+    """How many symbols of a field each answer to a question stands for."""
+    sizes = [len(symbols) for symbols in members(field, question)][: question.no_answer]
+    if question.type != "multiple":
+        return {digit_label(question, digit): size for digit, size in enumerate(sizes)}
+    return {
+        label: sum(size for mask, size in enumerate(sizes) if mask >> option & 1)
+        for option, label in enumerate(question.labels)
+    }
 
 
-def design_effect(field: Field, question: Question, share: float) -> float | None:
+def design_effect(field: Field, question: Question, option: str, share: float) -> float | None:
     """How many times more reports a share needs than without noise, n·Var/(π(1−π)); None where there is no share."""
     mechanism = field.mechanism
     if isinstance(mechanism, Geometric) or question.levels or not 0 < share < 1:
         return None
-    if isinstance(mechanism, Sampled):  # n counts only those who were asked about the option
+    if isinstance(mechanism, Subset):
+        variance = union_variance(mechanism, answer_sizes(field, question)[option], share)
+    else:  # n counts only those who were asked about the option
         variance = share_variance(float(mechanism.p), float(mechanism.q), share)
-    elif isinstance(mechanism, Flip) or symbols_of(field, question) == 1:
-        variance = bit_variance(mechanism, share)
-    elif isinstance(mechanism, Subset):
-        variance = union_variance(mechanism, symbols_of(field, question), share)
-    else:
-        return None
     return variance / (share * (1 - share))
 
 
@@ -45,7 +47,7 @@ def worth(field: Field, question: Question, lines: Sequence[Line]) -> tuple[Line
     if not shares:
         return None
     line = min(shares, key=lambda share: abs(share.estimate - 0.5))
-    effect = design_effect(field, question, line.estimate)
+    effect = design_effect(field, question, line.option, line.estimate)
     return (line, line.n / effect) if effect else None
 
 
@@ -57,44 +59,33 @@ def largest_shift(survey: Survey, field: Field, question: Question, invented: fl
     mean among those who answered has no such bound.
     """
     mechanism = field.mechanism
-    among = len(survey.fields) / survey.ask if survey.ask else 1.0
-    if isinstance(mechanism, Sampled):
+    among = 1 / float(survey.part(field))
+    if isinstance(mechanism, Drawn):
         among *= mechanism.size / mechanism.draw
     portion = min(invented * among, 1.0)
+    values = [float(level_value(question, level)) for level in range(question.levels)]
     if isinstance(mechanism, Geometric):
-        step = float(level_value(question, 1) - level_value(question, 0))
-        half = 1 << (mechanism.width - 1)
-        return portion * step * max(half - 1, mechanism.size - 1 + half)
+        sent = values[0] + (values[1] - values[0]) * geometric_scores(mechanism)
+        return portion * float(max(sent[-1] - values[0], values[-1] - sent[0]))
     if question.levels and question.optional:
         return None
     p, q = float(mechanism.p), float(mechanism.q)
-    if isinstance(mechanism, Flip | Sampled):
-        return portion * max(1 - q, p) / (p - q)
-    scores = _scores(field, question)
-    least, most = _sums(mechanism, sorted(scores))
+    if isinstance(mechanism, Flip | Drawn):
+        width = values[1] - values[0] if values else 1.0
+        return portion * width * max(1 - q, p) / (p - q)
+    if not values:
+        return portion * max(_share_shift(mechanism, size) for size in {*answer_sizes(field, question).values()})
+    scores = sorted(value for value, held in zip(values, members(field, question), strict=True) for _ in held)
+    least, most = sum(scores[: mechanism.weight]), sum(scores[-mechanism.weight :])
     low, high = ((end - q * sum(scores)) / (p - q) for end in (least, most))
-    return portion * max(high - min(scores), max(scores) - low)
+    return portion * max(high - scores[0], scores[-1] - low)
 
 
-def _scores(field: Field, question: Question) -> list[float]:
-    """A score for each symbol of the field: of a number its value, else 1 for those that hold one answer."""
-    scores = [0.0] * field.size
-    for digit, symbols in enumerate(members(field, question)):
-        for symbol in symbols:
-            if question.levels:
-                scores[symbol] = float(level_value(question, digit))
-            elif question.type == "multiple":
-                scores[symbol] = float(digit < question.no_answer and digit & 1)
-            else:
-                scores[symbol] = float(digit == 0)
-    return scores
-
-
-def _sums(mechanism: Subset | Unary, scores: list[float]) -> tuple[float, float]:
-    """The least and the most that the scores of one report can sum to."""
-    if isinstance(mechanism, Subset):
-        return sum(scores[: mechanism.weight]), sum(scores[-mechanism.weight :])
-    return sum(score for score in scores if score < 0), sum(score for score in scores if score > 0)
+def _share_shift(mechanism: Subset, size: int) -> float:
+    """By how much one made-up report moves the share of an answer that so many symbols stand for."""
+    p, q = float(mechanism.p), float(mechanism.q)
+    most, least = min(mechanism.weight, size), max(mechanism.weight - (mechanism.size - size), 0)
+    return max(most - size * q, p - q - (least - size * q)) / (p - q)
 
 
 class Untrue(NamedTuple):

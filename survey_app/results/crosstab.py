@@ -13,7 +13,11 @@ from survey_app.tally import Bits, Tally
 
 
 class Crosstab(Struct, frozen=True, kw_only=True):
-    """Cells, shares within rows, differences to the first row, a test of independence."""
+    """Cells, shares within rows, differences to the first row, a test of independence.
+
+    Where one question hides the other in a joint field, some combinations cannot occur: these have no lines, and there
+    is no test.
+    """
 
     survey: str
     rows: str
@@ -25,7 +29,7 @@ class Crosstab(Struct, frozen=True, kw_only=True):
     estimates: tuple[Line, ...]
     within_rows: tuple[Line, ...]
     differences: tuple[Line, ...]
-    test: Test
+    test: Test | None
 
     @property
     def lists(self) -> dict[str, tuple[Line, ...]]:
@@ -54,7 +58,7 @@ def crosstab_document(
 ) -> Crosstab | EmptyCrosstab:
     """Two questions of a survey; EmptyCrosstab where there is nothing to tell."""
     crossed = crosstab(survey, rows, columns, tally, scan, options)
-    if crossed.test is None:
+    if not crossed.cells:
         return EmptyCrosstab(survey=survey.digest, rows=rows, columns=columns, n=crossed.n, estimates=(), note=TOO_FEW)
     return Crosstab(
         survey=survey.digest,

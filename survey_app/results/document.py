@@ -11,7 +11,8 @@ from typing import Literal, Protocol
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from client.definition import Question, Survey
+from client.definition import Survey
+from client.question import Question
 from survey_app.estimate import derived
 from survey_app.estimate.intervals import Coverage, Method, Options
 from survey_app.estimate.question import Cell, Estimate, Evidence, Kind, evidence_of, joint_cells, question_estimates
@@ -90,7 +91,7 @@ class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class JointPart(Struct, frozen=True, kw_only=True):
-    """Questions that were randomized together: every combination of their answers."""
+    """Questions that were randomized together: every combination of their answers that can occur."""
 
     questions: tuple[str, ...]
     estimates: tuple[Line, ...]
@@ -163,7 +164,7 @@ def results(
         together = evidence.field.questions
         for question in together:
             questions[question.id] = _question(evidence, question, options, (totals or {}).get(question.id, ()))
-        if len(together) > 1:
+        if evidence.field.joint:
             cells = tuple(cell_line(cell) for cell in joint_cells(evidence, together, options))
             names = tuple(question.id for question in together)
             joint.append(JointPart(questions=names, estimates=cells, note=note_on(cells)))

@@ -3,9 +3,8 @@
 What is exported is what stands behind the snapshot: no ids, no time, no order but that of the random ids. In CSV and
 Parquet every stored bit is a column, named after its field and its symbol: `cheated` for a plain yes or no,
 `help:notes` for one symbol, `help+fair:notes + Agree` for a cell of a joint field, `used:phone:no` and
-`used:phone:yes` for the two bits of a sampled option, `help:asked` for the asked bit where each device answers only
-some fields. The bits of a number with Laplace noise are named after what they are worth in two's complement
-(`spend:-64`, `spend:32`, …): the noisy level is their sum.
+`used:phone:yes` for the two bits of an option that is drawn, `hours:30 h` for one level of a number, `help:asked` for
+the asked bit where each device answers one field.
 
 - CSV: one line of names, then 0 and 1. The definition lies beside, in FILE.definition.json, byte for byte, so that its
   SHA-256 is the digest and every reader of CSV still works.
@@ -25,7 +24,7 @@ from typing import BinaryIO
 import numpy as np
 
 from client.definition import Field, Survey
-from client.mechanism import Flip, Geometric, Sampled
+from client.mechanism import Drawn, Flip
 from client.report import to_text
 from client.words import NO_ANSWER, symbol_label
 from survey_app.results.table import neutral
@@ -63,10 +62,7 @@ def _symbols(field: Field) -> list[str]:
     mechanism = field.mechanism
     if isinstance(mechanism, Flip):
         return [""]
-    if isinstance(mechanism, Geometric):
-        values = [2**place for place in reversed(range(mechanism.width))]
-        return [str(value) for value in (-values[0], *values[1:])]
-    if isinstance(mechanism, Sampled):
+    if isinstance(mechanism, Drawn):
         options = [*field.questions[0].labels, NO_ANSWER][: mechanism.size]
         return [f"{option}:{said}" for option in options for said in ("no", "yes")]
     return [symbol_label(field, symbol) for symbol in range(mechanism.size)]

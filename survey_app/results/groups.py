@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from client.definition import Question, Survey
+from client.definition import Survey
+from client.question import Question
 from survey_app.estimate import groups
 from survey_app.estimate.groups import GroupsError
 from survey_app.estimate.intervals import Options

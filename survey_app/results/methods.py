@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from client.definition import Field, Question, Survey
-from client.mechanism import Flip, Geometric, Mechanism, Sampled, Unary
+from client.definition import Field, Survey
+from client.mechanism import Drawn, Flip, Geometric, Mechanism
+from client.question import Question
 from client.sampling import WHOLE
 from survey_app.estimate.intervals import Method, Options
 from survey_app.explain.chances import total
@@ -57,16 +58,24 @@ def paragraph(survey: Survey, document: Results, setting: Setting) -> str:
 def _reports(survey: Survey, document: Results, setting: Setting) -> str:
     state = "all that the closed survey received" if setting.final else "the survey was still open"
     text = f"The figures rest on n = {count(document.reports)} reports ({state})."
-    if survey.ask is not None:
-        text += f" Each device answered {survey.ask} of the {len(survey.fields)} fields, drawn at random."
-    return text
+    return f"{text} {_asked(survey)}" if survey.ask else text
+
+
+def _asked(survey: Survey) -> str:
+    """Which field a device answers, and how likely each is."""
+    how = "drawn at random"
+    if len({field.chance for field in survey.fields}) > 1:
+        names = [" + ".join(f"“{question.id}”" for question in field.questions) for field in survey.fields]
+        chances = [percent(float(survey.part(field)), 3) for field in survey.fields]
+        how = f"drawn with these chances: {', '.join(map(' '.join, zip(names, chances, strict=True)))}"
+    return f"Each device answered one of the {len(survey.fields)} fields, {how}."
 
 
 def _mechanisms(survey: Survey) -> Iterator[str]:
     """A sentence for every mechanism, naming the questions that share it."""
     groups: dict[tuple[object, ...], list[Field]] = {}
     for field in survey.fields:
-        joint = field.digest if len(field.questions) > 1 else None
+        joint = field.digest if field.joint else None
         groups.setdefault((field.mechanism, _rounded(field.questions[0]), joint), []).append(field)
     for fields in groups.values():
         mechanism = fields[0].mechanism
@@ -77,8 +86,8 @@ def _mechanisms(survey: Survey) -> Iterator[str]:
 def _subject(fields: Sequence[Field]) -> str:
     """Which questions, and what was done to them before the coins."""
     names = _listed([f"“{question.id}”" for field in fields for question in field.questions])
-    if len(fields[0].questions) > 1:
-        return f"{names} were randomized together, as one answer out of {fields[0].size} combinations,"
+    if fields[0].joint:
+        return f"{names} were randomized together, as one answer out of {fields[0].size} possible combinations,"
     verb = "was" if len(fields) == 1 else "were each"
     if levels := _rounded(fields[0].questions[0]):
         return f"{names} {verb} rounded at random, without bias, to one of {levels} levels and then randomized"
@@ -100,19 +109,18 @@ def _coins(mechanism: Mechanism) -> str:
     if isinstance(mechanism, Geometric):
         ratio = probability(mechanism.ratio / WHOLE)
         return (
-            f"by two-sided geometric noise, P(noise = k) ∝ r^|k| with r = {ratio} for levels 0 to {mechanism.size - 1}"
+            f"by two-sided geometric noise, P(noise = k) ∝ r^|k| with r = {ratio}, what left the levels 0 to"
+            f" {mechanism.size - 1} being sent as the nearest of them"
         )
     p, q = probability(float(mechanism.p)), probability(float(mechanism.q))
     if isinstance(mechanism, Flip):
         return f"by randomized response, with P(yes sent | yes) = p = {p} and P(yes sent | no) = q = {q}"
-    if isinstance(mechanism, Sampled):
+    if isinstance(mechanism, Drawn):
+        at_once = f" on their {mechanism.sets} sets" if mechanism.draw > 1 else ""
+        each = " for each option" if mechanism.draw > 1 else ""
         return (
             f"by asking about {mechanism.draw} of {mechanism.size} options, drawn at random, by randomized response"
-            f" with P(sent | chosen) = p = {p} and P(sent | not chosen) = q = {q}"
-        )
-    if isinstance(mechanism, Unary):
-        return (
-            f"by a coin for each of {mechanism.size} answers, with P(1 | true) = p = {p} and P(1 | not true) = q = {q}"
+            f"{at_once} with P(sent | chosen) = p = {p} and P(sent | not chosen) = q = {q}{each}"
         )
     if mechanism.size == 2:
         return (
@@ -130,7 +138,7 @@ def _coins(mechanism: Mechanism) -> str:
 
 
 def _budget(survey: Survey) -> str:
-    how = "the sum over all fields" if survey.ask is None else f"the sum of the {survey.ask} largest"
+    how = "the largest of the fields, of which a device answers one" if survey.ask else "the sum over all fields"
     if len(survey.fields) == 1:
         how = "its only field"
     return f"A whole report is ε-differentially private with ε = {epsilon(total(survey))} ({how})."
@@ -146,7 +154,7 @@ def _estimators(survey: Survey) -> str:
             " that are not negative and sum to one."
         )
     if "mean" in kinds:
-        also = "likewise" if text else "without bias, with p and q from the published integers,"
+        also = "likewise" if text else "without bias, with the published integers,"
         text = f"{text} Means were estimated {also} from the scores of the stored bits.".strip()
     return text
 
@@ -174,8 +182,6 @@ def method_words(options: Options) -> dict[Method, str]:
         f" finite-population correction, on the binomial count of reported bits (approximate), {mapped}",
         Method.DIRICHLET: "Dirichlet–Clopper–Pearson intervals for means of scores (approximate)",
         Method.KORN_GRAUBARD: "Korn–Graubard intervals for sums over several reported symbols (approximate)",
-        Method.NORMAL: "normal intervals with a continuity correction for sums over several coins (approximate)",
-        Method.QUADRATIC: "intervals from the noise's known variance for means under geometric noise (approximate)",
         Method.FIELLER: "Fieller's intervals for figures among those who answered (approximate)",
         Method.SCORE: "score intervals for the cells of two questions and the shares within rows (approximate)",
         Method.MOVER: "MOVER intervals for sums and differences of estimates (approximate)",

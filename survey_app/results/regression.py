@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from client.definition import Survey
-from client.mechanism import Flip, Subset, Unary
+from client.mechanism import Flip, Subset
 from survey_app import channel
 from survey_app.channel import Floats
 from survey_app.estimate.groups import asked
@@ -91,6 +91,11 @@ def regression_on_questions(
         raise FitError("an answer cannot explain itself")
     if len(set(on)) < len(on):
         raise FitError("a question is named twice")
+    if survey.ask:
+        raise FitError(
+            f"no device answered {outcome} and another question, since each answers one field of this survey only;"
+            " publish it without ask, or once for each group, and regress on what is known of the groups"
+        )
     most = math.prod(predictor.field.size for predictor in predictors)
     if most > MOST_CELLS:
         raise FitError(f"{most} combinations of answers are too many; at most {MOST_CELLS}")
@@ -132,14 +137,14 @@ def _alone(survey: Survey, name: str) -> Columns:
         raise FitError(f"there is no question {name!r}; the questions are {', '.join(q.id for q in survey.questions)}")
     at = columns_of(survey, name)
     question = at.field.questions[0]
-    if len(at.field.questions) > 1 or not isinstance(at.field.mechanism, Flip | Subset | Unary) or question.levels:
+    if len(at.field.questions) > 1 or not isinstance(at.field.mechanism, Flip | Subset) or question.levels:
         raise FitError(f"{name} is no question with options in a field of its own; a cross-tab may do")
     return at
 
 
-def _mechanism(place: Columns) -> Flip | Subset | Unary:
+def _mechanism(place: Columns) -> Flip | Subset:
     mechanism = place.field.mechanism
-    if not isinstance(mechanism, Flip | Subset | Unary):
+    if not isinstance(mechanism, Flip | Subset):
         raise FitError("this mechanism has no symbols")
     return mechanism
 
@@ -159,13 +164,10 @@ def _bit(survey: Survey, name: str, label: str) -> tuple[Columns, int]:
 
 
 def _patterns(survey: Survey, scan: Iterable[Bits], places: Sequence[Columns], most: int) -> tuple[Floats, Bits]:
-    """The distinct bits of some fields among reports that were asked them all, and how often each came."""
+    """The distinct bits of some fields, and how often each came."""
     counts: dict[bytes, int] = {}
     for packed in scan:
         bits = np.unpackbits(packed, axis=1, count=survey.width)
-        for at in places:
-            if at.asked is not None:
-                bits = bits[bits[:, at.asked] > 0]
         part = np.ascontiguousarray(np.concatenate([bits[:, at.part] for at in places], axis=1))
         for row, count in zip(*np.unique(part, axis=0, return_counts=True), strict=True):
             counts[row.tobytes()] = counts.get(row.tobytes(), 0) + int(count)

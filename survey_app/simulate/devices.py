@@ -5,12 +5,14 @@ is exactly the client's (a test compares them), but the generator is numpy's: fa
 """
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from client.definition import Field, Question, Survey
-from client.mechanism import Flip, Geometric, Sampled, Subset
+from client.definition import Field, Survey
+from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.question import Question
 from client.sampling import WHOLE
 from survey_app.plan.people import Generator, Indices
 from survey_app.tally import Bits, columns
@@ -27,51 +29,60 @@ def reports(survey: Survey, indices: Mapping[str, Indices], rng: Generator) -> I
 
 
 def _chunk(survey: Survey, indices: Mapping[str, Indices], count: int, rng: Generator) -> Bits:
-    asked = np.ones((count, len(survey.fields)), dtype=bool)
-    if survey.ask is not None:
-        asked = _some(rng.random(asked.shape), survey.ask)
+    asked = _asked(survey, count, rng) if survey.ask else None
     bits = np.zeros((count, survey.width), dtype=np.uint8)
-    for at, marks in zip(columns(survey), asked.T, strict=True):
-        bits[:, at.part] = _field(at.field, indices, count, rng) * marks[:, None]
+    for position, at in enumerate(columns(survey)):
+        mine = np.arange(count) if asked is None else np.flatnonzero(asked == position)
+        bits[mine, at.part] = _field(at.field, {name: column[mine] for name, column in indices.items()}, len(mine), rng)
         if at.asked is not None:
-            bits[:, at.asked] = marks
+            bits[mine, at.asked] = 1
     return bits
 
 
-def _some(keys: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.bool_]:
-    """In each row, which keys are among its `count` smallest."""
-    chosen = np.zeros(keys.shape, dtype=bool)
-    if count >= keys.shape[1]:
-        chosen[:] = True
-    elif count:
-        places = np.argpartition(keys, count - 1, axis=1)[:, :count]
-        np.put_along_axis(chosen, places, True, axis=1)
-    return chosen
+def _asked(survey: Survey, count: int, rng: Generator) -> Indices:
+    """The field that each device answers: the first whose cumulative chance exceeds what was drawn."""
+    ends = np.cumsum([field.chance for field in survey.fields])
+    return np.searchsorted(ends, rng.integers(0, ends[-1], count), side="right")
+
+
+def _smallest(keys: npt.NDArray[np.float64], count: int) -> Indices:
+    """In each row, the places of its `count` smallest keys, in no order."""
+    if count == keys.shape[1]:
+        return np.broadcast_to(np.arange(count), keys.shape)
+    return np.argpartition(keys, count - 1, axis=1)[:, :count]
 
 
 def _field(field: Field, indices: Mapping[str, Indices], count: int, rng: Generator) -> Bits:
-    symbols = np.zeros(count, dtype=np.int64)
-    for question in field.questions:
-        symbols = symbols * (1 if isinstance(field.mechanism, Sampled) else question.size) + _digit(
-            question, indices[question.id], rng
-        )
+    symbols = _symbols(field, indices, rng)
     mechanism = field.mechanism
-    rows = np.arange(count)
     if isinstance(mechanism, Flip):
         chances = np.where(symbols == 1, float(mechanism.p), float(mechanism.q))
         return (rng.random(count) < chances).astype(np.uint8)[:, None]
     if isinstance(mechanism, Geometric):
         return _geometric(mechanism, symbols, rng)
-    if isinstance(mechanism, Sampled):
-        return _sampled(mechanism, symbols, rng)
-    if isinstance(mechanism, Subset):
-        held = rng.random(count) < float(mechanism.p)
-        keys = rng.random((count, mechanism.size))
-        keys[rows, symbols] = np.where(held, -1.0, 2.0)
-        return _some(keys, mechanism.weight).astype(np.uint8)
-    bits = rng.random((count, mechanism.size)) < float(mechanism.q)
-    bits[rows, symbols] = rng.random(count) < float(mechanism.p)
-    return bits.astype(np.uint8)
+    if isinstance(mechanism, Drawn):
+        return _drawn(mechanism, symbols, rng)
+    return _subset(mechanism, symbols, rng)
+
+
+def _symbols(field: Field, indices: Mapping[str, Indices], rng: Generator) -> Indices:
+    """What each device randomizes: a digit, or the place of several digits among those that can occur together."""
+    digits = tuple(_digit(question, indices[question.id], rng) for question in field.questions)
+    if not field.joint:
+        return digits[0]
+    symbols = _places(field)[digits]
+    if (symbols < 0).any():
+        raise ValueError("somebody answers a question that another answer hides")
+    return symbols
+
+
+@lru_cache(maxsize=16)
+def _places(field: Field) -> Indices:
+    """The symbol of each combination of digits; −1 where they cannot occur together."""
+    table = np.full([question.size for question in field.questions], -1)
+    for symbol, digits in enumerate(field.cells):
+        table[digits] = symbol
+    return table
 
 
 def _digit(question: Question, index: Indices, rng: Generator) -> Indices:
@@ -84,21 +95,37 @@ def _digit(question: Question, index: Indices, rng: Generator) -> Indices:
     return np.where(index > question.steps, question.levels, level)
 
 
-def _sampled(mechanism: Sampled, masks: Indices, rng: Generator) -> Bits:
-    count, size = len(masks), mechanism.size
-    asked = _some(rng.random((count, size)), mechanism.draw)
-    selected = (masks[:, None] >> np.arange(size)) & 1
-    heads = rng.random((count, size)) < np.where(selected == 1, float(mechanism.p), float(mechanism.q))
-    bits = np.zeros((count, 2 * size), dtype=np.uint8)
-    bits[:, 0::2] = asked & ~heads
-    bits[:, 1::2] = asked & heads
+def _subset(mechanism: Subset, symbols: Indices, rng: Generator) -> Bits:
+    """The true symbol has the smallest key if it is held, else the largest."""
+    count = len(symbols)
+    held = rng.random(count) < float(mechanism.p)
+    keys = rng.random((count, mechanism.size))
+    keys[np.arange(count), symbols] = np.where(held, -1.0, 2.0)
+    bits = np.zeros(keys.shape, dtype=np.uint8)
+    np.put_along_axis(bits, _smallest(keys, mechanism.weight), 1, axis=1)
+    return bits
+
+
+def _drawn(mechanism: Drawn, masks: Indices, rng: Generator) -> Bits:
+    """What was selected among the asked options is one of their sets, kept or another one."""
+    count = len(masks)
+    asked = _smallest(rng.random((count, mechanism.size)), mechanism.draw)
+    place = np.arange(mechanism.draw)
+    truth = ((masks[:, None] >> asked & 1) << place).sum(axis=1)
+    held = rng.random(count) < mechanism.keep / WHOLE
+    other = rng.integers(0, mechanism.sets - 1, count)
+    sent = np.where(held, truth, other + (other >= truth))
+    bits = np.zeros((count, mechanism.width), dtype=np.uint8)
+    np.put_along_axis(bits, 2 * asked + (sent[:, None] >> place & 1), 1, axis=1)
     return bits
 
 
 def _geometric(mechanism: Geometric, levels: Indices, rng: Generator) -> Bits:
-    tails = 1 - mechanism.ratio / WHOLE
-    noisy = levels + rng.geometric(tails, len(levels)) - rng.geometric(tails, len(levels))
-    half = 1 << (mechanism.width - 1)
-    stored = np.clip(noisy, -half, half - 1) & ((1 << mechanism.width) - 1)
-    bits: Bits = ((stored[:, None] >> np.arange(mechanism.width - 1, -1, -1)) & 1).astype(np.uint8)
+    """The device's own arithmetic: one word decides how many of the tails it lies below, or as far from the top."""
+    rising = np.array(mechanism.tails[::-1], dtype=np.uint64)
+    up = rng.integers(0, WHOLE, len(levels), dtype=np.uint64)
+    down = np.uint64(WHOLE - 1) - up
+    above, below = (len(rising) - np.searchsorted(rising, word, side="right") for word in (up, down))
+    sent = np.clip(levels + above - below, 0, mechanism.size - 1)
+    bits: Bits = (sent[:, None] == np.arange(mechanism.size)).astype(np.uint8)
     return bits

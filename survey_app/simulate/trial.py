@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from client.answer import unanswered
-from client.definition import Question, Survey
+from client.definition import Survey
+from client.question import Question
 from survey_app.estimate.question import Kind, scores_of, symbol_names
 from survey_app.plan.people import Indices, draw_people
 from survey_app.results import document

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import binom, hypergeom, multinomial
 
-from client.mechanism import Flip, Sampled, Subset, Unary, publish
+from client.mechanism import Drawn, Flip, Subset, publish
 from survey_app.authoring import choose
 from survey_app.estimate import derived, functional
 from survey_app.estimate.intervals import (
@@ -26,11 +26,10 @@ from survey_app.estimate.intervals import (
     binomial,
     dirichlet,
     finite,
-    geometric_mean,
 )
 from survey_app.estimate.question import Evidence, project, question_estimates
 from survey_app.simulate.devices import reports
-from tests.definitions import COIN, define, field, multiple, number, sampled, scale, subset, survey, unary, yes_no
+from tests.definitions import COIN, define, drawn, field, geometric, multiple, number, scale, subset, survey, yes_no
 from tests.definitions import choice as choice_question
 from tests.estimate.rare import at_least
 
@@ -115,7 +114,7 @@ MECHANISMS: dict[str, tuple[Fraction, Fraction]] = {
     "forced response": (Fraction(1, 2), Fraction(1, 100)),
     "one of 10 at ε 3": (choose.subset(10, 1, Decimal(3)).p, choose.subset(10, 1, Decimal(3)).q),
     "one of 100 at ε 5": (choose.subset(100, 1, Decimal(5)).p, choose.subset(100, 1, Decimal(5)).q),
-    "unary at ε 3": (choose.unary(9, Decimal(3)).p, choose.unary(9, Decimal(3)).q),
+    "2 of 3 drawn at ε 3": (choose.drawn(3, 2, Decimal(3)).p, choose.drawn(3, 2, Decimal(3)).q),
 }
 
 
@@ -147,7 +146,7 @@ def test_the_sample_interval_is_that_of_a_population_of_the_respondents(epsilon:
         assert one.sample == one.interval
         share = (y / n - q) / (p - q)
         if math.ceil(n * q) <= y <= math.floor(n * p):
-            plain = Interval(share - half, share + half, Method.NORMAL).clipped(0, 1)
+            plain = Interval(share - half, share + half, Method.WALD).clipped(0, 1)
             assert (one.interval.low, one.interval.high) == pytest.approx((plain.low, plain.high), abs=1e-9)
 
 
@@ -160,7 +159,7 @@ def test_half_a_report_is_what_the_sample_interval_needs(epsilon: str, n: int, w
     if without is not None:
         half = Z * math.sqrt(p * (1 - p) / n) / (p - q)
         plain = [
-            Interval((y / n - q) / (p - q) - half, (y / n - q) / (p - q) + half, Method.NORMAL) for y in range(n + 1)
+            Interval((y / n - q) / (p - q) - half, (y / n - q) / (p - q) + half, Method.WALD) for y in range(n + 1)
         ]
         assert worst_finite(made.p, made.q, n, n, plain) == pytest.approx(without, abs=0.0015)
 
@@ -232,8 +231,8 @@ def test_totals_over_any_options_are_exact_where_a_report_names_one(epsilon: str
 
 
 def test_labels_promise_no_more_than_is_proved() -> None:
-    single, several, coins = (
-        survey(define([scale()], [field(form, "fair")])) for form in (subset(3, 1), subset(3, 2, 15 * 2**60), unary(3))
+    single, several = (
+        survey(define([scale()], [field(form, "fair")])) for form in (subset(3, 1), subset(3, 2, 15 * 2**60))
     )
     counts = np.array([40, 30, 30])
 
@@ -246,7 +245,6 @@ def test_labels_promise_no_more_than_is_proved() -> None:
     assert labels(single, 1, Options()) == list("gggagg")  # three shares, the mean, two cumulative shares
     assert labels(single, 1, Options(simultaneous=True)) == list("gggagg")
     assert labels(several, 2, Options()) == list("gggaga")  # the first cumulative share is one option
-    assert labels(coins, 1, Options()) == list("gggaga")
     for options in (Options(narrow=True), Options(population=1000)):
         assert set(labels(single, 1, options)) == {"a"}
     quantile = derived.quantiles(Evidence(single.fields[0], counts, 100), single.questions[0], Options())[0]
@@ -306,11 +304,11 @@ def test_a_quantile_set_is_never_empty_and_skipped_questions_have_none() -> None
     assert derived.quantiles(Evidence(skipped.fields[0], np.full(4, 20), 80), skipped.questions[0], Options()) == []
 
 
-def test_sampled_options_are_covered_whoever_is_asked_about_them() -> None:
+def test_drawn_options_are_covered_whoever_is_asked_about_them() -> None:
     """One of four options for each of 20 people: how many are asked about one is random, and so is what they say."""
-    parsed = survey(define([multiple(options=4)], [field(sampled(4, 1), "used")]))
+    parsed = survey(define([multiple(options=4)], [field(drawn(4, 1), "used")]))
     made, n, worst = parsed.fields[0].mechanism, 20, 1.0
-    assert isinstance(made, Sampled)
+    assert isinstance(made, Drawn)
     for share in np.linspace(0, 1, 21):
         total = held = 0.0
         for asked in range(2, n + 1):
@@ -331,18 +329,17 @@ def test_sampled_options_are_covered_whoever_is_asked_about_them() -> None:
 # those who answered
 
 
-ANSWERED: list[tuple[Subset | Unary, list[float], int, int]] = [
+ANSWERED: list[tuple[Subset, list[float], int, int]] = [
     (choose.subset(4, 1, Decimal(1)), [0.4, 0.3, 0.1, 0.2], 200, 60),
     (choose.subset(4, 1, Decimal(3)), [0.5, 0.0, 0.1, 0.4], 100, 60),
     (choose.subset(4, 2, Decimal(2)), [0.8, 0.0, 0.0, 0.2], 200, 120),
-    (choose.unary(4, Decimal(2)), [0.4, 0.3, 0.1, 0.2], 200, 120),
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "shares", "n", "runs"), ANSWERED)
 def test_shares_and_means_of_those_who_answered_are_covered(
-    mechanism: Subset | Unary, shares: list[float], n: int, runs: int
+    mechanism: Subset, shares: list[float], n: int, runs: int
 ) -> None:
     parsed = survey(define([scale(optional=True)], [field(publish(mechanism), "fair")]))
     rng = np.random.default_rng()
@@ -400,7 +397,7 @@ def test_dirichlet_covers_every_mean_of_three_scores() -> None:
         for one in counts:
             scores = np.repeat([0, 0.5, 1], one)
             centre, half = (scores.mean() - 1.5 * q) / (p - q), Z * scores.std(ddof=1) / math.sqrt(n) / (p - q)
-            plain.append(Interval(centre - half, centre + half, Method.NORMAL))
+            plain.append(Interval(centre - half, centre + half, Method.WALD))
         worst = [1.0, 1.0]
         for i in range(11):
             for j in range(11 - i):
@@ -433,10 +430,16 @@ def test_means_and_unions_beyond_their_range_are_no_points() -> None:
 
 
 def test_a_geometric_mean_beyond_its_range_has_an_interval_within_it() -> None:
-    for mean in (-50.0, 0.0, 6.0, 50.0):
-        found = geometric_mean(mean, 6, 2.0, 2, ALPHA).clipped(0, 6)
-        assert found.high - found.low > 1
-    assert geometric_mean(50.0, 6, 2.0, 2, ALPHA) == geometric_mean(6.0, 6, 2.0, 2, ALPHA)
+    """Whatever two reports say, and of a thousand at one end: the interval is moved into the range, not cut there."""
+    parsed = survey(define([number(max=6, levels=7)], [field(geometric(7, 15 * 2**60), "hours")]))
+    for n, least in ((2, 1.0), (1000, 0.05)):
+        for end in (0, 6):
+            counts = n * (np.arange(7) == end)
+            (one,) = question_estimates(Evidence(parsed.fields[0], counts, n), parsed.questions[0], Options())
+            assert not 0 <= one.unbiased <= 6
+            assert 0 <= one.interval.low <= one.interval.high <= 6
+            assert one.interval.high - one.interval.low > least
+            assert one.estimate == end in (one.interval.low, one.interval.high)
 
 
 def test_two_scores_in_a_flip_have_a_mean_like_any_scale() -> None:

@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 from scipy.stats import binom, chi2, chisquare, ncx2
 
-from client.mechanism import Flip, Subset, Unary
+from client.mechanism import Flip, Subset
 from survey_app import channel
 from survey_app.authoring import choose
 from survey_app.estimate.hypotheses import (
@@ -29,9 +29,9 @@ from survey_app.estimate.hypotheses import (
     quadratic,
     wald,
 )
-from tests import reference
-from tests.definitions import COIN, define, field, subset, survey, unary, yes_no
+from tests.definitions import COIN, define, field, subset, survey, yes_no
 from tests.definitions import choice as choice_question
+from tests.reference import distribution
 
 Floats = npt.NDArray[np.float64]
 LEVEL = 0.05
@@ -78,38 +78,37 @@ MECHANISMS: dict[str, dict[str, Any]] = {
     "one of three": subset(3, 1),
     "two of four": subset(4, 2),
     "three of five": subset(5, 3),
-    "unary": unary(3),
 }
 
 
 def law(form: dict[str, Any], shares: list[float]) -> tuple[Floats, Floats]:
-    """All rows of bits and their exact chances, by the reference."""
+    """All rows of bits and their exact chances."""
     definition = define([choice_question(options=len(shares))], [field(form, "help")])
     chances: dict[str, float] = {}
     for i, share in enumerate(shares):
-        for row, chance in reference.distribution(definition, {"help": f"option {i}"}).items():
+        for row, chance in distribution(definition, {"help": f"option {i}"}).items():
             chances[row] = chances.get(row, 0) + share * float(chance)
     return np.array([[int(bit) for bit in row] for row in chances], dtype=float), np.array(list(chances.values()))
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_the_covariance_of_stored_bits_is_that_of_the_reference(name: str) -> None:
+def test_the_covariance_of_stored_bits_is_that_of_their_law(name: str) -> None:
     form = MECHANISMS[name]
     shares = np.arange(1, form["size"] + 1) / sum(range(1, form["size"] + 1))
     rows, chances = law(form, shares.tolist())
     made = survey(define([choice_question(options=form["size"])], [field(form, "help")])).fields[0].mechanism
-    assert isinstance(made, Subset | Unary)
+    assert isinstance(made, Subset)
     mean = chances @ rows
     assert channel.expected(made, shares) == pytest.approx(mean)
     assert channel.covariance(made, shares) == pytest.approx((rows * chances[:, None]).T @ rows - np.outer(mean, mean))
 
 
-@pytest.mark.parametrize("form", [subset(6, 1), subset(6, 2), unary(6)])
-def test_sums_of_bits_over_sets_have_the_covariance_of_the_reference(form: dict[str, Any]) -> None:
+@pytest.mark.parametrize("form", [subset(6, 1), subset(6, 2)])
+def test_sums_of_bits_over_sets_have_the_covariance_of_their_law(form: dict[str, Any]) -> None:
     shares = np.array([0.3, 0.1, 0.05, 0.25, 0.2, 0.1])
     rows, chances = law(form, shares.tolist())
     made = survey(define([choice_question(options=6)], [field(form, "help")])).fields[0].mechanism
-    assert isinstance(made, Subset | Unary)
+    assert isinstance(made, Subset)
     sums = rows.reshape(-1, 3, 2).sum(axis=2)
     mean = chances @ sums
     exact = (sums * chances[:, None]).T @ sums - np.outer(mean, mean)
@@ -117,14 +116,14 @@ def test_sums_of_bits_over_sets_have_the_covariance_of_the_reference(form: dict[
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_likelihoods_are_those_of_the_reference_up_to_a_factor(name: str) -> None:
+def test_likelihoods_are_those_of_the_bits_up_to_a_factor(name: str) -> None:
     form = MECHANISMS[name]
     made = survey(define([choice_question(options=form["size"])], [field(form, "help")])).fields[0].mechanism
-    assert isinstance(made, Subset | Unary)
+    assert isinstance(made, Subset)
     rows, _ = law(form, [1 / form["size"]] * form["size"])
     exact = np.zeros((len(rows), form["size"]))
     for symbol in range(form["size"]):
-        chances = reference.distribution(
+        chances = distribution(
             define([choice_question(options=form["size"])], [field(form, "help")]), {"help": f"option {symbol}"}
         )
         exact[:, symbol] = [float(chances.get("".join(str(int(bit)) for bit in row), 0)) for row in rows]
@@ -181,19 +180,15 @@ def test_the_power_of_pearson_is_that_of_a_noncentral_chi_square(epsilon: str, n
 # separate fields of any kind
 
 
-def bits_of(mechanism: Flip | Subset | Unary, truth: npt.NDArray[np.int64]) -> Floats:
+def bits_of(mechanism: Flip | Subset, truth: npt.NDArray[np.int64]) -> Floats:
     """Stored bits for these symbols, from numpy's generator."""
     rng = np.random.default_rng()
     p, q, n = float(mechanism.p), float(mechanism.q), len(truth)
     if isinstance(mechanism, Flip):
         return (rng.random(n) < np.where(truth == 1, p, q)).astype(float)[:, None]
     keys = rng.random((n, mechanism.size))
-    if isinstance(mechanism, Unary):
-        held = keys < np.where(np.arange(mechanism.size) == truth[:, None], p, q)
-    else:
-        keys[np.arange(n), truth] = np.where(rng.random(n) < p, -1, 2)
-        held = np.argsort(np.argsort(keys, axis=1), axis=1) < mechanism.weight
-    found: Floats = held.astype(float)
+    keys[np.arange(n), truth] = np.where(rng.random(n) < p, -1, 2)
+    found: Floats = (np.argsort(np.argsort(keys, axis=1), axis=1) < mechanism.weight).astype(float)
     return found
 
 
@@ -203,15 +198,15 @@ def crossed(u: Floats, v: Floats) -> Test:
     return quadratic(cross, (u.T @ u / n, u.mean(axis=0)), (v.T @ v / n, v.mean(axis=0)), n)
 
 
-KINDS: list[tuple[Flip | Subset | Unary, Flip | Subset | Unary, int]] = [
+KINDS: list[tuple[Flip | Subset, Flip | Subset, int]] = [
     (choose.subset(5, 2, Decimal(1)), choose.subset(4, 2, Decimal(1)), 12),
     (choose.flip(Decimal(1)), choose.subset(5, 2, Decimal(1)), 4),
-    (choose.unary(3, Decimal(1)), choose.flip(Decimal(1)), 3),
+    (choose.subset(4, 2, Decimal(2)), choose.flip(Decimal(1)), 3),
 ]
 
 
 @pytest.mark.parametrize(("left", "right", "df"), KINDS)
-def test_the_quadratic_form_keeps_its_size(left: Flip | Subset | Unary, right: Flip | Subset | Unary, df: int) -> None:
+def test_the_quadratic_form_keeps_its_size(left: Flip | Subset, right: Flip | Subset, df: int) -> None:
     """Published as .038. Pearson on counts of bits hardly ever rejects; answers that go together are found."""
     runs, n = 600, 300
     rng = np.random.default_rng()
@@ -252,7 +247,7 @@ def test_the_likelihood_ratio_keeps_its_size_where_pearson_does_not(
     made = choose.subset(4, 1, Decimal(epsilon))
     p, q = float(made.p), float(made.q)
     drawn = tables(q + (p - q) * np.outer(FEW[2], FEW[2]), n, runs)
-    assert rejections([likelihood_ratio(one, p, q) for one in drawn]) < not_above(runs)
+    assert rejections([likelihood_ratio(one, p - q, q) for one in drawn]) < not_above(runs)
     assert invalid[0] <= rejections([pearson(one) for one in drawn]) <= invalid[1]
 
 
@@ -261,13 +256,23 @@ def test_the_likelihood_ratio_keeps_its_size_where_all_say_the_same() -> None:
     made, runs = choose.subset(9, 1, Decimal(4)), 120
     p, q = float(made.p), float(made.q)
     drawn = tables(q + (p - q) * np.outer([1, 0, 0], [1, 0, 0]), 100, runs)
-    assert rejections([likelihood_ratio(one, p, q) for one in drawn]) < not_above(runs, 0.08)
+    assert rejections([likelihood_ratio(one, p - q, q) for one in drawn]) < not_above(runs, 0.08)
+
+
+def test_cells_of_different_numbers_of_symbols_have_different_noise() -> None:
+    """As where a third question is shown after some answers only; who takes all cells for alike finds what is not there."""
+    runs, sizes = 250, np.array([[1.0, 4.0], [3.0, 1.0]])
+    made = choose.subset(int(sizes.sum()), 1, Decimal(2))
+    p, q = float(made.p), float(made.q)
+    drawn = tables(sizes * q + (p - q) * np.outer(FEW[2], FEW[2]), 1000, runs)
+    assert rejections([likelihood_ratio(one, p - q, sizes * q) for one in drawn]) < not_above(runs)
+    assert rejections([likelihood_ratio(one, p - q, q * sizes.mean()) for one in drawn]) > 0.5
 
 
 def test_the_likelihood_ratio_finds_what_goes_together() -> None:
     made = choose.subset(4, 1, Decimal(1))
     cells = float(made.q) + float(made.p - made.q) * np.array([[0.5, 0.0], [0.0, 0.5]])
-    assert likelihood_ratio(np.rint(5000 * cells), float(made.p), float(made.q)).p_value < 1e-6
+    assert likelihood_ratio(np.rint(5000 * cells), float(made.p - made.q), float(made.q)).p_value < 1e-6
 
 
 @pytest.mark.parametrize("counts", [[[20, 0], [0, 0]], [[5, 2, 0], [1, 0, 3]], [[40, 13, 9], [11, 9, 7], [8, 8, 6]]])
@@ -293,11 +298,11 @@ def test_the_likelihood_of_independent_cells_is_maximised(epsilon: str, counts: 
         start = np.concatenate([rng.dirichlet(np.ones(rows))[:-1], rng.dirichlet(np.ones(columns))[:-1]])
         best = min(best, float(minimize(loss, start, method="Nelder-Mead", options={"maxiter": 2000}).fun))
     free = -float(xlogy(table, table / table.sum()).sum())
-    assert likelihood_ratio(table, p, q).statistic <= 2 * (best - free) + 1e-3
+    assert likelihood_ratio(table, p - q, q).statistic <= 2 * (best - free) + 1e-3
 
 
-@pytest.mark.parametrize("made", [choose.subset(6, 2, Decimal(2)), choose.unary(6, Decimal(2))])
-def test_wald_keeps_its_size_where_a_report_names_several_cells(made: Subset | Unary) -> None:
+@pytest.mark.parametrize("made", [choose.subset(6, 2, Decimal(2)), choose.subset(6, 3, Decimal(2))])
+def test_wald_keeps_its_size_where_a_report_names_several_cells(made: Subset) -> None:
     """2 × 3 cells; Pearson on the counts of bits is not near its size."""
     runs, n = 500, 600
     rng = np.random.default_rng()
@@ -325,16 +330,16 @@ def test_goodness_of_fit_is_pearson_where_a_report_names_one_symbol() -> None:
     assert (found.statistic, found.p_value) == pytest.approx((statistic, p_value))
 
 
-FITS: list[tuple[Flip | Subset | Unary, int]] = [
+FITS: list[tuple[Flip | Subset, int]] = [
     (choose.flip(Decimal(1)), 1),
     (choose.subset(4, 1, Decimal(1)), 3),
     (choose.subset(5, 2, Decimal(1)), 4),
-    (choose.unary(4, Decimal(1)), 4),
+    (choose.subset(5, 3, Decimal(1)), 4),
 ]
 
 
 @pytest.mark.parametrize(("made", "df"), FITS)
-def test_goodness_of_fit_keeps_its_size(made: Flip | Subset | Unary, df: int) -> None:
+def test_goodness_of_fit_keeps_its_size(made: Flip | Subset, df: int) -> None:
     """Published as .048 to .053; other shares are found out."""
     runs, n = 800, 200
     shares = np.arange(made.size, 0, -1) / sum(range(made.size + 1))

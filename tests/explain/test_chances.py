@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from client.mechanism import Flip, Geometric, Mechanism, Sampled, Subset, Unary
+from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset
 from client.sampling import WHOLE
 from client.words import odds_sentence
 from survey_app.authoring import build_file
@@ -17,7 +17,7 @@ from survey_app.authoring.choose import design, flip
 from survey_app.explain.chances import Chance, guess, posterior, raised, share, times, together, total
 from survey_app.explain.paper import Recipe, recipe, sheet
 from tests.answers import SMALL
-from tests.definitions import COIN, choice, define, field, multiple, number, sampled, simple, subset, survey, yes_no
+from tests.definitions import COIN, choice, define, drawn, field, multiple, number, simple, subset, survey, yes_no
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 F = Fraction
@@ -81,9 +81,8 @@ def test_chances_that_are_only_near_have_no_recipe_beyond_the_rounding(one: int)
         design(F(7, 10), F(3, 10)),
         Flip(one=WHOLE - 1, zero=1),
         Subset(size=2, weight=1, keep=3 * 2**62),
-        Unary(size=3, one=2**63, zero=2**61),
-        Sampled(size=3, draw=1, one=3 * 2**62, zero=2**62),
-        Geometric(size=3, ratio=2**62, width=7),
+        Drawn(size=3, draw=1, keep=3 * 2**62),
+        Geometric(size=3, ratio=2**62),
     ],
 )
 def test_what_coins_and_dice_cannot_make_has_no_recipe(mechanism: Mechanism) -> None:
@@ -180,8 +179,19 @@ def test_questions_that_depend_on_one_count_together() -> None:
 
 def test_a_joint_field_counts_once() -> None:
     parts = [yes_no("a"), choice("b", show_if={"question": "a", "is": ["yes"]})]
-    made = survey(define(parts, [field(subset(8, 1), "a", "b")]))
+    made = survey(define(parts, [field(subset(5, 1), "a", "b")]))
     assert together(made)[0].epsilon == total(made) == made.fields[0].mechanism.epsilon
+
+
+def test_with_ask_the_largest_of_those_that_depend_on_one_counts() -> None:
+    """A device sends one of their parts; where all of them are in one, nothing is added to it."""
+    after = {"question": "a", "is": ["yes"]}
+    parts = [yes_no("a"), choice("b", show_if=after), yes_no("c")]
+    made = survey(define(parts, [field(COIN, "a"), field(subset(4, 1), "b"), field(COIN, "c")], ask=1))
+    (tree,) = together(made)
+    assert tree.epsilon == total(made) == made.fields[1].mechanism.epsilon
+    alone = survey(define(parts, [field(subset(5, 1), "a", "b"), field(COIN, "c")], ask=1))
+    assert together(alone) == []
 
 
 def test_a_group_spends_as_often_as_it_has_people() -> None:
@@ -203,7 +213,7 @@ ODD = {"kind": "flip", "one": str(WHOLE * 7 // 10), "zero": str(WHOLE * 3 // 10)
         (define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(ODD, "b")]), False, ["b"]),
         (define([yes_no("a"), choice("b", optional=True)], [field(COIN, "a"), field(subset(4, 1), "b")]), True, []),
         (define([yes_no("a"), number("b")], [field(COIN, "a"), field(subset(2, 1), "b")]), False, ["b"]),
-        (define([multiple("a", optional=True)], [field(sampled(4, 1), "a")]), False, []),
+        (define([multiple("a", optional=True)], [field(drawn(4, 1), "a")]), False, []),
         (define([choice("a", 2)], [field(COIN, "a")]), False, ["a"]),
     ],
 )
@@ -223,13 +233,27 @@ def test_a_sheet_spends_only_what_is_on_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "ask", "picked", "enterable"), [(6, 2, True, True), (7, 2, True, False), (7, 7, False, True)]
+    ("chances", "ask", "picked", "enterable"),
+    [
+        ([1] * 6, True, True, True),
+        ([3] * 6, True, True, True),
+        ([1] * 7, True, True, False),
+        ([1, 2, 1], True, True, False),
+        ([1] * 7, False, False, True),
+        ([1], True, False, True),
+    ],
 )
-def test_a_die_picks_the_questions_of_at_most_six(fields: int, ask: int, picked: bool, enterable: bool) -> None:
-    names = [f"q{i}" for i in range(fields)]
-    made = sheet(survey(define([yes_no(name) for name in names], [field(COIN, name) for name in names], ask=ask)))
+def test_a_die_picks_the_question_of_at_most_six_that_are_equally_likely(
+    chances: list[int], ask: bool, picked: bool, enterable: bool
+) -> None:
+    names = [f"q{i}" for i in range(len(chances))]
+    fields = [
+        field(COIN, name, **({"chance": chance} if chance > 1 else {}))
+        for name, chance in zip(names, chances, strict=True)
+    ]
+    made = sheet(survey(define([yes_no(name) for name in names], fields, **({"ask": 1} if ask else {}))))
     assert (made.picked, made.enterable) == (picked, enterable)
-    assert math.isclose(made.epsilon, ask * math.log(3))
+    assert math.isclose(made.epsilon, math.log(3) * (1 if ask else len(chances)))
 
 
 def test_the_examples() -> None:

@@ -8,15 +8,14 @@ from tests.definitions import (
     COIN,
     choice,
     define,
+    drawn,
     field,
     geometric,
     multiple,
     number,
-    sampled,
     scale,
     subset,
     survey,
-    unary,
     yes_no,
 )  # fmt: skip
 
@@ -31,32 +30,33 @@ FIELDS: dict[str, Callable[[str, str], Made]] = {
     "levels of several": lambda a, b: ([number(a, levels=4)], subset(4, 2)),
     "optional levels": lambda a, b: ([number(a, optional=True)], subset(3, 1)),
     "noise": lambda a, b: ([number(a, levels=7)], geometric()),
+    "noise on a coarser grid": lambda a, b: ([number(a, levels=3)], geometric(3)),
     "one of three": lambda a, b: ([choice(a)], subset(3, 1)),
     "optional": lambda a, b: ([choice(a, optional=True)], subset(4, 1)),
-    "optional coins": lambda a, b: ([choice(a, optional=True)], unary(4)),
     "two of four": lambda a, b: ([choice(a, 4)], subset(4, 2)),
-    "coins": lambda a, b: ([choice(a)], unary(3)),
     "points": lambda a, b: ([scale(a)], subset(3, 1)),
     "points of several": lambda a, b: ([scale(a, points=["1", "2", "3", "4"])], subset(4, 2)),
-    "points by coins": lambda a, b: ([scale(a)], unary(3)),
     "optional points": lambda a, b: ([scale(a, optional=True)], subset(4, 2)),
     "bins": lambda a, b: ([number(a, bins=3)], subset(3, 2)),
-    "two optional bins": lambda a, b: ([number(a, bins=2, optional=True)], unary(3)),
-    "sampled": lambda a, b: ([multiple(a)], sampled(3, 1)),
-    "optional sampled": lambda a, b: ([multiple(a, optional=True)], sampled(4, 2)),
+    "two optional bins": lambda a, b: ([number(a, bins=2, optional=True)], subset(3, 1)),
+    "drawn": lambda a, b: ([multiple(a)], drawn(3, 1)),
+    "all drawn": lambda a, b: ([multiple(a)], drawn(3, 3)),
+    "optional drawn": lambda a, b: ([multiple(a, optional=True)], drawn(4, 2)),
     "sets": lambda a, b: ([multiple(a, 2)], subset(4, 1)),
     "sets of several": lambda a, b: ([multiple(a, 2, optional=True)], subset(5, 2)),
     "joint": lambda a, b: ([choice(a), scale(b)], subset(9, 1)),
     "joint of several": lambda a, b: ([choice(a), yes_no(b)], subset(6, 2)),
-    "joint coins": lambda a, b: ([yes_no(a), scale(b, optional=True)], unary(8)),
+    "joint, hidden": lambda a, b: ([yes_no(a), scale(b, show_if={"question": a, "is": ["yes"]})], subset(5, 1)),
     "joint levels": lambda a, b: ([yes_no(a), number(b)], subset(4, 1)),
 }
 
 
-def made_of(names: list[str], ask: int | None = None) -> Survey:
+def made_of(names: list[str], *, ask: bool = False) -> Survey:
+    """A survey of these fields; with `ask` a later one is answered more often."""
     questions, fields = [], []
     for place, name in enumerate(names):
         asked, mechanism = FIELDS[name](f"q{place}a", f"q{place}b")
         questions += asked
-        fields.append(field(mechanism, *(question["id"] for question in asked)))
-    return survey(define(questions, fields, **({"ask": ask} if ask else {})))
+        chance = {"chance": place + 1} if ask and place else {}
+        fields.append(field(mechanism, *(question["id"] for question in asked), **chance))
+    return survey(define(questions, fields, **({"ask": 1} if ask else {})))

@@ -40,6 +40,16 @@ def test_the_results_document_has_its_fixed_keys_in_their_order() -> None:
     assert all(list(one) == ["options", *KEYS] for one in found["joint"][0]["estimates"])
 
 
+def test_the_document_holds_only_combinations_that_can_occur() -> None:
+    found = plain(results(made_of(["joint, hidden"]), Tally(100, np.array([40, 20, 15, 15, 10]))))
+    assert [line["options"] for line in found["joint"][0]["estimates"]] == [
+        ["no", "no answer"], ["yes", "Disagree"], ["yes", "Neutral"], ["yes", "Agree"], ["yes", "no answer"],
+    ]  # fmt: skip
+    for question in found["questions"]:
+        points = [line["estimate"] for line in question["estimates"] if line["kind"] != "mean"]
+        assert sum(points) == pytest.approx(1)
+
+
 def test_what_was_chosen_is_said_and_what_was_not_is_left_out() -> None:
     made, tally = survey(define([yes_no()], [field(COIN, "cheated")])), Tally(100, np.array([40]))
     chosen = Options(0.9, simultaneous=True, narrow=True, population=500)
@@ -105,7 +115,7 @@ def test_the_worked_line_of_the_design() -> None:
 
 @pytest.mark.parametrize("reports", [0, 1])
 def test_under_two_reports_there_is_no_estimate(reports: int) -> None:
-    for made in (made_of(["joint"]), made_of(["sampled"]), made_of(["coin", "one of three"], ask=1)):
+    for made in (made_of(["joint"]), made_of(["drawn"]), made_of(["coin", "one of three"], ask=True)):
         found = results(made, Tally(reports, np.zeros(made.width, dtype=np.int64)))
         for question in found.questions:
             assert question.estimates == ()

@@ -39,15 +39,14 @@ from survey_app.tally import Bits
 from tests.definitions import (
     COIN,
     define,
+    drawn,
     field,
     geometric,
     multiple,
     number,
-    sampled,
     scale,
     subset,
     survey,
-    unary,
     yes_no,
 )
 from tests.definitions import choice as choice_question
@@ -62,18 +61,19 @@ EVERYTHING = define(
         scale("fair"),
         scale("calm"),
         multiple("used", optional=True),
-        number("spend", levels=7),
+        number("spend", levels=7, max=12, unit="€"),
         choice_question("many", options=5),
         yes_no("again"),
+        choice_question("why", options=2, show_if={"question": "again", "is": ["yes"]}),
     ],
     [
         field(COIN, "cheated"),
         field(subset(4, 1), "help"),
         field(subset(9, 2), "fair", "calm"),
-        field(sampled(4, 2), "used"),
-        field(geometric(2**62, 7), "spend"),
-        field(unary(5), "many"),
-        field(COIN, "again"),
+        field(drawn(4, 2), "used"),
+        field(geometric(7), "spend"),
+        field(subset(5, 2), "many"),
+        field(subset(4, 1), "again", "why"),
     ],
 )
 
@@ -125,9 +125,9 @@ def test_every_stored_bit_has_a_name() -> None:
         *(f"help:{said}" for said in ("option 0", "option 1", "option 2", "no answer")),
         *(f"fair+calm:{a} + {b}" for a in ("Disagree", "Neutral", "Agree") for b in ("Disagree", "Neutral", "Agree")),
         *(f"used:{o}:{said}" for o in ("item 0", "item 1", "item 2", "no answer") for said in ("no", "yes")),
-        *(f"spend:{value}" for value in (-64, 32, 16, 8, 4, 2, 1)),
+        *(f"spend:{value} €" for value in (0, 2, 4, 6, 8, 10, 12)),
         *(f"many:option {i}" for i in range(5)),
-        "again",
+        *(f"again+why:{cell}" for cell in ("no + no answer", "yes + option 0", "yes + option 1", "yes + no answer")),
     ]
 
 
@@ -187,7 +187,7 @@ def test_parquet_is_written_in_row_groups(monkeypatch: pytest.MonkeyPatch) -> No
     assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [700, 700, 100]
 
 
-@pytest.mark.parametrize("ask", [None, 2])
+@pytest.mark.parametrize("ask", [None, 1])
 def test_the_definition_comes_along_and_keeps_its_digest(ask: int | None) -> None:
     questions = [yes_no("a") | {"text": 'Ünïcode, "quoted"\u2028, <b>'}, scale("b"), yes_no("c")]
     more = {"ask": ask} if ask else {}
@@ -207,10 +207,10 @@ def test_lines_of_ndjson_are_bits_that_a_device_can_send() -> None:
         unpack(parsed, from_text(json.loads(line)["bits"]))
 
 
-def test_the_noisy_level_is_the_sum_of_its_columns() -> None:
-    parsed = survey(define([number("spend", levels=7)], [field(geometric(2**62, 7), "spend")]))
-    levels = [-64, -1, 0, 5, 63]
-    rows = np.array([[level % 128 << 1] for level in levels], dtype=np.uint8)
+def test_the_noisy_level_is_the_name_of_its_column() -> None:
+    parsed = survey(define([number("spend", levels=7)], [field(geometric(7), "spend")]))
+    levels = [0, 1, 5, 6]
+    rows = np.array([[128 >> level] for level in levels], dtype=np.uint8)
     names, bits = read_back("csv", spelled("csv", parsed, rows), parsed)
     worth = np.array([int(name.removeprefix("spend:")) for name in names])
     assert (bits @ worth).tolist() == levels

@@ -56,7 +56,7 @@ def tallied(made: Survey, reports: int, rng: np.random.Generator) -> Tally:
 def test_the_paragraph_names_the_methods_of_the_document_and_no_other(
     names: list[str], ask: bool, options: Options, reports: int, seed: int
 ) -> None:
-    made = made_of(names, 1 if ask and len(names) > 1 else None)
+    made = made_of(names, ask=ask)
     document = results(made, tallied(made, reports, np.random.default_rng(seed)), options)
     said = paragraph(made, document, Setting(options, sample=False, final=True))
     assert named_in(said, options) == {line.method for _, _, line in table_rows(document.parts)}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from client import Survey
-from client.mechanism import Flip, Geometric, Sampled, Subset
+from client.mechanism import Drawn, Flip, Geometric, Subset
 from survey_app.authoring import build_file
 from survey_app.estimate.intervals import Options
 from survey_app.explain import written
@@ -20,7 +20,20 @@ from survey_app.results.document import Results, results, table_rows
 from survey_app.results.methods import Setting, cautions, checklist, intervals_shown, paragraph
 from survey_app.simulate.devices import reports
 from survey_app.tally import Tally, add_bits
-from tests.definitions import COIN, choice, define, field, number, sampled, scale, subset, survey, yes_no
+from tests.definitions import (
+    COIN,
+    choice,
+    define,
+    drawn,
+    field,
+    geometric,
+    multiple,
+    number,
+    scale,
+    subset,
+    survey,
+    yes_no,
+)
 
 CAMPUS = Path(__file__).parents[2] / "examples" / "campus.yaml"
 PLAIN = Setting(Options(), sample=False, final=True)
@@ -53,9 +66,10 @@ def test_the_paragraph_holds_the_surveys_own_numbers(campus: Survey) -> None:
             assert f"“{question.id}”" in text
     assert "confidence of 95% each" in text
     assert "Clopper–Pearson" in text and "Fieller" in text
-    assert "randomized together, as one answer out of 12 combinations" in text
+    assert "randomized together, as one answer out of 12 possible combinations" in text
     assert "“hours” was rounded at random, without bias, to one of 2 levels" in text
-    assert "“spend” was rounded" not in text  # every number has a level of its own
+    assert "“spend” was rounded at random, without bias, to one of 64 levels" in text
+    assert "what left the levels 0 to 63 being sent as the nearest of them" in text
 
 
 @pytest.mark.parametrize(
@@ -83,11 +97,33 @@ def test_questions_with_one_mechanism_share_a_sentence() -> None:
     assert text.count("P(yes sent | yes)") == 1
 
 
-def test_with_ask_the_paragraph_says_how_many_were_asked() -> None:
+def test_a_number_whose_every_value_is_a_level_is_not_rounded() -> None:
+    made = survey(define([number(levels=7)], [field(geometric(7), "hours")]))
+    assert "“hours” was randomized by two-sided geometric noise" in paragraph(made, document(made), PLAIN)
+
+
+def test_with_ask_the_paragraph_says_what_a_device_answered() -> None:
     made = survey(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")], ask=1))
     text = paragraph(made, document(made), PLAIN)
-    assert "Each device answered 1 of the 2 fields" in text
-    assert "the sum of the 1 largest" in text
+    assert "Each device answered one of the 2 fields, drawn at random." in text
+    assert "ε = 1.0987 (the largest of the fields, of which a device answers one)" in text
+
+
+def test_with_chances_the_paragraph_tells_them() -> None:
+    questions = [yes_no("a"), yes_no("b"), choice("c")]
+    fields = [field(COIN, "a", chance=5), field(subset(6, 1), "b", "c", chance=3)]
+    text = paragraph(made := survey(define(questions, fields, ask=1)), document(made), PLAIN)
+    assert "one of the 2 fields, drawn with these chances: “a” 62.5%, “b” + “c” 37.5%." in text
+
+
+@pytest.mark.parametrize(("draw", "said"), [(1, "response with P(sent"), (2, "response on their 4 sets with P(sent")])
+def test_options_that_are_drawn_are_told_with_their_chances(draw: int, said: str) -> None:
+    made = survey(define([multiple()], [field(drawn(3, draw), "used")]))
+    text = paragraph(made, document(made), PLAIN)
+    assert f"by asking about {draw} of 3 options, drawn at random, by randomized {said}" in text
+    mechanism = made.fields[0].mechanism
+    assert isinstance(mechanism, Drawn)
+    assert f"p = {float(mechanism.p):.4g}" in text
 
 
 def test_every_interval_is_counted(campus: Survey) -> None:
@@ -135,7 +171,7 @@ def test_an_epsilon_is_never_told_smaller_than_it_is() -> None:
 @pytest.mark.parametrize(("share", "effect"), [(0.2, 5.7), (0.05, 16.8)])
 def test_the_design_effect_of_a_coin(share: float, effect: float) -> None:
     made = survey(define([yes_no()], [field(COIN, "cheated")]))
-    assert design_effect(made.fields[0], made.questions[0], share) == pytest.approx(effect, abs=0.05)
+    assert design_effect(made.fields[0], made.questions[0], "yes", share) == pytest.approx(effect, abs=0.05)
 
 
 def test_the_design_effect_of_a_joint_question_is_seen_in_simulation() -> None:
@@ -149,20 +185,30 @@ def test_the_design_effect_of_a_joint_question_is_seen_in_simulation() -> None:
     rows = np.concatenate([np.unpackbits(part, axis=1, count=9) for part in reports(made, said, rng)])
     sums = rows.reshape(runs, count, 9).sum(axis=1)[:, :3].sum(axis=1)
     estimates = (sums / count - 3 * float(mechanism.q)) / float(mechanism.p - mechanism.q)
-    effect = design_effect(one, question, 0.3)
+    effect = design_effect(one, question, "option 0", 0.3)
     assert effect is not None
     seen = float(np.var(estimates)) * count / (0.3 * 0.7)
     assert seen == pytest.approx(effect, rel=6 / math.sqrt(runs / 2))
     alone = survey(define([choice()], [field(subset(3, 1), "help")]))
-    other = design_effect(alone.fields[0], alone.questions[0], 0.3)
+    other = design_effect(alone.fields[0], alone.questions[0], "option 0", 0.3)
     assert other is not None and seen != pytest.approx(other, rel=6 / math.sqrt(runs / 2))
+
+
+def test_the_design_effect_counts_the_cells_that_an_answer_has() -> None:
+    """Of four possible cells no has one and yes three: (π + gτ)(1 − π + (1−g)τ)/(π(1−π))."""
+    after_yes = {"question": "cheated", "is": ["yes"]}
+    made = survey(define([yes_no(), choice(options=2, show_if=after_yes)], [field(subset(4, 1), "cheated", "help")]))
+    tau = 4 / (9 - 1)  # kept with ¾, each other with 1/12: e^ε = 9
+    for label, g in (("no", 0.25), ("yes", 0.75)):
+        effect = (0.3 + g * tau) * (0.7 + (1 - g) * tau) / 0.21
+        assert design_effect(made.fields[0], made.questions[0], label, 0.3) == pytest.approx(effect)
 
 
 def test_what_has_no_share_has_no_design_effect() -> None:
     made = survey(define([number()], [field(subset(2, 1), "hours")]))
-    assert design_effect(made.fields[0], made.questions[0], 0.5) is None
+    assert design_effect(made.fields[0], made.questions[0], "0", 0.5) is None
     made = survey(define([yes_no()], [field(COIN, "cheated")]))
-    assert design_effect(made.fields[0], made.questions[0], 0.0) is None
+    assert design_effect(made.fields[0], made.questions[0], "yes", 0.0) is None
     assert worth(made.fields[0], made.questions[0], []) is None
 
 
@@ -181,9 +227,24 @@ def test_the_largest_shift_by_invented_reports() -> None:
     assert shift(subset(5, 1, int(2**64 * e / (e + 4))), choice(options=5)) == pytest.approx(0.0333, abs=5e-5)
     assert shift(subset(100, 1, int(2**64 * e / (e + 99))), choice(options=100)) == pytest.approx(0.586, abs=5e-4)
     assert shift(COIN, yes_no()) == pytest.approx(0.015)
-    one_of_three = shift(sampled(3, 1), {"id": "used", "type": "multiple", "text": "?", "options": ["a", "b", "c"]})
+    one_of_three = shift(drawn(3, 1), multiple())
     assert one_of_three == pytest.approx(0.045)  # whoever invents a report chooses what it is asked
+    assert shift(drawn(3, 2), multiple()) == pytest.approx(0.01 * 3 / 2 * (5 / 6) / (2 / 3))
     assert shift(subset(2, 1), number(max=60)) == pytest.approx(0.01 * 60 * 1.5)
+    assert shift(COIN, number(max=60)) == pytest.approx(0.01 * 60 * 1.5)
+
+
+def test_whoever_invents_reports_claims_the_field_that_is_asked_most_seldom() -> None:
+    """b(1 + (1−g)τ)/α, with g of the answer that has the fewest cells."""
+    after_yes = {"question": "cheated", "is": ["yes"]}
+    questions = [yes_no(), choice(options=2, show_if=after_yes), yes_no("sure")]
+    fields = [field(subset(4, 1), "cheated", "help"), field(COIN, "sure", chance=9)]
+    made = survey(define(questions, fields, ask=1))
+    tau = 4 / 8
+    told = largest_shift(made, made.fields[0], made.questions[0], 0.01)
+    assert told == pytest.approx(0.01 * (1 + 0.75 * tau) * 10)
+    assert largest_shift(made, made.fields[1], made.questions[2], 0.01) == pytest.approx(0.01 * 1.5 * 10 / 9)
+    assert largest_shift(made, made.fields[0], made.questions[0], 0.2) == pytest.approx(1 + 0.75 * tau)  # all of them
 
 
 def test_no_invented_reports_shift_an_estimate_further_than_told() -> None:
@@ -203,12 +264,10 @@ def test_a_mean_among_those_who_answered_has_no_bound() -> None:
     assert largest_shift(made, made.fields[0], made.questions[0]) is None
 
 
-def test_an_invented_laplace_report_can_be_far_out(campus: Survey) -> None:
-    one = next(field for field in campus.fields if isinstance(field.mechanism, Geometric))
-    mechanism = one.mechanism
-    assert isinstance(mechanism, Geometric)
-    told = largest_shift(campus, one, one.questions[0], 0.01)
-    assert told == pytest.approx(0.01 * (2 ** (mechanism.width - 1) + 500))
+def test_an_invented_report_of_a_noisy_number_counts_for_all_beyond_its_end() -> None:
+    """Levels from 0 to 6 with r = ½: an end stands for one level more."""
+    made = survey(define([number(max=12, levels=7)], [field(geometric(7, 2**63), "hours")]))
+    assert largest_shift(made, made.fields[0], made.questions[0], 0.01) == pytest.approx(0.01 * 2 * (6 + 1))
 
 
 def test_untrue_answers_divide_the_estimate_and_its_interval(campus: Survey) -> None:
@@ -222,4 +281,4 @@ def test_untrue_answers_divide_the_estimate_and_its_interval(campus: Survey) -> 
 
 def test_mechanisms_are_those_the_tests_think_of(campus: Survey) -> None:
     kinds = {type(one.mechanism) for one in campus.fields}
-    assert {Flip, Subset, Sampled, Geometric} <= kinds
+    assert {Flip, Subset, Drawn, Geometric} <= kinds

@@ -28,7 +28,7 @@ from survey_app.simulate.devices import reports
 from survey_app.store import Published, Store, Submission
 from survey_app.store.sqlite import reports as sqlite_reports
 from survey_app.tally import Bits, Tally
-from tests.definitions import COIN, define, field, multiple, number, sampled, scale, subset, survey, yes_no
+from tests.definitions import COIN, define, drawn, field, multiple, number, scale, subset, survey, yes_no
 from tests.definitions import choice as choice_question
 
 QUESTIONS = [
@@ -37,7 +37,7 @@ QUESTIONS = [
 ]  # fmt: skip
 FIELDS = [
     field(COIN, "cheated"), field(subset(4, 1), "help"), field(subset(6, 1), "fair", "told"), field(subset(2, 1), "hours"),
-    field(sampled(3, 1), "used"), field(subset(3, 2, 7 * 2**61), "age"),
+    field(drawn(3, 2), "used"), field(subset(3, 2, 7 * 2**61), "age"),
 ]  # fmt: skip
 EXAM = define(QUESTIONS, FIELDS)
 REPORTS = 120

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from client import randomize, words
-from client.definition import Field, Question, Survey
-from client.mechanism import Flip, Geometric, Mechanism, Sampled, Subset, Unary, publish
+from client.definition import Field, Survey
+from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset, publish
+from client.question import Question
 from client.report import Report, to_text, unpack
 from survey_app.authoring import is_weak
 from survey_app.explain import chances, paper, written
@@ -233,15 +234,17 @@ class Explanation:
 
     def _told(self, field: Field) -> Iterator[str]:
         mechanism = field.mechanism
-        if len(field.questions) > 1:
+        if self.survey.ask and len({one.chance for one in self.survey.fields}) > 1:
+            yield self.say("privacy.ask_chance", percent=self.decimal(f"{100 * float(self.survey.part(field)):.3g}"))
+        if field.joint:
             yield self.say("privacy.joint")
         for question in field.questions:
             yield from self._answer(question, mechanism)
         yield self._odds(field)
+        if isinstance(mechanism, Drawn) and mechanism.draw > 1:
+            yield self.say("privacy.drawn_together", draw=mechanism.draw)
         if isinstance(mechanism, Subset) and mechanism.weight > 1:
             yield self.say("privacy.several", weight=mechanism.weight, size=mechanism.size)
-        if isinstance(mechanism, Unary):
-            yield self.say("privacy.any_number", size=mechanism.size)
         if any(question.optional for question in field.questions):
             yield self.say("privacy.optional")
 
@@ -254,8 +257,8 @@ class Explanation:
         counts = chances.share(mechanism.p, mechanism.q)
         if isinstance(mechanism, Flip) and question.type == "yes_no":
             return self.say("privacy.flip", **self._yes_and_no(counts))
-        if isinstance(mechanism, Sampled):
-            return self.say("privacy.sampled", draw=mechanism.draw, size=mechanism.size, **counts._asdict())
+        if isinstance(mechanism, Drawn):
+            return self.say("privacy.drawn", draw=mechanism.draw, size=mechanism.size, **counts._asdict())
         return self.say("privacy.option", **counts._asdict())
 
     def _alone(self, epsilon: Decimal) -> str:
@@ -267,11 +270,12 @@ class Explanation:
 
     def _answer(self, question: Question, mechanism: Mechanism) -> Iterator[str]:
         """What counts as the answer, where it is not simply what was said."""
-        if question.type == "number" and not isinstance(mechanism, Geometric):
+        every_number = isinstance(mechanism, Geometric) and question.levels > question.steps
+        if question.type == "number" and not every_number:
             key, count = ("levels", question.levels) if question.levels else ("bins", question.bins)
             ends = [self._quantity(question, Fraction(end)) for end in (question.min, question.max)]
             yield self.say(f"privacy.{key}", **{key: count}, low=ends[0], high=ends[1])
-        if question.type == "multiple" and not isinstance(mechanism, Sampled):
+        if question.type == "multiple" and not isinstance(mechanism, Drawn):
             yield self.say("privacy.sets")
 
     def _pictures(self, field: Field) -> Iterator[Dots]:

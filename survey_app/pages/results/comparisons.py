@@ -1,14 +1,17 @@
 """Two questions crossed, and surveys side by side, as tables and plots; from the documents of `study`."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
+from itertools import product, zip_longest
 from typing import NamedTuple
 
-from client.definition import Question, Survey
+from client.definition import Survey
+from client.question import Question
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
+from survey_app.estimate.question import joint_members
 from survey_app.pages.results.figures import (
     MOST_PLOTTED,
     Plot,
@@ -22,16 +25,18 @@ from survey_app.pages.results.figures import (
 from survey_app.results.crosstab import Crosstab
 from survey_app.results.document import Line
 from survey_app.results.groups import Study
+from survey_app.tally import columns_of
 
+Place = tuple[int, int]  # row and column
 STRATA_PLOTTED = 60  # rows of one plot
 
 
 class Table(NamedTuple):
-    """Lines by row and column, and how their numbers are written."""
+    """Lines by row and column, None where there is nothing to estimate, and how their numbers are written."""
 
     key: str
     heading: str
-    rows: list[tuple[str, list[Line]]]
+    rows: list[tuple[str, list[Line | None]]]
     form: Format
 
 
@@ -39,6 +44,7 @@ class Table(NamedTuple):
 class Crossed:
     """Two questions at once."""
 
+    survey: Survey
     rows: Question
     columns: Question
     document: Crosstab
@@ -50,25 +56,46 @@ class Crossed:
         return sum(map(len, self.document.lists.values()))
 
     @property
+    def gaps(self) -> bool:
+        """Whether some combinations cannot occur."""
+        return len(self.document.estimates) < len(self.document.row_options) * len(self.document.column_options)
+
+    @property
     def tables(self) -> list[Table]:
         """Cells, shares within rows, differences to the first row."""
-        names, differences = self.document.row_options, self.document.differences
-        cells, within = self.document.estimates, self.document.within_rows
+        cells, within, differences = self.document.lists.values()
         tables = [
             Table("estimates", "Cells: shares of all respondents",
-                  self._by_row(names, cells), share_format(cells, self.view)),
+                  self._by_row(self._possible, cells), share_format(cells, self.view)),
             Table("within_rows", "Within rows: of those in a row, the share in each column",
-                  self._by_row(names, within), share_format(within, self.view)),
+                  self._by_row(self._possible, within), share_format(within, self.view)),
         ]  # fmt: skip
         if differences:
-            told = f"Differences: each row's shares minus those of “{names[0]}”, in percentage points"
+            first = self.document.row_options[0]
+            told = f"Differences: each row's shares minus those of “{first}”, in percentage points"
             form = point_format(differences, self.view)
-            tables.append(Table("differences", told, self._by_row(names[1:], differences), form))
+            tables.append(Table("differences", told, self._by_row(self._compared, differences), form))
         return tables
 
-    def _by_row(self, names: Sequence[str], lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
-        width = len(self.document.column_options)
-        return [(name, list(lines[place * width : (place + 1) * width])) for place, name in enumerate(names)]
+    @cached_property
+    def _possible(self) -> list[Place]:
+        """The combinations that can occur, by row and column."""
+        field = columns_of(self.survey, self.rows.id).field
+        if self.columns in field.questions:
+            return [(i, j) for i, j in joint_members(field, (self.rows, self.columns))]
+        return list(product(range(len(self.document.row_options)), range(len(self.document.column_options))))
+
+    @property
+    def _compared(self) -> list[Place]:
+        """Those that differ from one in the first row: not where a row has only one."""
+        several = {i for i, count in Counter(i for i, _ in self._possible).items() if count > 1}
+        return [(i, j) for i, j in self._possible if i and {i, 0} <= several and (0, j) in self._possible]
+
+    def _by_row(self, places: Sequence[Place], lines: Sequence[Line]) -> list[tuple[str, list[Line | None]]]:
+        """The rows that have lines; a row is told by its place, since two answers may have the same name."""
+        at = dict(zip(places, lines, strict=True))
+        names, width = self.document.row_options, len(self.document.column_options)
+        return [(names[i], [at.get((i, j)) for j in range(width)]) for i in sorted({i for i, _ in places})]
 
     @property
     def plot(self) -> Plot | None:

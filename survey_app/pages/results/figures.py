@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from client.definition import Field, Question, Survey
+from client.definition import Field, Survey
 from client.mechanism import Geometric, Subset
+from client.question import Question
 from survey_app.charts import Row, Words, distribution, intervals
 from survey_app.charts.axes import Format, number_format, precision
 from survey_app.estimate.derived import has_order
@@ -299,7 +300,7 @@ def noise(figures: Sequence[Figure]) -> Noise | None:
     if not shown:
         return None
     figure = next((figure for figure in shown if figure.question.type == "yes_no"), shown[0])
-    if figure.question.type == "yes_no" and not figure.question.optional:
-        return Noise(figure, figure.shares[1])
     raw = [line for line in figure.plotted if line.reported is not None]
+    if figure.question.type == "yes_no" and not figure.question.optional:
+        return Noise(figure, raw[-1])
     return Noise(figure, max(raw, key=lambda line: line.estimate))

@@ -80,8 +80,9 @@ def cross(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Crossed | N
         return None, [f"No cross-tab: {error}."]
     if isinstance(document, EmptyCrosstab):
         return None, [f"No cross-tab: too few reports answer both questions ({document.n})."]
-    questions = {question.id: question for question in snapshot.published.survey.questions}
-    return Crossed(questions[choices.rows], questions[choices.columns], document, view), []
+    survey = snapshot.published.survey
+    questions = {question.id: question for question in survey.questions}
+    return Crossed(survey, questions[choices.rows], questions[choices.columns], document, view), []
 
 
 def compare(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[Compared], list[str]]:

@@ -22,7 +22,10 @@ from tests.definitions import (
     COIN,
     choice,
     define,
+    drawn,
     field,
+    geometric,
+    multiple,
     number,
     simple,
     subset,
@@ -139,8 +142,46 @@ def test_privacy_counts_questions_that_depend_on_one_together(house: House, web:
 def test_privacy_tells_about_ask_and_invitations(house: House, web: FlaskClient) -> None:
     house.publish(asked(), codes=["a" * 22])
     told = read(web, "privacy")
-    assert "only 2 of the 3 parts" in told
+    assert "only one of the 3 parts" in told
     assert "Which invitation belongs to which report" in told
+    assert "with a chance of" not in told  # each is as likely as any other
+
+
+def test_privacy_tells_of_filters_which_are_asked_and_not_sent(house: House, web: FlaskClient) -> None:
+    after = {"question": "cheated", "is": ["yes"]}
+    parts = [yes_no(), choice("why", 2, show_if=after) | {"text": "Why?"}]
+    house.publish(define(parts, [field(COIN, "cheated"), field(subset(3, 1), "why", chance=2)], ask=1))
+    told = read(web, "privacy")
+    assert "it asks the earlier one too, only to know what comes next, and does not send it" in told
+    assert "what they give away adds up" not in told
+    assert "About the answer to each of Did you copy? Why? ε together 1.8" in told  # ln 6, the larger of the two
+    assert "with a chance of 33.3%" in told and "with a chance of 66.7%" in told
+
+
+@pytest.mark.parametrize(("draw", "together"), [(1, False), (2, True)])
+def test_privacy_tells_of_each_option_that_is_drawn(house: House, web: FlaskClient, draw: int, together: bool) -> None:
+    """Two options are kept with ¾ as one set of four; of one of them, ¾ + 1/12 of the devices tell the truth."""
+    house.publish(define([multiple()], [field(drawn(3, draw), "used")]))
+    told = read(web, "privacy")
+    assert f"Your device draws {draw} of the 3 options at random" in told
+    shown = (100, 75, 25) if draw == 1 else (100, 83, 17)
+    assert (
+        "Of {0} people who chose such an option, about {1} devices send “chosen”; of {0} who did not, about {2} do".format(
+            *shown
+        )
+        in told
+    )
+    assert ("The 2 options are randomized together" in told) == together
+
+
+def test_privacy_tells_how_a_noisy_number_is_cut(house: House, web: FlaskClient) -> None:
+    hours = number(max=60, levels=61, unit="h")
+    house.publish(define([hours], [field(geometric(61, 15 * 2**60), "hours")]))
+    told = read(web, "privacy")
+    assert "on about every second device at least 11 h. What leaves the range is cut there." in told
+    assert "rounded at random" not in told
+    house.publish(define([hours | {"levels": 7}], [field(geometric(7, 15 * 2**60), "hours")], slug="coarse"))
+    assert "rounded at random to one of 7 levels from 0 h to 60 h" in read(web, "privacy", "coarse")
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -76,22 +76,37 @@ def test_little_noise_and_exact_numbers_are_told_as_they_are(house: House, web: 
     hours = number(max="1234567.125", step="0.125", levels=2, unit="h")
     house.publish(define([hours], [field(subset(2, 1), "hours")]))
     assert "levels from 0 h to 1,234,567.125 h" in read(web, "privacy")
-    house.publish(define([number(levels=3, max=2)], [field(geometric(2**62, 16), "hours")], slug="calm"))
+    house.publish(define([number(levels=3, max=2)], [field(geometric(3, 2**62), "hours")], slug="calm"))
     told = read(web, "privacy", "calm")
     assert "leaves the number as it is" in told
     assert "at least 0" not in told
 
 
-def test_a_die_picks_the_questions_of_a_sheet(house: House, web: FlaskClient) -> None:
+def test_a_die_picks_the_question_of_a_sheet(house: House, web: FlaskClient) -> None:
     house.publish(asked(), codes=["a" * 22])
     told = read(web, "paper")
-    assert "First roll a die to find your questions" in told
-    assert "until you have 2" in told
+    assert "First roll a die to find your question:" in told
+    assert "Answer this one and leave the others empty." in told
     assert "If the die picks it, tick only this box: Picked by the die" in told
     assert "Invitation code" in told
     names = [f"q{i}" for i in range(7)]
-    house.publish(define([yes_no(name) for name in names], [field(COIN, name) for name in names], ask=2, slug="many"))
-    assert "only 2 of its 7 parts, and a die can pick from six at most" in read(web, "enter", "many")
+    house.publish(define([yes_no(name) for name in names], [field(COIN, name) for name in names], ask=1, slug="many"))
+    assert "only one of its 7 parts, and a die can pick from six at most" in read(web, "enter", "many")
+
+
+def test_a_die_cannot_pick_among_parts_that_are_not_equally_likely(house: House, web: FlaskClient) -> None:
+    parts = [yes_no("copied"), yes_no("bought")]
+    house.publish(define(parts, [field(COIN, "copied", chance=3), field(COIN, "bought")], ask=1))
+    for page in ("paper", "enter"):
+        told = read(web, page)
+        assert "This survey cannot be answered on paper" in told
+        assert "only one of its 2 parts. These are not equally likely, and a die can pick only among" in told
+        assert "everybody answers every question (without ask)" in told
+        assert "Print this page" not in told and "roll a die" not in told
+    assert 'class="square"' not in web.get("/s/exam/paper").text
+    told = read(web, "privacy")
+    assert "Your device draws this part with a chance of 75%." in told
+    assert "Your device draws this part with a chance of 25%." in told
 
 
 def shown(page: Page) -> dict[str, str]:
@@ -258,16 +273,22 @@ def test_each_sheet_needs_an_invitation_that_travels_in_the_header_only(site: Si
         assert not any(code in rest for code in codes)
 
 
-def test_only_the_picked_questions_of_a_sheet_are_sent(site: Site, browser: Browser) -> None:
+def test_only_the_picked_question_of_a_sheet_is_sent(site: Site, browser: Browser) -> None:
     published = site.add(asked())
     with visit(browser) as device:
         page = go(device, f"{site.link(published)}/enter")
-        tick(page, "Yes", "No", "Picked by the die")
-        page.locator("#send").click()
-        assert "Mark 2 questions as picked" in page.inner_text("#status")
+        assert "has picked one of the 3 questions" in device.text()
+        for answers in (
+            ("Yes", "Not picked", "Picked by the die"),
+            ("Not picked", "Not picked", "Not picked"),
+        ):
+            tick(page, *answers)
+            page.locator("#send").click()
+            assert "Mark exactly one question as picked" in page.inner_text("#status")
         for answers, parts in (
-            (("Not picked", "Yes", "Picked by the die"), (None, 1)),
-            (("No", "Yes", "Not picked"), (0, 1)),
+            (("Not picked", "Yes", "Not picked"), (None, 1)),
+            (("No", "Not picked", "Not picked"), (0, None)),
+            (("Not picked", "Not picked", "Picked by the die"), (None, None)),
         ):
             tick(page, *answers)
             made = ticked(published.survey, shown(page))

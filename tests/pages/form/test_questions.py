@@ -8,12 +8,12 @@ import urllib.request
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
-from client import words
+from client import Survey, words
 from client.report import from_text, unpack
 from tests.browser import PHONE, Site, overflows, violations, visit
-from tests.definitions import COIN, define, field, number, sampled, subset, yes_no
+from tests.definitions import COIN, define, drawn, field, number, subset, yes_no
 from tests.form import (
     MARKS,
     Hand,
@@ -192,7 +192,7 @@ def test_names_that_look_like_our_own(site: Site, browser: Browser) -> None:
 def test_very_many_options(site: Site, browser: Browser) -> None:
     """More sets of them than a float can count."""
     many = options("used", "multiple", *[f"option {i}" for i in range(1030)])
-    published = site.add(define([many], [field(sampled(1030, 1), "used")], epsilon=10))
+    published = site.add(define([many], [field(drawn(1030, 1), "used")], epsilon=10))
     with visit(browser) as device:
         page = device.open(site.link(published))
         option(page, "option 1029").check()
@@ -228,19 +228,89 @@ def test_errors_are_summed_up_and_lead_to_their_questions(site: Site, browser: B
         assert page.locator(".error:visible").count() == 4
 
 
-def test_with_ask_only_the_asked_questions_appear_and_the_page_says_so(site: Site, browser: Browser) -> None:
+def test_with_ask_the_questions_of_one_field_appear_and_the_page_says_so(site: Site, browser: Browser) -> None:
     asked = [yes_no(f"q{i}") | {"text": f"Question {i}?"} for i in range(6)]
-    published = site.add(define(asked, [field(COIN, f"q{i}") for i in range(6)], epsilon=10, ask=2))
+    fields = [field(COIN, "q0"), field(subset(4, 1), "q1", "q2"), field(subset(8, 1), "q3", "q4", "q5")]
+    published = site.add(define(asked, fields, epsilon=10, ask=1))
     with visit(browser) as device:
         page = device.open(site.link(published))
-        assert "Your device answers only 2 of 6 parts of this survey" in device.text()
+        assert "Your device answers only one of 3 parts of this survey" in device.text()
         questions = page.locator("legend").all_inner_texts()
-        assert len(questions) == 2
         device.open(site.link(published))
         assert page.locator("legend").all_inner_texts() == questions
+        assert "not sent" not in device.text()
         for box in page.get_by_label("No", exact=True).all():
             box.check()
         randomize(page)
-        assert page.get_by_text("Not asked on this device.").count() == 4
+        drawn = [place for place, part in enumerate(parts(page, published.survey)) if part is not None]
+        (place,) = drawn
+        wanted = [f"Question {name[1:]}?" for name in fields[place]["questions"]]
+        assert [text.split(maxsplit=3)[-1] for text in questions] == wanted
+        assert page.locator(".fields li").count() == 1
+        assert " + ".join(wanted) in page.locator(".fields li").inner_text()
+        send(page)
+        assert len(site.stored(published)) == 1
+
+
+def filtered(chances: tuple[int, int, int]) -> dict[str, Any]:
+    """Questions that depend on one another, each in a field of its own, and a third."""
+    asked = [
+        options("used", "multiple", "notes", "phone") | {"text": "What did you use?"},
+        options("when", "choice", "before", "after", show_if={"question": "used", "is": ["phone"]}) | {"text": "When?"},
+        number("often", show_if={"question": "when", "is": ["after"]}) | {"text": "How often?"},
+    ]
+    mechanisms = [drawn(2, 1), subset(3, 1), subset(3, 1)]
+    fields = [
+        field(mechanism, one["id"], chance=chance)
+        for one, mechanism, chance in zip(asked, mechanisms, chances, strict=True)
+    ]
+    return define(asked, fields, epsilon=10, ask=1)
+
+
+LAST = (2, 2, 999_996)  # the last field but once in 250,000
+
+
+def parts(page: Page, survey: Survey) -> list[int | None]:
+    """The bits on the page, field by field."""
+    return unpack(survey, from_text(json.loads(shown_bytes(page))["bits"]))
+
+
+def test_a_filter_is_asked_and_marked_and_not_sent(site: Site, browser: Browser) -> None:
+    published = site.add(filtered(LAST))
+    with visit(browser, **PHONE) as device:
+        page = device.open(site.link(published))
+        expect(page.locator("legend:visible")).to_have_text("1 of 1 What did you use?")
+        first = page.get_by_role("group", name="What did you use?")
+        expect(first).to_have_accessible_description(re.compile("Asked only to know what comes next; not sent."))
+        assert first.get_by_text("How this answer is protected").count() == 0
+        page.get_by_role("button", name="Add the noise").click()  # a filter needs an answer like any question
+        assert page.get_by_role("alert").get_by_role("listitem").count() == 1
+        option(page, "phone").check()
+        option(page, "after").check()
+        assert page.get_by_text("not sent").locator("visible=true").count() == 2
+        last = page.get_by_role("group", name="How often?")
+        last.get_by_text("How this answer is protected").click()
+        assert "together ε" not in last.inner_text()  # what it depends on is not sent
+        page.get_by_role("textbox").fill("5")
+        assert violations(page) == []
+        randomize(page)
+        assert page.locator(".fields li").count() == 1
+        told = page.locator(".fields").inner_text()
+        assert "How often?" in told
+        assert "you: 5 →" in told
+        assert "What did you use?" not in device.text()
+        assert [part is None for part in parts(page, published.survey)] == [True, True, False]
+        send(page)
+        assert site.stored(published) == [json.loads(request.body) for request in site.sent()]
+        assert device.complaints == []
+
+
+def test_an_asked_question_that_a_filter_hides_is_sent_as_no_answer(site: Site, browser: Browser) -> None:
+    published = site.add(filtered(LAST))
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        option(page, "notes").check()
+        randomize(page)
+        assert "you: No answer →" in page.locator(".fields").inner_text()
         send(page)
         assert len(site.stored(published)) == 1

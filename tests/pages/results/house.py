@@ -26,15 +26,14 @@ from tests.browser import CAMPUS
 from tests.definitions import (
     choice,
     define,
+    drawn,
     field,
     geometric,
     multiple,
     number,
-    sampled,
     scale,
     subset,
     survey,
-    unary,
     yes_no,
 )
 from tests.tree import Node, parse
@@ -102,18 +101,20 @@ class House:
 
 
 def other_mechanisms() -> dict[str, Any]:
-    """What the campus does not have: unary bits, sampled options that may be skipped, levels, joint unary, ask."""
+    """What the campus does not have: drawn options that may be skipped, levels, a joint of which one hides the other,
+    and each device answers one field, by its chance.
+    """
     questions = [
         choice("town", 8), multiple("used", 4, optional=True), number("hours", levels=3, max=6, unit="h"),
-        scale("fair", optional=True), choice("left", 2), yes_no("right"), number("age", bins=3, max=8, optional=True),
-        number("spend", levels=7, max=6),
+        scale("fair", optional=True), choice("left", 3), yes_no("right", show_if={"question": "left", "is": ["option 0"]}),
+        number("age", bins=3, max=8, optional=True), number("spend", levels=7, max=6),
     ]  # fmt: skip
     fields = [
-        field(unary(8), "town"), field(sampled(5, 2), "used"), field(subset(3, 1), "hours"),
-        field(subset(4, 2), "fair"), field(unary(4), "left", "right"), field(subset(4, 1), "age"),
-        field(geometric(width=8), "spend"),
+        field(subset(8, 2), "town"), field(drawn(5, 2), "used", chance=3), field(subset(3, 1), "hours"),
+        field(subset(4, 2), "fair"), field(subset(5, 1), "left", "right", chance=2), field(subset(4, 1), "age"),
+        field(geometric(7), "spend"),
     ]  # fmt: skip
-    return define(questions, fields, slug="others", ask=4)
+    return define(questions, fields, slug="others", ask=1)
 
 
 def rounds(node: Node) -> bool:
@@ -178,7 +179,7 @@ def evil() -> dict[str, Any]:
         choice("left", 2) | {"options": texts[:2], "text": EVIL},
     ]
     fields = [
-        field(subset(5, 1), "pick"), field(sampled(3, 1), "many"), field(subset(3, 1), "rate"),
+        field(subset(5, 1), "pick"), field(drawn(3, 2), "many"), field(subset(3, 1), "rate"),
         field(subset(2, 1), "amount"), field(subset(4, 1), "sure", "left"),
     ]  # fmt: skip
     return define(

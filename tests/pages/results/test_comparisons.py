@@ -52,6 +52,45 @@ def test_a_cross_tab_is_the_apis(house: House, pair: tuple[str, str]) -> None:
     house.get("/results/campus/crosstab.csv?rows=cheated&columns=hours", 400)
 
 
+def test_what_cannot_occur_is_no_cell(house: House) -> None:
+    """Only the first of three options shows the other question: five cells of nine, and nothing to test."""
+    page = house.page("/results/others?rows=left&columns=right")
+    document = json.loads(house.get("/api/surveys/others/crosstab?rows=left&columns=right").text)
+    assert [line["options"] for line in document["estimates"]] == [
+        ["option 0", "no"], ["option 0", "yes"], ["option 0", "no answer"],
+        ["option 1", "no answer"], ["option 2", "no answer"],
+    ]  # fmt: skip
+    assert document["test"] is None and document["differences"] == []
+    for kind in ("estimates", "within_rows"):
+        cells = [row.all("td") for row in page.one("tbody", id=f"cross-{kind}").all("tr")]
+        options = [[cell.attributes.get("data-option") for cell in row] for row in cells]
+        assert options == [
+            ["option 0 + no", "option 0 + yes", "option 0 + no answer"],
+            [None, None, "option 1 + no answer"],
+            [None, None, "option 2 + no answer"],
+        ]
+        assert [cell.text for cell in cells[1][:2]] == ["–", "–"]
+        for cell, line in zip([cell for row in cells for cell in row if cell.attributes.get("data-option")],
+                              document[kind], strict=True):  # fmt: skip
+            same(cell, line, ("estimate", "low", "high"))
+    assert [(line["low"], line["high"], line["method"]) for line in document["within_rows"][3:]] == [
+        (1, 1, "certain")
+    ] * 2
+    assert "“–” stands where a combination cannot occur" in page.one("p", data_test=None).text
+    turned = house.page("/results/others?rows=right&columns=left")
+    assert not turned.all("tbody", id="cross-differences")  # the first row has one cell only
+    rows = list(csv.reader(io.StringIO(house.get("/results/others/crosstab.csv?rows=left&columns=right").text)))
+    assert len(rows) == 1 + 5 + 5
+
+
+def test_questions_that_no_device_answered_together_are_refused_with_advice(house: House) -> None:
+    page = house.page("/results/others?rows=town&columns=left", 400)
+    assert "No cross-tab: no device answered both town and left" in page.one(role="alert").text
+    assert "one joint group" in page.one(role="alert").text
+    refused = json.loads(house.get("/api/surveys/others/crosstab?rows=town&columns=left", 400).text)
+    assert "no device answered both" in refused["detail"]
+
+
 def test_a_cross_tab_of_too_many_reports_is_left_to_the_command(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access, "MOST_SCANNED_FOR_ANYONE", 100)
     page = house.page("/results/campus?rows=cheated&columns=fair&confidence=0.77", 400)

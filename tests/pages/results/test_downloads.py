@@ -25,7 +25,9 @@ from tests.pages.results.house import (
 
 @pytest.mark.parametrize("slug", ["campus", "others"])
 def test_each_plot_is_a_file_that_says_the_same(house: House, slug: str) -> None:
-    page = house.page(f"/results/{slug}?confidence=0.9&rows=fair&columns={'cheated' if slug == 'campus' else 'age'}")
+    page = house.page(
+        f"/results/{slug}?confidence=0.9&rows={'fair' if slug == 'campus' else 'left'}&columns={'cheated' if slug == 'campus' else 'right'}"
+    )
     figures = page.all("figure")
     assert len(figures) >= 8
     for figure in figures:

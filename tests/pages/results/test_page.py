@@ -131,6 +131,19 @@ def test_what_the_noise_did_is_told_once_with_its_numbers(house: House) -> None:
     assert f"reported {100 * yes['reported']:.1f}%" in rows[1]
 
 
+def test_what_the_noise_did_is_told_of_an_answer_that_was_reported_as_it_is(fresh: House) -> None:
+    """A yes that shows another question is three cells of their joint field; the no is one, and has a raw share."""
+    after_yes = {"question": "cheated", "is": ["yes"]}
+    joint = field(subset(4, 1), "cheated", "help")
+    fresh.add(define([yes_no(), choice(options=2, show_if=after_yes)], [joint]), 60)
+    page = fresh.page("/results/exam")
+    (section,) = [one for one in page.all("section") if one.attributes.get("aria-labelledby") == "noise"]
+    no, yes = json.loads(fresh.get("/api/surveys/exam/results").text)["questions"][0]["estimates"]
+    assert yes["reported"] is None
+    assert f"{100 * no['reported']:.0f}%" in section.text
+    assert "8% would still be sent; if everybody had it, about 75%" in section.text
+
+
 def test_a_reader_may_choose_the_intervals_without_scripts(house: House) -> None:
     page = house.page("/results/campus?confidence=0.99&simultaneous=1&target=sample&population=2000&view=table")
     form = page.all("form")[0]
