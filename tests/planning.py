@@ -22,9 +22,9 @@ LN3 = Decimal(3).ln()
 Z = 1.959963984540054
 
 
-def yes(epsilon: str | Decimal, questions: int = 1, ask: int | None = None) -> Callable[[float], Spread]:
-    """The spread of a yes at any share, for `questions` alike that share an ε."""
-    answered = ask or questions
+def yes(epsilon: str | Decimal, questions: int = 1, ask: str = "all") -> Callable[[float], Spread]:
+    """The spread of a yes at any share, for `questions` alike that share an ε, or of which one is asked."""
+    answered = 1 if ask == "one" else questions
     made = make_field((make_question("yes_no"),), Decimal(epsilon) / answered)
     (figure,) = estimands(made, made.questions[0], Guess(), asked=answered / questions)
     return figure.at

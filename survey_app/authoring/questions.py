@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from client.definition import TYPES, Question
 from client.mechanism import Flip
+from client.question import TYPES, Question
 from client.sampling import WHOLE
 from survey_app.authoring import choose
 from survey_app.authoring.source import Node
@@ -16,15 +16,19 @@ AUTHORED: dict[str, tuple[str, ...]] = {"yes_no": ("design",), "number": ("bins"
 DESIGNS = {"coin": ("3/4", "1/4"), "die": ("2/3", "1/3"), "forced_die": ("5/6", "1/6")}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Item:
-    """A question with what the author said about its randomization."""
+    """A question with what the author said about its randomization.
+
+    It has a fixed ε, or a weight in the rest; `need`, the weight again, multiplies the respondents that it needs.
+    """
 
     node: Node
     question: Question
     raw: dict[str, Any]
     fixed: Fraction
     weight: Fraction
+    need: Fraction
     design: Flip | None
     laplace: bool
 
@@ -58,14 +62,19 @@ def raw_question(node: Node) -> dict[str, Any]:
         }
     elif "optional" in parts and parts["optional"].truth():
         raw["optional"] = True
+    if "shuffle" in parts and parts["shuffle"].truth():
+        raw["shuffle"] = True
     return raw
 
 
-def wish_of(node: Node, question: Question, raw: dict[str, Any]) -> Item:
+def wish_of(node: Node, question: Question, raw: dict[str, Any], *, split: bool) -> Item:
+    """What an author wants of one question; a weight beside a fixed ε says something only if no ε is split."""
     parts = node.members()
-    own = [key for key in ("design", "epsilon", "weight") if key in parts]
+    own = [key for key in ("design", "epsilon", *(["weight"] if split else [])) if key in parts]
     if len(own) > 1:
-        raise parts[own[1]].error(f"has {own[0]} already; a question takes only one of design, epsilon and weight")
+        others = "design, epsilon and weight" if split else "design and epsilon"
+        raise parts[own[1]].error(f"has {own[0]} already; a question takes only one of {others}")
+    weight = Fraction(parts["weight"].positive("a weight")) if "weight" in parts else Fraction(1)
     laplace = "mechanism" in parts and bool(parts["mechanism"].one_of("laplace"))
     if laplace and (question.optional or question.bins):
         raise parts["mechanism"].error("laplace is for numbers without bins, optional and show_if")
@@ -73,11 +82,10 @@ def wish_of(node: Node, question: Question, raw: dict[str, Any]) -> Item:
         if question.optional:
             raise parts["design"].error("a design is for a plain yes or no, without optional and show_if")
         flip = design_coins(parts["design"])
-        return Item(node, question, raw, Fraction(flip.epsilon), Fraction(0), flip, laplace)
+        return Item(node, question, raw, Fraction(flip.epsilon), Fraction(0), weight, flip, laplace)
     if "epsilon" in parts:
-        return Item(node, question, raw, parts["epsilon"].epsilon(), Fraction(0), None, laplace)
-    weight = Fraction(parts["weight"].positive("a weight")) if "weight" in parts else Fraction(1)
-    return Item(node, question, raw, Fraction(0), weight, None, laplace)
+        return Item(node, question, raw, parts["epsilon"].epsilon(), Fraction(0), weight, None, laplace)
+    return Item(node, question, raw, Fraction(0), weight, weight, None, laplace)
 
 
 def design_coins(node: Node) -> Flip:

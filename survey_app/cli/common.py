@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from survey_app.authoring import Built, build_file
+from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError
 from survey_app.store import DEFAULT_DB, Published, Store, User, any_version, open_store
 
@@ -40,11 +41,13 @@ def find_user(store: Store, name: str) -> User:
 
 
 def build_survey(file: Path) -> Built:
-    """What an author's file says; advice goes to the terminal."""
+    """What an author's file says; advice, and what its design saves, go to the terminal."""
     try:
         built = build_file(file)
     except AuthoringError as error:
         raise click.ClickException(f"{file}: {error}") from None
     for line in built.advice:
         click.echo(f"advice: {line}", err=True)
+    if sentence := saving(built):
+        click.echo(f"design: {sentence}", err=True)
     return built

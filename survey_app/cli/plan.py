@@ -10,7 +10,7 @@ from typing import Any
 import click
 import msgspec
 
-from client.definition import TYPES
+from client.question import TYPES
 from survey_app.authoring.source import AuthoringError
 from survey_app.cli.common import FILE
 from survey_app.plan.central import DELTA
@@ -90,7 +90,7 @@ class Wanted:
     bins: int | None
     mechanism: str | None
     questions: int | None
-    ask: int | None
+    ask: str
     against: Decimal | None
     delta: float | None
     guidance: bool
@@ -133,7 +133,12 @@ COUNT = click.IntRange(2, 10**12)
 )
 @click.option("--mechanism", type=click.Choice(["laplace"]), help="The number gets Laplace noise.")
 @click.option("--questions", type=click.IntRange(1, 10_000), help="So many questions like it share the ε.")
-@click.option("--ask", type=click.IntRange(1), help="Each device answers only so many of them.")
+@click.option(
+    "--ask",
+    type=click.Choice(["one", "all"]),
+    default="all",
+    help="Each device answers one of them; all unless said.",
+)
 @click.option(
     "--against", callback=_number, metavar="X", help="The share or mean of a second group, to be told from the first."
 )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from client.definition import TYPES
+from client.question import TYPES
 from survey_app.authoring.questions import AUTHORED, COMMON, DESIGNS
 from survey_app.authoring.source import Content, Plain
 
@@ -38,7 +38,7 @@ SURVEY_TEXTS = (
 )
 SURVEY_REQUIRED = ("slug", "title")
 MOMENTS = ("opens", "closes")
-SWITCHES = ("optional", "accept_weak_privacy")
+SWITCHES = ("optional", "shuffle", "accept_weak_privacy")
 LISTS = ("options", "points", "scores")
 TRUE = ("true", "yes")
 

@@ -1,22 +1,26 @@
 """What to do about a plan that promises too little: said plainly, with what would help and by how much."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from client.definition import Question, Survey
+from client.definition import Survey
 from client.errors import DefinitionError
 from client.mechanism import Geometric, round_up
+from client.question import Question
 from survey_app.authoring import ADVISED_FIELD, ADVISED_TOTAL
 from survey_app.explain import written
 from survey_app.plan.cross import Cross
 from survey_app.plan.estimands import estimands, make_field
-from survey_app.plan.forecast import Asked, Forecast, asked, forecast, reached_by
+from survey_app.plan.forecast import Asked, Forecast, asked, forecast
 from survey_app.plan.people import answering
 from survey_app.plan.settings import Settings
+from survey_app.plan.variants import Alternative
 
 TOO_MANY = 1_000_000
 WORTHWHILE = 0.8  # a remedy is told if it leaves at most this part of the margin
+FEWER = 0.9  # another `ask` is told if it takes at most this part of the respondents
 RUINED = 1.1  # a margin is told to suffer if it grows at least so much
 MANY_OPTIONS = 4
 STEPS = 12  # of the search for an ε
@@ -26,26 +30,24 @@ DIGITS = 2  # of an ε that is proposed, and of the one beside it
 def advise(
     survey: Survey,
     settings: Settings,
-    now: Sequence[Forecast],
-    narrower: tuple[int, Sequence[Forecast]] | None,
+    now: Alternative,
+    others: Sequence[Alternative],
     crosses: Sequence[Cross],
 ) -> list[str]:
-    """A sentence or two for every question without hope, for `ask`, and for joint fields that cost more than they give.
-
-    `now` are the forecasts of the survey; `narrower` is the best number of fields to ask, and the forecasts with it.
-    """
+    """What to say of every question without hope, of `ask`, and of joint fields that cost more than they give."""
     sentences: list[str] = []
-    best = {(other.id, other.figure): other for other in narrower[1]} if narrower else {}
-    first = {planned.id: planned for planned in reversed(now)}
+    better = min((other for other in others if _fewer(other, now)), key=_needed, default=None)
+    best = {(line.id, line.figure): line for line in better.lines} if better else {}
+    first = {planned.id: planned for planned in reversed(now.lines)}
     for question in survey.questions:
         planned = first[question.id]
         if why := _trouble(planned, settings):
             one, goal = asked(survey, question.id, settings.guess), _goal(planned, settings)
             wanted = forecast(one, one.estimands[0], goal)
-            helps = _remedies(survey, one, wanted, goal, narrower[0] if narrower else None, best)
+            helps = _remedies(survey, one, wanted, goal, better.ask if better else "", best)
             sentences.append(f"{question.id}, {planned.assumption}: {why}. {helps}")
-    if narrower:
-        sentences.append(_about_ask(survey, now, narrower))
+    if better:
+        sentences.append(_about_ask(now, better, settings))
     return sentences + [sentence for cross in crosses if (sentence := _about_joint(cross))]
 
 
@@ -75,7 +77,7 @@ def _remedies(
     one: Asked,
     planned: Forecast,
     settings: Settings,
-    ask: int | None,
+    ask: str,
     best: dict[tuple[str, str], Forecast],
 ) -> str:
     """What would narrow the margin by a fifth at least, or reach the wanted one."""
@@ -87,7 +89,7 @@ def _remedies(
     fewer = _with_fewer_options(survey, one, settings)
     if fewer and fewer.margin <= WORTHWHILE * planned.margin:
         helps.append(f"half as many {'bins' if one.question.bins else 'options'} ({fewer.margin_text()})")
-    epsilon = enough_epsilon(survey, one, settings)
+    epsilon = None if survey.ask else enough_epsilon(survey, one, settings)
     if epsilon is not None:
         much = ", more than is advised for a sensitive question" if epsilon > ADVISED_FIELD else ""
         proposed, spent = (written.epsilon(loss, DIGITS, fixed=True) for loss in (epsilon, planned.epsilon))
@@ -138,20 +140,31 @@ def _again(
     except DefinitionError:
         return None
     question = next(known for known in made.questions if known.id == one.question.id)
-    shown, reached = answering(survey, one.question, settings.guess), reached_by(survey)
+    shown, reached = answering(survey, one.question, settings.guess), float(survey.part(one.field))
     given = estimands(made, question, settings.guess, answering=shown, asked=reached)
     return forecast(Asked(question, made, given), given[0], settings)
 
 
-def _about_ask(survey: Survey, now: Sequence[Forecast], narrower: tuple[int, Sequence[Forecast]]) -> str:
-    ask, others = narrower
-    margins = {(planned.id, planned.figure): planned.margin for planned in now}
-    better = [other for other in others if other.margin < margins[other.id, other.figure]]
-    largest = written.epsilon(max(other.epsilon for other in others), fixed=True)
+def _needed(plan: Alternative) -> float:
+    return math.inf if plan.respondents is None else plan.respondents
+
+
+def _fewer(other: Alternative, now: Alternative) -> bool:
+    return _needed(other) <= FEWER * _needed(now) and _needed(other) < math.inf
+
+
+def _about_ask(now: Alternative, better: Alternative, settings: Settings) -> str:
+    asked = {
+        "auto": f"lets each device answer one of {len(better.blocks)} blocks of questions, drawn by its own coins",
+        "one": f"lets each device answer one of {len(better.blocks)} fields, drawn by its own coins",
+        "all": "lets each device answer everything",
+    }[better.ask]
+    if len(better.blocks) == 1:
+        asked = "randomizes all questions together, as one block"
+    part = written.quantity(100 * (settings.margin or 0))
     return (
-        f"ask: {ask} lets each device answer {ask} of {len(survey.fields)} fields, drawn by its own coins, at the same "
-        f"total ε: {len(better)} of {len(others)} margins would be narrower, and the form shorter. One answer then "
-        f"spends up to ε = {largest}"
+        f"ask: {better.ask} {asked}, at the same total ε: {written.respondents(better.respondents)} respondents for "
+        f"±{part}% everywhere, not {written.respondents(now.respondents)}. Answers of two blocks cannot be crossed"
     )
 
 

@@ -10,10 +10,13 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from client.definition import Survey
-from client.mechanism import Flip, Subset, Unary
+from client.definition import Field, Survey, possible_cells
+from client.mechanism import Flip, Subset
+from client.question import Question
+from survey_app.authoring import Built
+from survey_app.authoring.design import joint_price
 from survey_app.authoring.source import Node
-from survey_app.channel import bit_variance
+from survey_app.channel import bit_variance, event_moments, figure_variance
 from survey_app.plan.forecast import Asked, Forecast, asked, forecast
 from survey_app.plan.people import Guess, answering, option_share
 from survey_app.plan.settings import Settings
@@ -32,12 +35,16 @@ class Way(Struct, frozen=True):
 
 
 class Cross(Struct, frozen=True):
-    """Questions whose combinations matter: `cells` of them, a typical one at `share` if they are independent."""
+    """Questions whose combinations matter: `cells` of them, a typical one at `share` if they are independent.
+
+    With `ask`, `price` is what they need together in parts of what they need apart.
+    """
 
     questions: list[str]
     is_joint: bool
     cells: int
     share: float
+    price: float | None
     joint: Way
     separate: Way
 
@@ -74,9 +81,9 @@ def _check(survey: Survey, names: Sequence[str], joint: list[list[str]]) -> None
 
 
 def _cellular(one: Asked) -> bool:
-    """Whether a question alone gives one bit for each of its symbols."""
+    """Whether the symbols of a question are what a table has rows for."""
     question, mechanism = one.question, one.field.mechanism
-    return isinstance(mechanism, Flip | Subset | Unary) and question.type != "multiple" and not question.levels
+    return isinstance(mechanism, Flip | Subset) and question.type != "multiple" and not question.levels
 
 
 def _cross(tree: Node, settings: Settings, names: Sequence[str], joint: list[list[str]]) -> Cross | None:
@@ -84,50 +91,71 @@ def _cross(tree: Node, settings: Settings, names: Sequence[str], joint: list[lis
     apart = variant(tree, joint=[group for group in joint if set(group) != set(names)])
     if together is None or apart is None:
         return None
-    both = [[asked(built.survey, name, settings.guess) for name in names] for built in (together, apart)]
-    shares = [_typical(apart.survey, one, settings.guess) for one in both[1]]
-    cells: list[Spread | None] = [None, None]
-    if all(_cellular(one) for one in both[1]):
-        cells = [_joint_cell(both[0][0], math.prod(shares)), _separate_cell(apart.survey, both[1], shares)]
-    ways = [
-        Way(
-            settings.margin_of(cell) if cell else None, [forecast(one, one.estimands[0], settings) for one in questions]
-        )
-        for cell, questions in zip(cells, both, strict=True)
-    ]
+    ways: list[Way] = []
+    share = _typical(apart.survey, names, settings.guess)
+    for built in (together, apart):
+        questions = [asked(built.survey, name, settings.guess) for name in names]
+        cell = _cell(built.survey, questions, share, settings.guess) if all(map(_cellular, questions)) else None
+        lines = [forecast(one, one.estimands[0], settings) for one in questions]
+        ways.append(Way(settings.margin_of(cell) if cell else None, lines))
     return Cross(
         questions=list(names),
-        is_joint=list(names) in joint_of(tree),
-        cells=both[0][0].field.size,
-        share=math.prod(shares),
+        is_joint=set(names) in [set(group) for group in joint_of(tree)],
+        cells=sum(1 for _ in possible_cells([one for one in together.survey.questions if one.id in names])),
+        share=share,
+        price=_price(apart, names),
         joint=ways[0],
         separate=ways[1],
     )
 
 
-def _typical(survey: Survey, one: Asked, guess: Guess) -> float:
-    return option_share(one.question, guess) * answering(survey, one.question, guess)
+def _typical(survey: Survey, names: Sequence[str], guess: Guess) -> float:
+    """The share of a combination, if answers are independent but for what hides them."""
+    named = [one for one in survey.questions if one.id in names]
+    shown = {one.show_if.question for one in named if one.show_if}  # whoever answers what it shows has answered so
+    return math.prod(_share(survey, one, guess) for one in named if one.id not in shown)
 
 
-def _joint_cell(one: Asked, share: float) -> Spread | None:
-    mechanism, people = one.field.mechanism, share * (1 - share)
-    if not isinstance(mechanism, Subset | Unary):
+def _share(survey: Survey, question: Question, guess: Guess) -> float:
+    return option_share(question, guess) * answering(survey, question, guess)
+
+
+def _price(built: Built, names: Sequence[str]) -> float | None:
+    """What they need together in parts of what they need apart, where a device answers one block."""
+    items = [item for item in built.wishes.items if item.question.id in names]
+    if built.design.ask == "all" or built.wishes.epsilon is None or not all(item.weight for item in items):
         return None
-    return Spread(people, bit_variance(mechanism, share) - people, one.estimands[0].spread.asked)
+    return joint_price([built.wishes.asked[name] for name in names], float(built.wishes.epsilon))
 
 
-def _separate_cell(survey: Survey, questions: Sequence[Asked], shares: Sequence[float]) -> Spread | None:
-    """Of the mean of Π u, u = (bit − q)/(p − q): for independent answers E[Πu²] = Π (V + f²), V = n·Var of one share.
-
-    All the fields must have been asked: with `ask: s` of F, Π (s − i)/(F − i) of the devices.
-    """
-    second, seen = 1.0, 1.0
-    for already, (one, share) in enumerate(zip(questions, shares, strict=True)):
-        if not isinstance(one.field.mechanism, Flip | Subset | Unary):
+def _cell(survey: Survey, questions: Sequence[Asked], share: float, guess: Guess) -> Spread | None:
+    """Of one combination at this share; None where no device answers all of it."""
+    field, people = questions[0].field, share * (1 - share)
+    if all(one.field is field for one in questions):
+        if not isinstance(field.mechanism, Subset):
             return None
-        second *= bit_variance(one.field.mechanism, share) + share**2
-        if survey.ask:
-            seen *= max(survey.ask - already, 0) / (len(survey.fields) - already)
-    share = math.prod(shares)
-    people = share * (1 - share)
-    return Spread(people, second - share**2 - people, seen) if seen else None
+        total = figure_variance(event_moments(share, _part(field, questions)), field.mechanism)
+        return Spread(people, total - people, float(survey.part(field)))
+    if survey.ask:
+        return None
+    second = math.prod(_second_moment(survey, one, guess) for one in questions)
+    return Spread(people, max(second - share**2 - people, 0.0))
+
+
+def _part(field: Field, questions: Sequence[Asked]) -> float:
+    """Which part of a field's combinations holds one combination of some of its questions, all of them answered."""
+    places = [[member.id for member in field.questions].index(one.question.id) for one in questions]
+    rows = [tuple(cell[place] for place in places) for cell in field.cells]
+    full = [row for row in rows if all(s < one.question.no_answer for s, one in zip(row, questions, strict=True))]
+    return rows.count(full[-1]) / len(rows)
+
+
+def _second_moment(survey: Survey, one: Asked, guess: Guess) -> float:
+    """E[u²] of u = (bit − q)/(p − q), at the planned share.
+
+    Apart, a cell is the mean of Π u, and for independent answers E[Πu²] = Π E[u²].
+    """
+    if not isinstance(one.field.mechanism, Flip | Subset):
+        raise ValueError("only symbols have cells")
+    share = _share(survey, one.question, guess)
+    return bit_variance(one.field.mechanism, share) + share**2

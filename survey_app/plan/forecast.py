@@ -1,10 +1,12 @@
 """What the questions of a survey will tell, at the respondents and for the margin that are planned."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from client.definition import Field, Question, Survey
+from client.definition import Field, Survey
+from client.question import Question
 from survey_app.explain import written
 from survey_app.plan.estimands import Estimand, assumption, estimands
 from survey_app.plan.people import Guess, answering
@@ -64,19 +66,20 @@ def asked(survey: Survey, name: str, guess: Guess) -> Asked:
     field, question = next(
         (field, question) for field in survey.fields for question in field.questions if question.id == name
     )
-    shown, reached = answering(survey, question, guess), reached_by(survey)
+    shown, reached = answering(survey, question, guess), float(survey.part(field))
     return Asked(question, field, estimands(field, question, guess, answering=shown, asked=reached))
-
-
-def reached_by(survey: Survey) -> float:
-    """The share of all devices that answer a field."""
-    return survey.ask / len(survey.fields) if survey.ask else 1.0
 
 
 def forecasts(survey: Survey, settings: Settings) -> list[Forecast]:
     """All estimands of all questions, in the order of the questions."""
     questions = (asked(survey, question.id, settings.guess) for question in survey.questions)
     return [forecast(one, estimand, settings) for one in questions for estimand in one.estimands]
+
+
+def enough(lines: Iterable[Forecast]) -> int | None:
+    """The respondents at which every question's first estimand has the wanted margin; None if there are not so many."""
+    first = {line.id: line.respondents for line in reversed([*lines])}
+    return None if None in first.values() else max(needed or 0 for needed in first.values())
 
 
 def forecast(one: Asked, estimand: Estimand, settings: Settings) -> Forecast:

@@ -1,9 +1,8 @@
 """The imagined people: what is assumed of those who were not asked yet, for plans, trials and simulations alike.
 
-Nothing is known before a survey, so a plan states its guesses: 20% say yes, options are equally popular (30% choose
-each of a multiple), numbers are spread evenly over their range, one in ten skips an optional question. Shares are
-among those who answer. A mean and an sd mean what they mean in a truth file of `candor simulate`: a normal
-distribution, cut to the range.
+The usual assumptions are those of `survey_app.authoring.imagined`; here a planner may have other guesses, and people
+are drawn. A mean and an sd mean what they mean in a truth file of `candor simulate`: a normal distribution, cut to the
+range.
 """
 
 import math
@@ -16,14 +15,14 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from client.answer import unanswered
-from client.definition import Question, Survey
-from survey_app.authoring.choose import PLANNING_OPTION, PLANNING_SHARE
+from client.definition import Survey
+from client.question import Question
+from survey_app.authoring import imagined
+from survey_app.authoring.imagined import OPTION, SKIPPING, YES
 from survey_app.channel import Floats
 from survey_app.plan.spread import PlanError
 
-SKIPPING = 0.1
 USUAL_SD = 1 / 6  # of the range
-FINEST = 10_000  # points at which a distribution of numbers is computed
 
 Indices = npt.NDArray[np.int64]
 Generator = np.random.Generator
@@ -46,43 +45,27 @@ class Guess:
 
 def option_share(question: Question, guess: Guess) -> float:
     """The share of a yes, or of one option, point or bin, among those who answer."""
-    if guess.share is not None:
-        return guess.share
-    if question.type == "yes_no":
-        return PLANNING_SHARE
-    return PLANNING_OPTION if question.type == "multiple" else 1 / question.no_answer
+    return imagined.usual_share(question) if guess.share is None else guess.share
 
 
 def numbers(question: Question, guess: Guess) -> tuple[Floats, Floats]:
     """Places from 0 (the smallest number) to 1 (the largest), and the chance of each."""
-    points = min(question.steps, FINEST)
-    places = np.arange(points + 1) / points
+    places, chances = imagined.spread_evenly(question)
     if guess.mean is None and guess.sd is None:
-        return places, np.full(points + 1, 1 / (points + 1))
+        return places, chances
     low, width = float(question.min), float(question.max - question.min)
     centre = 0.5 if guess.mean is None else (guess.mean - low) / width
     if not 0 <= centre <= 1:
         raise PlanError(f"a mean of {guess.mean:g} is outside of the range, {question.min} to {question.max}")
     sd = USUAL_SD if guess.sd is None else guess.sd / width
-    edges = places[1:] - 0.5 / points
+    edges = (places[1:] + places[:-1]) / 2
     below = ndtr((edges - centre) / sd) if sd > 0 else (edges > centre).astype(float)
     return places, np.diff(below, prepend=0.0, append=1.0)
 
 
 def answering(survey: Survey, question: Question, guess: Guess) -> float:
     """The share of those asked who answer: all, all but the skipping, or those to whom the question is shown."""
-    if question.show_if is None:
-        return 1 - SKIPPING if question.optional else 1.0
-    shown = question.show_if
-    parent = next(other for other in survey.questions if other.id == shown.question)
-    share, count = option_share(parent, guess), len(shown.labels)
-    if parent.type == "multiple":
-        chosen = 1 - (1 - share) ** count
-    elif parent.type == "yes_no":
-        chosen = share * ("yes" in shown.labels) + (1 - share) * ("no" in shown.labels)
-    else:
-        chosen = count / len(parent.labels)
-    return chosen * answering(survey, parent, guess)
+    return imagined.answering(question, survey.questions, guess.share)
 
 
 class TruthError(Exception):
@@ -125,15 +108,14 @@ def _share(question: Question, value: Any) -> float:
 
 def _draw(question: Question, told: Any, count: int, rng: Generator) -> Indices:
     labels = question.labels
-    usual = option_share(question, Guess()) if question.type != "number" else 0.0
     if question.type == "number":
         return _numbers(question, told, count, rng)
     if question.type == "yes_no":
-        return (rng.random(count) < _share(question, usual if told is None else told)).astype(np.int64)
+        return (rng.random(count) < _share(question, YES if told is None else told)).astype(np.int64)
     if told is not None and (not isinstance(told, Mapping) or set(told) - set(labels)):
         raise TruthError(f"{question.id}: give a share for each of {', '.join(labels[:8])}")
     if question.type == "multiple":
-        chances = [_share(question, usual if told is None else told.get(label, 0)) for label in labels]
+        chances = [_share(question, OPTION if told is None else told.get(label, 0)) for label in labels]
         picked = rng.random((count, len(labels))) < np.array(chances)
         return picked @ (1 << np.arange(len(labels), dtype=np.int64))
     shares = np.array([1.0 if told is None else _share(question, told.get(label, 0)) for label in labels])

@@ -11,15 +11,15 @@ from typing import Any
 from msgspec import Struct
 
 from client.canonical import spell
-from client.definition import Question, parse_questions
 from client.errors import DefinitionError
 from client.mechanism import publish
+from client.question import Question, parse_questions
 from survey_app.authoring.choose import PRECISE
+from survey_app.authoring.imagined import SKIPPING
 from survey_app.explain import written
 from survey_app.explain.chances import SUSPICION, guess, posterior
 from survey_app.plan import central
 from survey_app.plan.estimands import Estimand, assumption, estimands, make_field
-from survey_app.plan.people import SKIPPING
 from survey_app.plan.power import (
     MOST_EXACT,
     difference_power,
@@ -85,7 +85,7 @@ class SinglePlan(Struct, frozen=True):
     field_epsilon: float
     mechanism: dict[str, int | str]
     questions: int
-    ask: int | None
+    ask: str
     confidence: float
     power: float
     population: int | None
@@ -130,26 +130,26 @@ def plan_question(
     *,
     laplace: bool = False,
     questions: int = 1,
-    ask: int | None = None,
+    ask: str = "all",
     against: float | None = None,
 ) -> SinglePlan:
-    """What `questions` questions like this one give at a total ε, when each device answers `ask` of them."""
-    if ask is not None and ask > questions:
-        raise PlanError(f"a device cannot answer {ask} of {questions} questions")
+    """What `questions` questions like this one give at a total ε, when each device answers all of them or one."""
     if laplace and (question.optional or not question.levels):
         raise PlanError("Laplace noise is for a number without bins that everybody answers")
-    answered = ask or questions
+    alone = ask == "one" and questions > 1
+    answered = 1 if alone else questions
+    answering = 1 - SKIPPING if question.optional else 1.0
     with localcontext(PRECISE):
         own = epsilon / answered
     try:
-        made = make_field((question,), own, laplace=laplace)
+        made = make_field((question,), own, laplace=laplace, answering=answering if alone else None)
     except DefinitionError as error:
         raise PlanError(f"no mechanism at ε = {written.requested_epsilon(float(own))}: {error.reason}") from None
     wanted = estimands(
         made,
         made.questions[0],
         settings.guess,
-        answering=1 - SKIPPING if question.optional else 1.0,
+        answering=answering,
         asked=answered / questions,
     )
     with localcontext(PRECISE):

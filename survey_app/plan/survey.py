@@ -1,7 +1,7 @@
 """The table of a whole survey before its launch: every question's ε and margin, and what would change them.
 
-The figures are those of the mechanisms that authoring chooses for this very file. Beside them stand the margins with
-the best `ask`, and for questions that are, or could be, randomized together the cells and margins of both ways.
+The figures are those of the mechanisms that authoring chooses for this very file. Beside them stand the same questions
+with every other `ask`, and for questions that are, or could be, randomized together the cells and margins of both ways.
 """
 
 from collections.abc import Sequence
@@ -14,18 +14,11 @@ from survey_app.authoring import Built, build_tree
 from survey_app.authoring.source import Node, read
 from survey_app.plan.advice import advise
 from survey_app.plan.cross import Cross, crosses
-from survey_app.plan.forecast import Forecast, forecasts
+from survey_app.plan.forecast import Forecast
 from survey_app.plan.settings import Settings
-from survey_app.plan.variants import variant
+from survey_app.plan.variants import Alternative, alternative, alternatives
 
 DEFAULT = Settings(respondents=1000, margin=0.05)
-
-
-class Alternative(Struct, frozen=True):
-    """The same survey where each device answers `ask` fields (None: all)."""
-
-    ask: int | None
-    lines: list[Forecast]
 
 
 class SurveyPlan(Struct, frozen=True):
@@ -34,8 +27,9 @@ class SurveyPlan(Struct, frozen=True):
     slug: str
     title: str
     epsilon: float
-    fields: int
-    ask: int | None
+    ask: str
+    blocks: list[list[str]]
+    respondents: int | None
     settings: Settings
     lines: list[Forecast]
     alternatives: list[Alternative]
@@ -55,46 +49,28 @@ def plan_survey(
 def plan_built(tree: Node, built: Built, settings: Settings, *, cross: Sequence[Sequence[str]] = ()) -> SurveyPlan:
     """The plan of a file that was read and built already."""
     survey = built.survey
-    now = forecasts(survey, settings)
-    best = _best(tree, survey, settings)
-    alternatives = [best] if best else []
-    if survey.ask is not None and (everything := variant(tree, drop_ask=True)):
-        alternatives.append(Alternative(None, forecasts(everything.survey, settings)))
+    now, others = alternative(built, settings), alternatives(tree, built, settings)
     crossed = crosses(tree, survey, settings, cross)
     return SurveyPlan(
         slug=survey.slug,
         title=survey.title,
         epsilon=float(verify(survey)),
-        fields=len(survey.fields),
-        ask=survey.ask,
+        ask=now.ask,
+        blocks=now.blocks,
+        respondents=now.respondents,
         settings=settings,
-        lines=now,
-        alternatives=alternatives,
+        lines=now.lines,
+        alternatives=others,
         crosses=crossed,
-        notes=_notes(survey, best),
-        advice=[
-            *advise(survey, settings, now, (best.ask, best.lines) if best and best.ask else None, crossed),
-            *built.advice,
-        ],
+        notes=_notes(survey, others),
+        advice=[*advise(survey, settings, now, others, crossed), *built.advice],
     )
 
 
-def _best(tree: Node, survey: Survey, settings: Settings) -> Alternative | None:
-    """The survey with the best `ask`, if it is another than what it has."""
-    if len(survey.fields) == 1 or any(question.show_if for question in survey.questions):
-        return None
-    built = variant(tree, ask="auto")
-    if built is None or built.survey.ask == survey.ask:
-        return None
-    return Alternative(built.survey.ask, forecasts(built.survey, settings))
-
-
-def _notes(survey: Survey, best: Alternative | None) -> list[str]:
-    """Why nothing is said about `ask`, where that is so."""
-    if len(survey.fields) == 1 or best:
-        return []
-    if any(question.show_if for question in survey.questions):
-        return ["ask cannot be combined with show_if, so nothing is said about it"]
-    if survey.ask is None:
-        return ["asking every device everything is best here: ask would not narrow the margins on the whole"]
-    return [f"ask: {survey.ask} is the best number of fields to ask"]
+def _notes(survey: Survey, others: Sequence[Alternative]) -> list[str]:
+    """What `ask` does here, where that is not plain from the table."""
+    if len(survey.questions) > 1 and len(survey.fields) == 1:
+        return ["every device answers everything, as one block"]
+    if survey.ask and not any(other.ask == "auto" for other in others):
+        return ["these are the blocks that need the fewest respondents"]
+    return []

@@ -37,11 +37,13 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]
 def survey_page(plan: SurveyPlan) -> str:
     """The table of a survey, what would change it, and advice."""
     settings = plan.settings
-    answers = f"{plan.ask} of {plan.fields} fields" if plan.ask else f"all {plan.fields} fields"
-    if plan.fields == 1:
+    blocks = len(plan.blocks)
+    several = f"{blocks} {'blocks' if plan.ask == 'auto' else 'fields'}"
+    answers = f"all {several}" if plan.ask == "all" else f"one of {several}"
+    if blocks == 1:
         answers = "its one field"
     part = written.quantity(100 * (settings.margin or 0))
-    others = [f"with ask: {other.ask}" if other.ask else "without ask" for other in plan.alternatives]
+    others = [f"with ask: {other.ask}" for other in plan.alternatives]
     rows = [
         ["question", "figure", "ε", f"margin at {written.count(settings.respondents or 0)}", f"for ±{part}%", *others]
     ]
@@ -55,6 +57,8 @@ def survey_page(plan: SurveyPlan) -> str:
         f"±{part}% are {part} points of a share, and {part}% of the possible range of a mean.",
         "",
         *table(rows, right=range(2, len(rows[0]))),
+        "",
+        *_asks(plan, part),
     ]
     if plan.crosses:
         text += ["", *_crosses(plan.crosses)]
@@ -72,6 +76,19 @@ def _epsilon(value: float) -> str:
 
 def _wrapped(label: str, sentence: str) -> str:
     return textwrap.fill(f"{label}: {sentence}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _asks(plan: SurveyPlan, part: str) -> list[str]:
+    """How many it takes for all margins with each `ask`, the file's own first."""
+    rows = [["", f"all ±{part}%", "each device answers"]]
+    for name, ask, blocks, needed in (
+        ("as written", plan.ask, plan.blocks, plan.respondents),
+        *((f"ask: {other.ask}", other.ask, other.blocks, other.respondents) for other in plan.alternatives),
+    ):
+        groups = "; ".join(" + ".join(block) for block in blocks)
+        answers = groups if len(blocks) == 1 else f"{'all' if ask == 'all' else 'one'} of {len(blocks)}: {groups}"
+        rows.append([name, written.respondents(needed), textwrap.shorten(answers, WIDTH - 30, placeholder=" …")])
+    return table(rows, right=(1,))
 
 
 def _crosses(crosses: Sequence[Cross]) -> list[str]:
@@ -106,7 +123,7 @@ def _about(population: int | None, sample: bool) -> str:
 def single_page(plan: SinglePlan) -> str:
     """One question: the figures asked for, the alternatives, and what a report gives away."""
     several = f", one of {plan.questions} like it" if plan.questions > 1 else ""
-    asked = f"; each device answers {plan.ask}" if plan.ask else ""
+    asked = "; each device answers one" if plan.ask == "one" and plan.questions > 1 else ""
     text = [
         f"{NAMES[plan.type]}{several}, ε = {_epsilon(plan.field_epsilon)}{asked}; "
         f"{written.percent(plan.confidence)} confidence, {_about(plan.population, plan.sample)}"

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from client import verify
-from client.mechanism import Flip, Geometric, Sampled, Subset
+from client.mechanism import Drawn, Flip, Geometric, Subset
 from survey_app.authoring import build, build_file
-from survey_app.authoring.budget import Claim, share
+from survey_app.authoring.budget import Claim, split
 from survey_app.authoring.source import AuthoringError
 from survey_app.cli import main
 from tests.definitions import WORKED_DIGEST
@@ -71,7 +71,7 @@ def test_every_key_of_an_author_is_understood() -> None:
     assert draft.terms.max_reports == 100_000
     assert survey.consent.count("\u2029") == 1
     assert [type(field.mechanism) for field in survey.fields] == [
-        Flip, Subset, Sampled, Subset, Subset, Geometric, Subset,
+        Flip, Subset, Drawn, Subset, Subset, Geometric, Subset,
     ]  # fmt: skip
     assert [question.id for question in survey.fields[1].questions] == ["help", "fair"]
     assert survey.epsilon == 8
@@ -88,6 +88,12 @@ def test_scalars_are_text() -> None:
     ).survey.questions
     assert question.text == "12"
     assert question.labels == ("yes", "no", "1:30", "0x10", "1.0", "null", "~")
+
+
+def test_the_order_on_the_screen_may_be_mixed() -> None:
+    mixed, plain = (build(text(f"{CHOICE[:-1]}, shuffle: {said}}}")).survey for said in ("true", "false"))
+    assert [one.questions[0].shuffle for one in (mixed, plain)] == [True, False]
+    assert plain == build(text(CHOICE)).survey
 
 
 def test_json_and_yaml_build_the_same() -> None:
@@ -127,53 +133,26 @@ def test_the_claim_is_what_is_spent_rounded_up() -> None:
 def test_a_joint_field_gets_the_sum_of_its_members() -> None:
     top = "epsilon: 4\njoint: [[b, a]]"
     survey = build(text(YES_NO, CHOICE, NUMBER[:-1] + ", weight: 2}", top=top)).survey
-    assert [[q.id for q in f.questions] for f in survey.fields] == [["b", "a"], ["n"]]
+    assert [[q.id for q in f.questions] for f in survey.fields] == [["a", "b"], ["n"]], "in the survey's order"
     assert [float(f.mechanism.epsilon) for f in survey.fields] == pytest.approx([2, 2])
     assert survey.fields[0].mechanism.size == 6
 
 
-def test_with_ask_the_largest_fields_share_the_total() -> None:
-    survey = build(text(YES_NO, CHOICE, NUMBER[:-1] + ", weight: 3}", top="epsilon: 4\nask: 2")).survey
-    assert survey.ask == 2
-    assert [float(f.mechanism.epsilon) for f in survey.fields] == pytest.approx([1, 1, 3])
-    assert survey.epsilon == 4
-
-
-def test_asking_all_fields_is_not_asking() -> None:
-    assert build(text(YES_NO, CHOICE, top="epsilon: 4\nask: 2")).survey.ask is None
-
-
-def yes_no_questions(count: int) -> list[str]:
-    return [f"{{id: q{i}, type: yes_no, text: Did you?}}" for i in range(count)]
-
-
-@pytest.mark.parametrize(("total", "best"), [("1", 1), ("4", 2), ("8", 3)])
-def test_ask_auto_minimises_the_variance(total: str, best: int) -> None:
-    assert build(text(*yes_no_questions(10), top=f"epsilon: {total}\nask: auto")).survey.ask == best
-
-
 @settings(deadline=None)
-@given(
-    st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), min_size=1, max_size=8),
-    st.integers(1, 60),
-    st.integers(1, 8),
-)
-def test_shares_spend_exactly_the_total_and_keep_their_proportions(
-    raw: list[tuple[int, int]], total: int, ask: int
-) -> None:
-    ask = min(ask, len(raw))
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), min_size=1, max_size=8), st.integers(1, 60))
+def test_shares_spend_exactly_the_total_and_keep_their_proportions(raw: list[tuple[int, int]], total: int) -> None:
     claims = [Claim(Fraction(fixed, 10), Fraction(weight)) for fixed, weight in raw]
-    shares = share(claims, Fraction(total, 10), ask)
-    top = sum(sorted((claim.fixed for claim in claims), reverse=True)[:ask], Fraction(0))
+    shares = split(claims, Fraction(total, 10))
+    fixed = sum((claim.fixed for claim in claims), Fraction(0))
     weighted = [(s - c.fixed) / c.weight for s, c in zip(shares or (), claims, strict=False) if c.weight]
     if shares is None:
-        assert top >= Fraction(total, 10)
+        assert fixed >= Fraction(total, 10)
     elif not weighted:
         assert shares == [claim.fixed for claim in claims]
     else:
         assert len(set(weighted)) == 1
         assert weighted[0] > 0
-        assert sum(sorted(shares, reverse=True)[:ask]) == Fraction(total, 10)
+        assert sum(shares) == Fraction(total, 10)
 
 
 # designs
@@ -243,7 +222,6 @@ def test_designs_that_are_none(design: str, message: str) -> None:
         (text(NUMBER.replace("60", "9999999999999999")), 5, "not a plain decimal"),
         (b'slug: "\\U00110000"', None, "not YAML"),
         (b'slug: "\\UFFFFFFFF"', None, "not YAML"),
-        (text(NUMBER[:-1] + ", mechanism: laplace}", top="epsilon: 0.0001"), 5, "too small for Laplace"),
         (text(YES_NO, top="language: en"), 5, "has no ε"),
         (text(YES_NO, CHOICE[:-1] + ", epsilon: 4}"), 3, "leave nothing of this total"),
         (text(YES_NO[:-1] + ", epsilon: 5}"), 3, "leave nothing of this total"),
@@ -283,10 +261,6 @@ def test_designs_that_are_none(design: str, message: str) -> None:
         (text("{id: s, type: scale, text: x, points: [a, b], scores: [1]}"), 5, "scores"),
         (text(YES_NO[:-1] + ", show_if: {question: b, is: [none]}}"), 5, "must be an earlier question"),
         (text(YES_NO, CHOICE[:-1] + ", show_if: {question: a, is: [maybe]}}"), 6, "must be labels of a"),
-        (text(YES_NO, CHOICE[:-1] + ", show_if: {question: a, is: [yes]}}", top="epsilon: 1\nask: 1"), 4, "cannot be combined"),
-        (text(YES_NO, CHOICE, top="epsilon: 1\nask: 3"), 4, "only 2 fields"),
-        (text(YES_NO, CHOICE, top="epsilon: 1\nask: 0"), 4, "at least 1"),
-        (text(YES_NO, CHOICE, top="epsilon: 1\nask: some"), 4, "not a plain decimal number"),
         (text(YES_NO, CHOICE, top="epsilon: 1\njoint: [[a]]"), 4, "at least two questions"),
         (text(YES_NO, CHOICE, top="epsilon: 1\njoint: [[a, x]]"), 4, "there is no question 'x'"),
         (text(YES_NO, CHOICE, top="epsilon: 1\njoint: [[a, a]]"), 4, "in a joint field already"),
@@ -346,7 +320,7 @@ def test_a_text_of_several_lines_is_one_line() -> None:
 def test_weak_privacy_can_be_accepted() -> None:
     draft = build(text(YES_NO, top="epsilon: 9\naccept_weak_privacy: true"))
     assert draft.survey.epsilon == 9
-    assert len(draft.advice) == 2
+    assert ["more than 2" in line or "more than 4" in line for line in draft.advice] == [True, True]
 
 
 def test_numbers_get_levels_bins_or_laplace() -> None:
@@ -355,7 +329,7 @@ def test_numbers_get_levels_bins_or_laplace() -> None:
     laplace = build(text(NUMBER[:-1] + ", mechanism: laplace}")).survey
     assert laplace.questions[0].levels == 61
     wide = "{id: n, type: number, text: x, min: 0, max: 1000000, step: 1, mechanism: laplace, epsilon: 0.1}"
-    assert build(text(wide)).survey.questions[0].levels == 491
+    assert build(text(wide)).survey.questions[0].levels == 64
 
 
 def test_a_file_that_is_not_there() -> None:

@@ -177,7 +177,7 @@ def test_no_cell_becomes_a_formula(text: str, cell: str) -> None:
 
 
 def test_a_new_version_disturbs_nothing_until_it_opens(run: Any, file: str, tmp_path: Path) -> None:
-    first = run("survey", "add", file).output.splitlines()[1].split()[1]
+    first = run("survey", "add", file).stdout.splitlines()[1].split()[1]
     fill(tmp_path, 45)
     Path(file).write_text(SURVEY.replace("Exam honesty", "Second wave"))
     run("survey", "add", file, "--later")

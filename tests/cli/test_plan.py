@@ -71,7 +71,7 @@ def test_a_hopeless_question_is_called_so() -> None:
         ("--epsilon 1 --margin 0.1 --type number --sd -1", "standard deviation"),
         ("--epsilon 1 --margin 0.1 --type number --bins 4 --mechanism laplace", "give only one"),
         ("--epsilon 1 --margin 0.1 --type number --optional --mechanism laplace", "everybody answers"),
-        ("--epsilon 1 --margin 0.1 --ask 2", "2 of 1 questions"),
+        ("--epsilon 1 --margin 0.1 --ask 2", "'2' is not one of 'one', 'all'"),
         ("--epsilon 1 --margin 0.1 --against 2", "outside of the possible range"),
         ("--epsilon 1 --margin 0.1 --cross a,b", "--cross is for the questions of a FILE"),
         ("--epsilon 1 --margin 0.1 --sample --population 10", "give only one"),

@@ -98,7 +98,7 @@ def test_an_edit_to_what_is_there_already_changes_no_byte(name: str) -> None:
         {"description": "One paragraph.\n\nAnd another."},
         {"description": None},
         {"consent": "New text."},
-        {"epsilon": "3.5", "ask": "2", "contact": "a@b.example, or: nobody"},
+        {"epsilon": "3.5", "ask": "auto", "contact": "a@b.example, or: nobody"},
         {"opens": "2027-01-01T00:00Z", "closes": "2027-02-01T00:00Z"},
         {"joint": None},
         {"joint": [["cheated", "help"]]},

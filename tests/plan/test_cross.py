@@ -1,13 +1,13 @@
 """Asking some of the questions, and questions together."""
 
 import json
+import math
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 import pytest
 
-from client.mechanism import Subset
 from survey_app.authoring import build
 from survey_app.plan.cross import Cross
 from survey_app.plan.estimands import estimands, make_field
@@ -18,27 +18,18 @@ from tests.planning import Z, printed, total, two_choices, yes
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "share", "everything", "best", "ask"),
-    [
-        ("1", 0.2, "100", "10.8", 1),
-        ("4", 0.05, "6.21", "0.67", 1),
-        ("4", 0.2, "6.33", "1.71", 2),
-        ("8", 0.2, "1.64", "0.80", 3),
-    ],
+    ("epsilon", "share", "everything", "one"), [("1", 0.2, "100", "10.8"), ("4", 0.05, "6.21", "0.67")]
 )
-def test_ten_questions_of_which_some_are_asked(
-    epsilon: str, share: float, everything: str, best: str, ask: int
-) -> None:
+def test_ten_questions_of_which_one_is_asked(epsilon: str, share: float, everything: str, one: str) -> None:
     assert total(yes(epsilon, 10)(share)) == printed(everything)
-    assert total(yes(epsilon, 10, ask)(share)) == printed(best)
-    assert min(range(1, 11), key=lambda s: total(yes(epsilon, 10, s)(share))) == ask
+    assert total(yes(epsilon, 10, ask="one")(share)) == printed(one)
 
 
 def test_ten_choices_of_which_one_is_asked() -> None:
     found = []
-    for ask in (None, 1):
-        made = make_field((make_question("choice", options=5),), Decimal(4) / (ask or 10))
-        (figure,) = estimands(made, made.questions[0], Guess(), asked=(ask or 10) / 10)
+    for answered in (10, 1):
+        made = make_field((make_question("choice", options=5),), Decimal(4) / answered)
+        (figure,) = estimands(made, made.questions[0], Guess(), asked=answered / 10)
         found.append(total(figure.spread))
     assert found == [printed("15.8"), printed("1.91")]
 
@@ -76,14 +67,38 @@ def test_cells_of_a_joint_field(epsilon: str, apart: str, together: str) -> None
     assert times_n(found.joint.cell) == printed(together)
 
 
-def test_questions_that_no_device_answers_both_are_never_crossed() -> None:
-    assert crossed(2, 2, "1", ask="1").separate.cell is None
-    more = {"id": "c", "type": "yes_no", "text": "?"}
-    said = json.loads(two_choices(2, 2, "2", ask="2"))
-    said["questions"].append(more)
-    plan = plan_survey(json.dumps(said).encode(), json_file=True, cross=[("a", "b")])
-    (pair,) = plan.crosses
-    mechanism = build(json.dumps(said).encode(), json_file=True).survey.fields[0].mechanism
-    assert isinstance(mechanism, Subset)
-    once = 0.25 / float(mechanism.p - mechanism.q) ** 2 + 0.25
-    assert times_n(pair.separate.cell) == pytest.approx(3 * (once**2 - 1 / 16))
+def test_questions_of_two_blocks_are_never_crossed() -> None:
+    apart = crossed(3, 3, "1", ask="one")
+    assert apart.separate.cell is None
+    assert apart.joint.cell is not None
+    assert apart.price == pytest.approx(2.61, abs=0.005), "options of 30%"
+    assert crossed(3, 3, "1").price is None, "where ε is split, nothing is paid in respondents"
+    merged = crossed(2, 2, "3", ask="auto")
+    assert merged.separate == merged.joint, "the best blocks hold them together anyway"
+    assert merged.price is not None and merged.price < 1
+
+
+def test_a_pair_in_a_larger_block_is_crossed_there() -> None:
+    """Three in one block, two of them crossed: a cell of the pair is two of the block's eight."""
+    said = json.loads(two_choices(2, 2, "4", ask="auto"))
+    said["questions"].append({"id": "c", "type": "choice", "text": "?", "options": ["c0", "c1"]})
+    (pair,) = plan_survey(json.dumps(said).encode(), json_file=True, cross=[("a", "b")]).crosses
+    tau = 8 / (math.exp(4) - 1)
+    assert times_n(pair.separate.cell) == pytest.approx((0.25 + tau / 4) * (0.75 + 3 * tau / 4), rel=1e-6)
+
+
+def test_a_follow_up_is_crossed_with_its_question() -> None:
+    said = {
+        "slug": "s", "title": "S", "epsilon": "2", "ask": "one", "joint": [["a", "b"]],
+        "questions": [
+            {"id": "a", "type": "yes_no", "text": "?"},
+            {"id": "b", "type": "choice", "text": "?", "options": ["x", "y"], "show_if": {"question": "a", "is": ["yes"]}},
+            {"id": "c", "type": "yes_no", "text": "?"},
+        ],
+    }  # fmt: skip
+    (pair,) = plan_survey(json.dumps(said).encode(), json_file=True).crosses
+    assert pair.cells == 4
+    assert pair.share == pytest.approx(0.1), "whoever answers the follow-up has said yes"
+    survey = build(json.dumps(said).encode(), json_file=True).survey
+    tau, asked = 4 / (math.exp(2) - 1), float(survey.part(survey.fields[0]))
+    assert asked * times_n(pair.joint.cell) == pytest.approx((0.1 + tau / 4) * (0.9 + 3 * tau / 4), rel=1e-6)

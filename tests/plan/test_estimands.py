@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import chi2
 
 from client.definition import Field, Survey
-from client.mechanism import Flip, Geometric, Sampled, Subset, Unary
-from survey_app.authoring import build, choose
+from client.mechanism import Drawn, Flip, Geometric, Subset
+from survey_app.authoring import build, choose, imagined
 from survey_app.channel import Floats, score_variance, union_variance
 from survey_app.plan import people
 from survey_app.plan.forecast import asked
@@ -26,7 +26,7 @@ from survey_app.plan.spread import (
 from survey_app.simulate import devices
 from tests import reference
 from tests.definitions import choice as choice_question
-from tests.definitions import define, field, subset, unary
+from tests.definitions import define, field, subset
 from tests.planning import ROOT
 
 
@@ -38,7 +38,7 @@ def test_score_variance_of_a_set_is_its_union_variance(size: int, weight: int, u
     assert score_variance(made, scores, shares) + 0.21 == pytest.approx(union_variance(made, union, 0.3), rel=1e-12)
 
 
-@pytest.mark.parametrize("form", [subset(5, 1), subset(5, 2), subset(5, 4, 15 * 2**60), unary(5)])
+@pytest.mark.parametrize("form", [subset(5, 1), subset(5, 2), subset(5, 4, 15 * 2**60)])
 def test_score_variance_is_that_of_the_enumerated_bits(form: dict[str, Any]) -> None:
     definition = define([choice_question(options=5)], [field(form, "help")])
     scores, shares = (
@@ -48,13 +48,12 @@ def test_score_variance_is_that_of_the_enumerated_bits(form: dict[str, Any]) -> 
     mechanism = (
         Survey.from_json(json.dumps(definition, sort_keys=True, separators=(",", ":")).encode()).fields[0].mechanism
     )
-    assert isinstance(mechanism, Subset | Unary)
-    counted = [score - (min(scores) if isinstance(mechanism, Unary) else 0) for score in scores]
+    assert isinstance(mechanism, Subset)
     variance = Fraction(0)
     for symbol, share in enumerate(shares):
         bits = reference.distribution(definition, {"help": f"option {symbol}"})
         sums = [
-            (chance, sum(s for s, bit in zip(counted, row, strict=False) if bit == "1")) for row, chance in bits.items()
+            (chance, sum(s for s, bit in zip(scores, row, strict=False) if bit == "1")) for row, chance in bits.items()
         ]
         mean = sum((chance * s for chance, s in sums), Fraction(0))
         variance += share * (sum((chance * s**2 for chance, s in sums), Fraction(0)) - mean**2)
@@ -65,10 +64,9 @@ def test_score_variance_is_that_of_the_enumerated_bits(form: dict[str, Any]) -> 
 EVERY_TYPE = """
 slug: every
 title: Every type
-epsilon: 15
-accept_weak_privacy: true
 questions:
   - {id: plain, type: yes_no, text: "?"}
+  - {id: fixed, type: yes_no, text: "?", design: coin}
   - {id: skipped, type: yes_no, text: "?", optional: true}
   - {id: choice, type: choice, text: "?", options: [a, b, c, d, e, f]}
   - {id: scale, type: scale, text: "?", points: [a, b, c], scores: [-1, 0, 5]}
@@ -81,28 +79,9 @@ questions:
   - {id: noisy, type: number, text: "?", min: 0, max: 300, mechanism: laplace, epsilon: 1}
   - {id: left, type: scale, text: "?", points: [a, b, c]}
   - {id: right, type: number, text: "?", min: 0, max: 9}
-joint: [[left, right]]
+  - {id: why, type: choice, text: "?", options: [a, b], show_if: {question: left, is: [b]}}
+joint: [[left, right, why]]
 """
-
-RUNS, EACH = 2000, 250
-
-
-def truth(question: Any, rng: np.random.Generator, count: int) -> Any:
-    """Answers as the plan assumes them, as the indices that simulated devices take."""
-    answers: Any
-    if question.type == "yes_no":
-        answers = rng.random(count) < 0.2
-    elif question.type == "multiple":
-        answers = (rng.random((count, len(question.labels))) < 0.3) @ (1 << np.arange(len(question.labels)))
-    elif question.type == "number":
-        answers = rng.integers(0, question.steps + 1, count)
-        answers = answers * question.bins // (question.steps + 1) if question.bins else answers
-    else:
-        answers = rng.integers(0, len(question.labels), count)
-    none = question.steps + 1 if question.levels else question.no_answer
-    return (
-        np.where(rng.random(count) < people.SKIPPING, none, answers) if question.optional else answers.astype(np.int64)
-    )
 
 
 def scores_of(question: Any, name: str) -> Floats:
@@ -125,34 +104,34 @@ def estimates(place: Field, question: Any, name: str, counts: Floats, n: Floats)
     """Unbiased estimates from the counts of many surveys, written down anew."""
     mechanism = place.mechanism
     if isinstance(mechanism, Geometric):
-        weights = 2.0 ** np.arange(mechanism.width - 1, -1, -1)
-        weights[0] *= -1
+        ratio = mechanism.ratio / 2**64
+        levels = np.arange(mechanism.size, dtype=float)
+        levels[[0, -1]] += [-ratio / (1 - ratio), ratio / (1 - ratio)]
         step = float(question.max - question.min) / (question.levels - 1)
-        return float(question.min) + step * (counts @ weights) / n
+        return float(question.min) + step * (counts @ levels) / n
     p, q = float(mechanism.p), float(mechanism.q)
     if isinstance(mechanism, Flip):
         return (counts[:, 0] / n - q) / (p - q)
-    if isinstance(mechanism, Sampled):
+    if isinstance(mechanism, Drawn):
         return (counts[:, 1] / (counts[:, 0] + counts[:, 1]) - q) / (p - q)
     shares = (counts / n[:, None] - q) / (p - q)
-    sizes = [one.size for one in place.questions]
     at = [one.id for one in place.questions].index(question.id)
-    own = shares.reshape(-1, *sizes).sum(axis=tuple(i + 1 for i in range(len(sizes)) if i != at))
+    digits = [cell[at] for cell in place.cells]
+    own = np.stack([shares[:, [d == symbol for d in digits]].sum(axis=1) for symbol in range(question.size)], axis=1)
     scores = scores_of(question, name)
     value = own[:, : len(scores)] @ scores
     return value / own[:, : len(scores)].sum(axis=1) if name.startswith("mean") else value
 
 
-def simulated(survey: Survey) -> dict[tuple[str, str], Floats]:
-    """The estimates of every figure in RUNS surveys of EACH respondents."""
+def simulated(survey: Survey, runs: int, each: int) -> dict[tuple[str, str], Floats]:
+    """The estimates of every figure in so many surveys of so many respondents."""
     rng = np.random.default_rng()
-    people = {question.id: truth(question, rng, RUNS * EACH) for question in survey.questions}
-    rows = np.concatenate(list(devices.reports(survey, people, rng)))
-    bits = np.unpackbits(rows, axis=1)[:, : survey.width].reshape(RUNS, EACH, -1).sum(axis=1, dtype=np.int64)
+    rows = np.concatenate(list(devices.reports(survey, people.draw_people(survey, {}, runs * each, rng), rng)))
+    bits = np.unpackbits(rows, axis=1)[:, : survey.width].reshape(runs, each, -1).sum(axis=1, dtype=np.int64)
     found: dict[tuple[str, str], Floats] = {}
     start = 0
     for place in survey.fields:
-        n = np.full(RUNS, float(EACH))
+        n = np.full(runs, float(each))
         if survey.ask:
             n, start = bits[:, start].astype(float), start + 1
         counts = bits[:, start : start + place.mechanism.width].astype(float)
@@ -169,37 +148,44 @@ def agrees(values: Floats, planned: float, figure_mean: float) -> bool:
     Each check has a false-alarm rate below 1e-7: the mean is normal, the variance χ² (estimates are nearly normal). The
     6% allow for what a plan leaves out: that the number asked varies, and that ratios are not linear.
     """
-    low, high = (float(chi2.ppf(level, RUNS - 1)) / (RUNS - 1) for level in (5e-8, 1 - 5e-8))
+    runs = len(values)
+    low, high = (float(chi2.ppf(level, runs - 1)) / (runs - 1) for level in (5e-8, 1 - 5e-8))
     ratio = float(values.var(ddof=1)) / planned**2
-    centred = abs(float(values.mean()) - figure_mean) < 5.5 * planned / math.sqrt(RUNS) + 0.06 * planned
+    centred = abs(float(values.mean()) - figure_mean) < 5.5 * planned / math.sqrt(runs) + 0.06 * planned
     return bool(low / 1.06 < ratio < high * 1.06) and centred
 
 
-@pytest.mark.parametrize("ask", ["", "ask: 6\n"])
-def test_simulated_surveys_are_as_uncertain_as_planned(ask: str) -> None:
-    survey = build((EVERY_TYPE + ask).encode()).survey
-    found = simulated(survey)
-    kinds = {place.mechanism.kind for place in survey.fields}
-    assert kinds == {"flip", "subset", "sampled", "geometric"}
+@pytest.mark.parametrize(
+    ("top", "runs", "each"),
+    [
+        ("epsilon: 16\naccept_weak_privacy: true", 2000, 250),
+        ("epsilon: 4\nask: one", 1000, 2000),
+        ("epsilon: 4\nask: auto", 1000, 2000),
+    ],
+)
+def test_simulated_surveys_are_as_uncertain_as_planned(top: str, runs: int, each: int) -> None:
+    survey = build(f"{top}{EVERY_TYPE}".encode()).survey
+    found = simulated(survey, runs, each)
+    assert {place.mechanism.kind for place in survey.fields} == {"flip", "subset", "drawn", "geometric"}
     for (name, figure), values in found.items():
         one = next(known for known in asked(survey, name, Guess()).estimands if known.name == figure)
-        assert agrees(values, standard_error(one.spread, EACH), one.planned), (name, figure)
-        for factor in (0.55, 1.7):
-            wrong = factor * standard_error(one.spread, EACH) ** 2
+        assert agrees(values, standard_error(one.spread, each), one.planned), (name, figure)
+        for factor in (0.55, 1.8):
+            wrong = factor * standard_error(one.spread, each) ** 2
             assert not agrees(values, math.sqrt(wrong), one.planned), (name, figure)
 
 
 def test_about_the_respondents_alone_only_the_coins_count() -> None:
     """The same people in every survey: the spread is that of the coins, and that of a population is too large."""
     survey = build(b"slug: s\ntitle: S\nepsilon: 3\nquestions: [{id: a, type: yes_no, text: '?'}]").survey
-    rng = np.random.default_rng()
-    people = {"a": np.tile((np.arange(EACH) < EACH // 5).astype(np.int64), RUNS)}
-    rows = np.concatenate(list(devices.reports(survey, people, rng)))
-    ones = np.unpackbits(rows, axis=1)[:, 0].reshape(RUNS, EACH).sum(axis=1).astype(float)
-    values = estimates(survey.fields[0], survey.questions[0], "yes", ones[:, None], np.full(RUNS, float(EACH)))
+    rng, runs, each = np.random.default_rng(), 2000, 250
+    fixed = {"a": np.tile((np.arange(each) < each // 5).astype(np.int64), runs)}
+    rows = np.concatenate(list(devices.reports(survey, fixed, rng)))
+    ones = np.unpackbits(rows, axis=1)[:, 0].reshape(runs, each).sum(axis=1).astype(float)
+    values = estimates(survey.fields[0], survey.questions[0], "yes", ones[:, None], np.full(runs, float(each)))
     (figure,) = asked(survey, "a", Guess()).estimands
-    assert agrees(values, standard_error(figure.spread, EACH, RESPONDENTS), 0.2)
-    assert not agrees(values, standard_error(figure.spread, EACH), 0.2)
+    assert agrees(values, standard_error(figure.spread, each, RESPONDENTS), 0.2)
+    assert not agrees(values, standard_error(figure.spread, each), 0.2)
 
 
 def test_numbers_are_guessed_as_they_are_simulated() -> None:
@@ -212,7 +198,7 @@ def test_numbers_are_guessed_as_they_are_simulated() -> None:
     exact = people.numbers(question, Guess(mean=10, sd=0))[1]
     assert exact[10] == 1
     even = people.numbers(replace(question, max=Decimal(10**8)), Guess())[1]
-    assert len(even) == people.FINEST + 1
+    assert len(even) == imagined.FINEST + 1
 
 
 def test_those_who_are_not_shown_a_question_do_not_answer_it() -> None:

@@ -78,7 +78,7 @@ def test_errors_of_the_local_and_the_central_model(
 
 def test_the_coin_of_the_lecture() -> None:
     coin = choose.design(Fraction(3, 4), Fraction(1, 4))
-    (figure,) = estimands(Field((make_question("yes_no"),), coin, ""), make_question("yes_no"), Guess())
+    (figure,) = estimands(Field((make_question("yes_no"),), coin, 1, ""), make_question("yes_no"), Guess())
     assert figure.planned == 0.2
     assert standard_error(figure.spread, 100) == printed("0.09539")
     assert standard_error(figure.spread, 100, RESPONDENTS) == printed("0.08660")

@@ -28,25 +28,59 @@ SEVEN = "slug: s\ntitle: S\nepsilon: 1\nquestions:\n" + "".join(
 )
 
 
+THREE = "slug: s\ntitle: S\nepsilon: 2\nquestions:\n" + "".join(
+    f"  - {{id: q{i}, type: yes_no, text: '?'}}\n" for i in range(3)
+)
+
+
 def test_what_ask_would_change_is_what_the_file_with_it_gives() -> None:
-    plan = planned(SEVEN)
-    (other,) = plan.alternatives
-    assert other.ask == 1
-    with_it = planned(SEVEN + "ask: 1\n")
-    assert with_it.lines == other.lines
-    assert with_it.notes == ["ask: 1 is the best number of fields to ask"]
-    (without,) = with_it.alternatives
-    assert without.ask is None
-    assert without.lines == plan.lines
-    assert any("ask: 1 lets each device answer 1 of 7 fields" in said for said in plan.advice)
+    plans = {ask: planned(f"{THREE}ask: {ask}\n") for ask in ("auto", "one", "all")}
+    for ask, plan in plans.items():
+        assert plan.ask == ask
+        assert plan.lines == planned(THREE + f"ask: {ask}\n").lines
+        others = {other.ask: other for other in plan.alternatives}
+        assert set(others) == {"auto", "one", "all"} - {ask}
+        for other, found in others.items():
+            assert (found.lines, found.blocks, found.respondents) == (
+                plans[other].lines,
+                plans[other].blocks,
+                plans[other].respondents,
+            )
+    assert plans["auto"].blocks == [["q0", "q1"], ["q2"]]
 
 
-def test_where_ask_cannot_help_that_is_said() -> None:
-    assert "show_if" in plan_survey((ROOT / "examples" / "campus.yaml").read_bytes()).notes[0]
-    assert "everything is best" in plan_survey((ROOT / "examples" / "exam.yaml").read_bytes()).notes[0]
+def test_the_respondents_of_a_plan_are_those_of_its_design() -> None:
+    """Where everything is planned at the share at which designs are judged."""
+    for ask in ("auto", "one", "all"):
+        source = f"{THREE}ask: {ask}\n"
+        assert planned(source).respondents == build(source.encode()).design.respondents
+
+
+def test_another_ask_is_advised_where_it_saves_a_tenth() -> None:
+    everything, auto = planned(THREE), planned(THREE + "ask: auto\n")
+    (advised,) = [said for said in everything.advice if said.startswith("ask:")]
+    assert advised == (
+        "ask: auto lets each device answer one of 2 blocks of questions, drawn by its own coins, at the same total ε: "
+        f"{auto.respondents:,} respondents for ±5% everywhere, not {everything.respondents:,}. Answers of two blocks "
+        "cannot be crossed"
+    )
+    assert not any(said.startswith("ask:") for said in auto.advice)
+    assert auto.notes == ["these are the blocks that need the fewest respondents"]
+
+
+def test_where_ask_changes_nothing_nothing_is_said() -> None:
     one = planned("slug: s\ntitle: S\nepsilon: 1\nquestions: [{id: a, type: yes_no, text: '?'}]")
     assert not one.notes
     assert not one.alternatives
+    block = planned(THREE.replace("epsilon: 2", "epsilon: 4") + "ask: auto\n")
+    assert block.notes == ["every device answers everything, as one block"]
+    fixed = plan_survey((ROOT / "examples" / "exam.yaml").read_bytes())
+    assert [other.ask for other in fixed.alternatives] == ["auto"], "which is the same as one, and needs fewer"
+
+
+def test_follow_ups_may_be_asked_alone() -> None:
+    plan = plan_survey((ROOT / "examples" / "campus.yaml").read_bytes())
+    assert {other.ask for other in plan.alternatives} == {"auto", "one"}
 
 
 def test_a_survey_without_trouble_gets_no_advice() -> None:
@@ -140,4 +174,4 @@ def test_a_variant_changes_nothing_else() -> None:
     same = variant(read(source), joint=[["help", "fair"]])
     assert same is not None
     assert same.survey.source == build(source).survey.source
-    assert variant(read(source), ask="auto") is None  # show_if
+    assert variant(read(source), ask="3") is None

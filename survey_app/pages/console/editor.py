@@ -10,7 +10,7 @@ from typing import Any
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from client.definition import TYPES
+from client.question import TYPES
 from survey_app.authoring.faults import check
 from survey_app.authoring.source import LARGEST_FILE, LARGEST_FORM, AuthoringError
 from survey_app.drafts import edits, form

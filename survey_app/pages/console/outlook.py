@@ -1,14 +1,14 @@
 """What stands beside the editor: what the chosen ε costs in precision, and what it means for a respondent.
 
-The numbers are those of `survey_app.plan` and `survey_app.explain`. What asking fewer fields or randomizing together
-would buy takes seconds for a long survey, so there it is worked out only when somebody wants it.
+The numbers are those of `survey_app.plan` and `survey_app.explain`. What another `ask` or randomizing together would
+buy takes seconds for a long survey, so there it is worked out only when somebody wants it.
 """
 
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
 
-from client.definition import Question
+from client.question import Question
 from client.words import odds_sentence
 from survey_app.authoring import Built, is_weak
 from survey_app.authoring.faults import check
@@ -17,12 +17,13 @@ from survey_app.plan import guidance
 from survey_app.plan.cross import Cross
 from survey_app.plan.forecast import Forecast, forecasts
 from survey_app.plan.settings import Settings
-from survey_app.plan.survey import Alternative, plan_built
+from survey_app.plan.survey import plan_built
+from survey_app.plan.variants import Alternative
 
 RESPONDENTS = 500
 MARGIN = 0.05
 MOST_RESPONDENTS = 10_000_000
-QUICK_FIELDS = 12  # up to so many, everything is worked out at once
+QUICK_QUESTIONS = 12  # up to so many, everything is worked out at once
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,10 @@ class Outlook:
 
 @dataclass(frozen=True)
 class More:
-    """What other surveys of the same questions would reach, and advice."""
+    """What other surveys of the same questions would reach, beside this one, and advice."""
 
     now: list[Forecast]
+    respondents: int | None
     alternatives: list[Alternative]
     crosses: list[Cross]
     notes: list[str]
@@ -98,9 +100,9 @@ def outlook(source: bytes, respondents: int, everything: bool = False) -> Outloo
     ]
     total = chances.total(survey)
     more = None
-    if everything or len(survey.fields) <= QUICK_FIELDS:
+    if everything or len(survey.questions) <= QUICK_QUESTIONS:
         plan = plan_built(content.tree, built, settings)
-        more = More(now, plan.alternatives, plan.crosses, plan.notes, plan.advice)
+        more = More(now, plan.respondents, plan.alternatives, plan.crosses, plan.notes, plan.advice)
     guess = written.at_most(chances.guess(float(total)))
     return Outlook(respondents, built, parts, guess, is_weak(total), more)
 

@@ -4,7 +4,7 @@ import segno
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from client.definition import NAME
+from client.canonical import NAME
 from survey_app.accounts import new_code, secret_hash
 from survey_app.explain import chances, written
 from survey_app.pages.access import download, owner, store

@@ -210,7 +210,38 @@ def test_the_numbers_beside_the_editor_are_those_of_the_plan(ada: FlaskClient) -
         b"  - {id: q%d, type: yes_no, text: Q}\n" % i for i in range(10)
     )
     asked = unescape(re.sub(r"<[^>]+>", " ", ada.get(f"/console/drafts/{draft(ada, several)}").text))
-    assert re.search(r"each device answers \d of 10 fields", re.sub(r"\s+", " ", asked))
+    asked = re.sub(r"\s+", " ", asked)
+    assert "ask: auto : each device answers one of 5 blocks" in asked
+    needed = {known.ask: known.respondents for known in plan_survey(several).alternatives}
+    assert (
+        f"{needed['auto']:,} respondents for ±5% everywhere; as it is, {plan_survey(several).respondents:,}." in asked
+    )
+    assert "ask: one : each device answers one of 10 fields" in asked
+
+
+def test_what_a_device_answers_is_one_of_three_choices(ada: FlaskClient) -> None:
+    key = draft(ada, CAMPUS.read_bytes())
+    path = f"/console/drafts/{key}/settings"
+    page = ada.get(path).text
+    offered = re.search(r'<select name="ask".*?</select>', page, re.DOTALL)
+    assert offered
+    assert re.findall(r'value="(\w*)"', offered[0]) == ["", "auto", "one"]
+    assert 'value="" selected' in offered[0]
+    for word in ("auto", "one", "all"):
+        post(ada, path, ask=word)
+        assert edits.content_of(kept(ada, key)).said["ask"] == word
+        chosen = re.search(r'<select name="ask".*?</select>', ada.get(path).text, re.DOTALL)
+        assert chosen
+        assert re.findall(r'value="(\w*)"', chosen[0]) == ["all", "auto", "one"]
+        assert f'value="{word}" selected' in chosen[0]
+        assert ("<p>Each device answers one of" in ada.get(f"/console/drafts/{key}").text) == (word != "all")
+
+
+def test_an_ask_of_old_is_told_the_three_words(ada: FlaskClient) -> None:
+    key = draft(ada, EXAM.replace(b"questions:", b"ask: 2\nquestions:", 1))
+    page = unescape(ada.get(f"/console/drafts/{key}/settings").text)
+    assert "ask is a word: auto" in page
+    assert '<option value="2" selected>2</option>' in page
 
 
 def test_checking_saves_nothing(ada: FlaskClient) -> None:
