@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from client.definition import LARGEST_REPORT, NAME, Survey
+from client.canonical import NAME
+from client.definition import LARGEST_REPORT, Survey
 from client.errors import ReportError
 from client.report import ID_BYTES, from_text, unpack
 from survey_app.accounts import secret_hash
@@ -148,7 +149,25 @@ class Intake:
         if current is None:
             raise Problem("not_found", "There is no such survey.")
         hashed = secret_hash(invitation) if invitation else None
-        return self._writer.submit(self._decoder(slug, *current).decode(body, hashed))
+        try:
+            return self._writer.submit(self._decoder(slug, *current).decode(body, hashed))
+        except Problem as problem:
+            if problem.code != "wrong_survey":
+                raise
+            return self._resent(slug, body, problem)
+
+    def _resent(self, slug: str, body: bytes, problem: Problem) -> Future[Outcome]:
+        """A report to another version: nothing is stored, but whoever sends the same again hears that it is there."""
+        published = self._store.version(slug, _wire(body).survey)
+        if published is None:
+            raise problem
+        submission = self._decoder(slug, published.key, published.survey.digest).decode(body)
+        stored = self._store.bits_of(submission)
+        if stored is None:
+            raise problem
+        outcome: Future[Outcome] = Future()
+        outcome.set_result(Outcome.ALREADY_STORED if stored == submission.bits else Outcome.ID_TAKEN)
+        return outcome
 
     def _decoder(self, slug: str, key: int, digest: str) -> Decoder:
         decoder = self._decoders.get(digest)

@@ -8,12 +8,12 @@ CONTENT_SECURITY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " form-action {form}; base-uri 'none'; frame-ancestors 'none'"
 )
-HEADERS = {
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
+HEADERS = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
+OF_DOCUMENTS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+PARTS = ("text/css", "text/javascript")  # governed by the policies of the page they are part of, and many to a page
 
 
 def secure(response: Response, researchers: bool) -> Response:
@@ -26,7 +26,9 @@ def secure(response: Response, researchers: bool) -> Response:
         response.headers.setdefault("Access-Control-Allow-Origin", "*")
     if response.status_code == 401 and is_api(request.path):
         response.headers.setdefault("WWW-Authenticate", "Bearer")
-    response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY.format(form=form))
-    for name, value in HEADERS.items():
+    headers = dict(HEADERS)
+    if response.mimetype not in PARTS:
+        headers |= OF_DOCUMENTS | {"Content-Security-Policy": CONTENT_SECURITY.format(form=form)}
+    for name, value in headers.items():
         response.headers.setdefault(name, value)
     return response

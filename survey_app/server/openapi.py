@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from client.definition import NAME
+from client.canonical import NAME
 from survey_app.problems import CONTENT_TYPE, PROBLEMS
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
 from survey_app.results.document import Results

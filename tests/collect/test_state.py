@@ -3,6 +3,7 @@
 import secrets
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -81,6 +82,19 @@ def test_reports_to_an_older_version_are_for_the_wrong_survey(house: House) -> N
     check_refused(house.post(made(old)), "wrong_survey")
     check_stored(house.post(made(new)))
     assert (check_tally(house, old), check_tally(house, new)) == (1, 1)
+
+
+def test_a_report_that_was_stored_before_a_new_version_came_is_acknowledged_again(house: House) -> None:
+    """Its device may never have heard of it, and must not randomize anew."""
+    old = house.publish()
+    report = made(old)
+    check_stored(house.post(report))
+    house.publish(simple() | {"title": "New"})
+    check_stored(house.post(report), again=True)
+    check_refused(house.post(other_bits(report)), "id_taken")
+    check_refused(house.post(replace(report, bits=b"\xff")), "impossible_bits")
+    check_refused(house.post(replace(report, id=bytes(16))), "wrong_survey")
+    assert check_tally(house, old) == 1
 
 
 def test_a_survey_that_was_deleted_is_gone_with_its_reports(house: House) -> None:

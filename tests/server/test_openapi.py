@@ -38,16 +38,15 @@ from tests.definitions import (
     COIN,
     choice,
     define,
+    drawn,
     field,
     geometric,
     multiple,
     number,
-    sampled,
     scale,
     simple,
     subset,
     survey,
-    unary,
     yes_no,
 )
 from tests.house import TOKEN, House
@@ -174,11 +173,12 @@ def test_a_real_report_fits_the_description(app: Flask) -> None:
 QUESTIONS = [
     yes_no("cheated"), choice("help", optional=True), scale("fair"), yes_no("told"), number("hours"), multiple("used"),
     number("age", bins=3), number("spend", levels=7), scale("calm", optional=True), choice("town", 4),
+    yes_no("sure"), choice("why", 2, show_if={"question": "sure", "is": ["yes"]}),
 ]  # fmt: skip
 FIELDS = [
     field(COIN, "cheated"), field(subset(4, 1), "help"), field(subset(6, 1), "fair", "told"),
-    field(subset(2, 1), "hours"), field(sampled(3, 1), "used"), field(subset(3, 2), "age"), field(geometric(), "spend"),
-    field(unary(4), "calm"), field(subset(4, 2), "town"),
+    field(subset(2, 1), "hours"), field(drawn(3, 1), "used"), field(subset(3, 2), "age"), field(geometric(), "spend"),
+    field(subset(4, 1), "calm"), field(subset(4, 2), "town"), field(subset(4, 1), "sure", "why"),
 ]  # fmt: skip
 
 
@@ -186,7 +186,7 @@ FIELDS = [
 def full(app: Flask) -> Flask:
     """The server with surveys of all kinds of questions: with reports, with too few, and where not all are asked all."""
     store, rng = get_store(app), np.random.default_rng()
-    for slug, count, more in (("many", 80, {}), ("none", 0, {}), ("some", 60, {"ask": 2})):
+    for slug, count, more in (("many", 80, {}), ("none", 0, {}), ("some", 400, {"ask": 1})):
         made = survey(define(QUESTIONS, FIELDS, slug=slug, **more))
         published = store.add_survey(made, Terms(public=True), owner=store.users()[0].key)
         for rows in reports(made, draw_people(made, {}, count, rng), rng):
@@ -212,6 +212,8 @@ def test_real_results_fit_the_description(full: Flask, slug: str, query: dict[st
         ("many", "fair", "told", Crosstab),
         ("many", "used", "calm", Crosstab),
         ("many", "age", "town", Crosstab),
+        ("many", "sure", "why", Crosstab),
+        ("some", "sure", "why", Crosstab),
         ("none", "cheated", "help", EmptyCrosstab),
         ("none", "fair", "told", EmptyCrosstab),
     ],

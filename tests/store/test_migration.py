@@ -1,4 +1,4 @@
-"""A file of an earlier version is brought up to date when it is opened; one of a later version is left alone."""
+"""A file of another version is refused, and left as it is."""
 
 import sqlite3
 from contextlib import closing
@@ -6,31 +6,35 @@ from pathlib import Path
 
 import pytest
 
-from survey_app.store import State, StoreError
+from survey_app.store import StoreError
 from survey_app.store.sqlite import SqliteStore
 from tests.house import make
 
 
-def aged(path: Path, version: int, script: str = "") -> SqliteStore:
+def aged(path: Path, version: int) -> SqliteStore:
     """The same file, as if another version had made it."""
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(f"{script} pragma user_version={version};")
+        connection.executescript(f"pragma user_version={version};")
     return SqliteStore(path)
 
 
-def test_a_file_of_the_first_version_keeps_its_drafts_and_what_waits_to_open(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_file_of_an_earlier_version_is_refused_with_a_sentence_and_left_alone(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "candor.db"
+    make(path)[0].close()
+    older = aged(path, version)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"earlier Candor.*cannot read.*name a new file"):
+        older.migrate()
+    assert path.read_bytes() == before
+
+
+def test_opening_again_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "candor.db"
     store, published = make(path)
-    key = store.save_draft(published.owner, b"slug: kept")
+    store.migrate()
+    assert store.newest(published.survey.slug) == published
     store.close()
-    older = aged(path, 1, "alter table drafts rename to sketches; update surveys set state = 'draft';")
-    older.migrate()
-    draft = older.draft(published.owner, key)
-    assert draft is not None and draft.source == b"slug: kept"
-    newest = older.newest(published.survey.slug)
-    assert newest is not None and newest.state is State.READY
-    older.migrate()  # safe at every start
-    older.close()
 
 
 def test_a_file_of_a_later_version_is_refused_with_a_sentence(tmp_path: Path) -> None:

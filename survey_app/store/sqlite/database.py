@@ -22,7 +22,7 @@ import sqlite_utils
 
 from survey_app.store.records import StoreError, Unavailable
 
-VERSION = 2
+VERSION = 3
 BUSY_SECONDS = 5.0
 CHECKPOINT_PAGES = 1000
 
@@ -49,8 +49,6 @@ create table drafts (key integer primary key autoincrement, owner integer not nu
 create table audit (key integer primary key, owner integer not null references users, slug text not null,
     moment text not null, what text not null);
 """
-
-RENAMES = "alter table sketches rename to drafts; update surveys set state = 'ready' where state = 'draft';"
 
 
 class Database:
@@ -146,7 +144,10 @@ class Database:
     # setting up
 
     def migrate(self) -> None:
-        """Make the file and its tables, or bring them up to date; safe to call at every start."""
+        """Make the file and its tables if there are none; safe to call at every start.
+
+        A file of another version is refused: what it holds was made for definitions of another format.
+        """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -158,9 +159,12 @@ class Database:
                     version = database.execute("pragma user_version").fetchone()[0]
                     if version > VERSION:
                         raise StoreError(f"{self.path} was made by a newer Candor (version {version})")
-                    if version == 1:
-                        database.conn.executescript(f"begin; {RENAMES} pragma user_version={VERSION}; commit;")
-                    if version < 1:
+                    if 0 < version < VERSION:
+                        raise StoreError(
+                            f"{self.path} was made by an earlier Candor, whose surveys this one cannot read. It was "
+                            "not changed: keep it with that version, and name a new file for this one (--db)"
+                        )
+                    if version == 0:
                         database.enable_wal()
                         database.conn.executescript(f"begin; {SCHEMA} pragma user_version={VERSION}; commit;")
                         database.table("settings").insert({"name": "secret_key", "value": secrets.token_bytes(32)})

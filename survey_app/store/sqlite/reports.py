@@ -25,6 +25,11 @@ class Reports(Database):
         row = self._one(query, slug)
         return row and (row[0], row[1])
 
+    def bits_of(self, submission: Submission) -> bytes | None:
+        """The stored bits of the report with the same id; None if there is none."""
+        row = self._one("select bits from reports where survey = ? and id = ?", submission.survey, submission.id)
+        return row and bytes(row[0])
+
     def write(self, take: Callable[[], Sequence[Submission]]) -> list[Outcome]:
         """Store what `take` gives once the lock is held, in one transaction; on return it is on disk.
 
