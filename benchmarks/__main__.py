@@ -2,10 +2,15 @@
 
 import click
 
-from benchmarks import aggregate, collect, randomize
+from benchmarks import aggregate, collect, randomize, surveys
 
 # tables for docs, and what takes long to fill, have commands of their own
-TABLES = {"aggregate": aggregate.main, "collect": collect.main, "randomize": randomize.main}
+TABLES = {
+    "aggregate": aggregate.main,
+    "collect": collect.main,
+    "randomize": randomize.main,
+    "surveys": surveys.main,
+}
 
 
 @click.command()

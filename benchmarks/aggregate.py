@@ -31,7 +31,7 @@ class Contestant:
 
 
 def estimates(rows: Bits) -> Contestant:
-    mechanism = choose.unary(WIDTH, Decimal(EPSILON))
+    mechanism = choose.categories(WIDTH, Decimal(EPSILON))
     p, q = float(mechanism.p), float(mechanism.q)
 
     def work() -> object:

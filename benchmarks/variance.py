@@ -18,7 +18,6 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from client.mechanism import Subset
 from survey_app.authoring import choose
 
 DOCS = Path(__file__).parent.parent / "docs" / "variance.md"
@@ -94,8 +93,7 @@ def variance(family: Family, k: int, epsilon: float, share: float) -> float:
 def chosen(k: int, epsilon: str) -> tuple[str, float]:
     """What authoring chooses, and its average n·Var at equal shares, from its own integers."""
     made = choose.categories(k, Decimal(epsilon))
-    name = f"SS, w = {made.weight}" if isinstance(made, Subset) else "OUE"
-    return name, float(noise(np.array([float(made.p)]), np.array([float(made.q)]), 1 / k)[0])
+    return f"SS, w = {made.weight}", float(noise(np.array([float(made.p)]), np.array([float(made.q)]), 1 / k)[0])
 
 
 @dataclass(frozen=True)
@@ -117,42 +115,31 @@ class Place:
         return self.variance / self.best
 
 
-def switch(epsilon: str) -> int:
-    """The first k that gets unary encoding."""
-    return math.ceil(50 * (math.exp(float(epsilon)) + 1) + 100)
-
-
-def sizes(epsilon: str, every: int) -> list[int]:
-    """The grid of k, with the neighbours of the switch."""
-    border = switch(epsilon)
-    return sorted({*SIZES[::every], *(k for k in (border - 1, border, border + 1) if k <= 10_000)})
-
-
 def places(epsilon: str, every: int = 1) -> Iterator[Place]:
     """The whole grid at one ε, or each so many-th k of it."""
-    for k in sizes(epsilon, every):
+    for k in SIZES[::every]:
         families = {name: variance(family, k, float(epsilon), 1 / k) for name, family in FAMILIES.items()}
         yield Place(epsilon, k, *chosen(k, epsilon), families)
 
 
 def report(grid: list[Place]) -> str:
     """The page."""
-    worst = max(grid, key=lambda place: place.ratio)
+    worst = max(grid, key=lambda place: round(place.ratio, 5))
     lines = [
         "# Variance beside the best known mechanism",
         "",
         "Made by `python -m benchmarks.variance`; the formulas and their sources stand there. n·Var of one symbol's",
         "share from the coins alone, averaged over k symbols of equal shares: what authoring chooses, from its own",
         "integers, over the best of GRR, SUE, OUE, OLH (best g), SS (every weight), HR and PGR (every prime power).",
-        f"{len(grid):,} pairs: every k to 300, some to 10,000, and the neighbours of the switch to unary encoding.",
+        f"{len(grid):,} pairs: every k to 300, and some to 10,000.",
         "",
         f"Worst of all: **{worst.ratio:.5f}** at k = {worst.k:,}, ε = {worst.epsilon} ({worst.choice}). "
         f"The goal is at most {GOAL}.",
         "",
         "## Worst ratio for each ε and range of k, and where",
         "",
-        "| ε | " + " | ".join(f"k {low:,} to {high:,}" for low, high in RANGES) + " | unary from k = |",
-        "|---|" + "---|" * (len(RANGES) + 1),
+        "| ε | " + " | ".join(f"k {low:,} to {high:,}" for low, high in RANGES) + " |",
+        "|---|" + "---|" * len(RANGES),
     ]
     for epsilon in EPSILONS:
         cells = []
@@ -161,7 +148,7 @@ def report(grid: list[Place]) -> str:
             top = max(part, key=lambda place: round(place.ratio, 4))
             where = f" (k {top.k:,}, {top.choice})" if round(top.ratio, 4) > 1 else ""
             cells.append(f"{top.ratio:.4f}{where}")
-        lines.append(f"| {epsilon} | {' | '.join(cells)} | {switch(epsilon):,} |")
+        lines.append(f"| {epsilon} | {' | '.join(cells)} |")
     lines += ["", "## What other choices would cost", "", "| choice | worst ratio | at |", "|---|---|---|"]
     for names in (
         ("GRR", "OUE"),

@@ -32,13 +32,13 @@ from benchmarks.coverage.truths import (
     yes_no,
 )
 from client.definition import Survey
-from client.mechanism import Flip, Sampled, Subset, Unary
+from client.mechanism import Drawn, Flip, Subset
 from survey_app.authoring import choose
 from survey_app.estimate.intervals import Options
 
 SHARES = [i / 1000 for i in range(1001)]
 CLOPPER_PEARSON, WILSON, SAMPLE = "guarded Clopper–Pearson", "guarded Wilson (on request)", "quadratic, corrected"
-DIRICHLET, KORN_GRAUBARD, NORMAL, FIELLER = "Dirichlet–Clopper–Pearson", "Korn–Graubard", "normal, corrected", "Fieller"
+DIRICHLET, KORN_GRAUBARD, FIELLER = "Dirichlet–Clopper–Pearson", "Korn–Graubard", "Fieller"
 
 
 def exactly(
@@ -93,11 +93,10 @@ def these_people(survey: Survey, made: Flip, name: str, n: int) -> Iterator[Case
 
 
 def options() -> Iterator[Case]:
-    made: list[tuple[str, Subset | Unary]] = [
+    made: list[tuple[str, Subset]] = [
         ("4 options, w 1, ε 1", choose.subset(4, 1, Decimal(1))),
         ("5 options, w 2, ε 0.5", choose.subset(5, 2, Decimal("0.5"))),
         ("100 options, w 5, ε 3", choose.subset(100, 5, Decimal(3))),
-        ("6 options, ε 1", choose.unary(6, Decimal(1))),
     ]
     for (name, mechanism), n in product(made, (20, 100, 1000)):
         survey = make_survey([choice(mechanism.size)], [(mechanism, ["a"])])
@@ -116,12 +115,18 @@ def single_unions() -> Iterator[Case]:
     pair = "union, `subset` w 1"
     cells, points, sets = (choose.subset(k, 1, Decimal(e)) for k, e in ((6, 2), (5, 1), (8, 3)))
     joint = make_survey([yes_no(), scale(3, "b")], [(cells, ["a", "b"])])
+    hidden = scale(4, "b", show_if={"question": "a", "is": ["yes"]})  # six possible cells of ten: one no, five yes
+    tree = make_survey([yes_no(), hidden], [(cells, ["a", "b"])])
     several = make_survey([choice(3, type="multiple")], [(sets, ["a"])])
     for n in (20, 100, 1000):
         y = np.arange(n + 1)
         yield exactly(
             pair, "margin of 2 × 3, ε 2", joint, n, estimate_of("a", "yes"), _union(cells, 3), {3: y, 0: n - y}
         )
+        yield exactly(
+            pair, "margin of 6 possible cells, ε 2", tree, n, estimate_of("a", "yes"), _union(cells, 5),
+            {3: y, 0: n - y},
+        )  # fmt: skip
         survey = make_survey([scale(5)], [(points, ["a"])])
         yield exactly(
             pair, "2 of 5 points, ε 1", survey, n, total_of("a", "p0", "p1"), _union(points, 2), {0: y, 4: n - y}
@@ -168,19 +173,18 @@ def single_means() -> Iterator[Case]:
 
 def several() -> Iterator[Case]:
     """Means, unions and margins where a report names several symbols."""
-    mechanisms: list[tuple[str, str, float, Subset | Unary]] = [
-        ("k 5, w 2, ε 0.5", KORN_GRAUBARD, 0.945, choose.subset(5, 2, Decimal("0.5"))),
-        ("k 10, w 3, ε 1", KORN_GRAUBARD, 0.945, choose.subset(10, 3, Decimal(1))),
-        ("k 5, ε 1", NORMAL, 0.931, choose.unary(5, Decimal(1))),
-        ("k 10, ε 3", NORMAL, 0.931, choose.unary(10, Decimal(3))),
+    mechanisms = [
+        ("k 5, w 2, ε 0.5", choose.subset(5, 2, Decimal("0.5"))),
+        ("k 10, w 3, ε 1", choose.subset(10, 3, Decimal(1))),
     ]
-    for (name, method, stated, made), n in product(mechanisms, (20, 100, 1000)):
+    for (name, made), n in product(mechanisms, (20, 100, 1000)):
         k = made.size
-        kind = f"`{made.kind}`" + (" w > 1" if isinstance(made, Subset) else "")
         survey, truths = make_survey([number(k, k - 1)], [(made, ["a"])]), truths_of(k, mean_of(range(k)))
-        yield Case(f"mean, {kind}", method, name, survey, n, estimate_of("a", "mean"), truths, stated)
+        find = estimate_of("a", "mean")
+        yield Case("mean, `subset` w > 1", KORN_GRAUBARD, name, survey, n, find, truths, 0.945)
         survey, truths = make_survey([scale(k)], [(made, ["a"])]), truths_of(k, lambda shares: float(sum(shares[:2])))
-        yield Case(f"union, {kind}", method, f"2 symbols, {name}", survey, n, total_of("a", "p0", "p1"), truths, stated)
+        pair, find = "union, `subset` w > 1", total_of("a", "p0", "p1")
+        yield Case(pair, KORN_GRAUBARD, f"2 symbols, {name}", survey, n, find, truths, 0.945)
     made = choose.subset(9, 3, Decimal("0.8"))
     survey = make_survey([scale(3), scale(3, "b")], [(made, ["a", "b"])])
     for n in (20, 100, 1000):
@@ -190,31 +194,31 @@ def several() -> Iterator[Case]:
 
 
 def sometimes_asked() -> Iterator[Case]:
-    """Options of which some are drawn, and fields of which some are asked: two counts decide, asked and yes."""
+    """Options of which some are drawn, and fields of which one is asked: two counts decide, asked and yes."""
     coins = choose.flip(Decimal(1))
-    one_of_five = Sampled(size=5, draw=1, one=coins.one, zero=coins.zero)
-    two_of_four = Sampled(size=4, draw=2, one=coins.one, zero=coins.zero)
-    surveys = [
-        ("option, `sampled`", "1 of 5, ε 1", 0.2, (0, 1), "o0", make_survey(
+    three, fields = [yes_no("a"), yes_no("b"), yes_no("c")], [(coins, ["a"]), (coins, ["b"]), (coins, ["c"])]
+    one_of_five, two_of_four = choose.drawn(5, 1, Decimal(1)), choose.drawn(4, 2, Decimal(2))
+    surveys: list[tuple[str, str, float, Flip | Drawn, str, Survey]] = [
+        ("option, `drawn`", "1 of 5, ε 1", 0.2, one_of_five, "o0", make_survey(
             [choice(5, type="multiple")], [(one_of_five, ["a"])])),
-        ("option, `sampled`", "2 of 4, ε 2", 0.5, (0, 1), "o0", make_survey(
+        ("option, `drawn`", "2 of 4, ε 2", 0.5, two_of_four, "o0", make_survey(
             [choice(4, type="multiple")], [(two_of_four, ["a"])])),
-        ("yes or no, with `ask`", "1 of 3, ε 1", 1 / 3, (None, 1), "yes", make_survey(
-            [yes_no("a"), yes_no("b"), yes_no("c")], [(coins, ["a"]), (coins, ["b"]), (coins, ["c"])], ask=1)),
+        ("yes or no, with `ask`", "1 of 3, ε 1", 1 / 3, coins, "yes", make_survey(three, fields, (1, 1, 1))),
+        ("yes or no, with `ask`", "chance 0.15, ε 1", 0.15, coins, "yes", make_survey(three, fields, (3, 10, 7))),
     ]  # fmt: skip
-    for (pair, name, often, (no, yes), option, survey), n in product(surveys, (20, 100)):
+    for (pair, name, often, made, option, survey), n in product(surveys, (20, 100)):
         pairs = np.array([(m, y) for m in range(n + 1) for y in range(m + 1)])
         among, ones = pairs.T
-        columns = {yes: ones} | ({0: among} if no is None else {no: among - ones})
+        columns = {1: ones, 0: among - ones if isinstance(made, Drawn) else among}
         first = binom.pmf(among, n, often)
         truths = [
-            Truth(f"{share:.3f}", (share,), chances=partial(_asked, first, among, ones, coins, share))
+            Truth(f"{share:.3f}", (share,), chances=partial(_asked, first, among, ones, made, share))
             for share in SHARES[::10]
         ]
         tallies = counts_with(survey.width, columns)
         yield Case(pair, CLOPPER_PEARSON, name, survey, n, estimate_of("a", option), truths, tallies=tallies)
-    made = choose.subset(3, 1, Decimal(2))
-    survey = make_survey([scale(3), yes_no("b")], [(made, ["a"]), (coins, ["b"])], ask=1)
+    points = choose.subset(3, 1, Decimal(2))
+    survey = make_survey([scale(3), yes_no("b")], [(points, ["a"]), (coins, ["b"])], (1, 1))
     for n in (40, 200):
         truths = [
             Truth(shape(one), (mean_of([1, 2, 3])(one),), drawn({"a": one, "b": [0.5, 0.5]})) for one in shapes(3)
@@ -223,8 +227,8 @@ def sometimes_asked() -> Iterator[Case]:
         yield Case("mean, with `ask`", DIRICHLET, "1 of 2, k 3, ε 2", survey, n, find, truths, 0.944, effort=0.5)
 
 
-def _asked(first: Floats, among: Integers, ones: Integers, coins: Flip, share: float) -> Floats:
-    found: Floats = first * binom.pmf(ones, among, float(coins.q + Fraction(share) * (coins.p - coins.q)))
+def _asked(first: Floats, among: Integers, ones: Integers, made: Flip | Drawn, share: float) -> Floats:
+    found: Floats = first * binom.pmf(ones, among, float(made.q + Fraction(share) * (made.p - made.q)))
     return found
 
 
@@ -233,7 +237,8 @@ def laplace() -> Iterator[Case]:
         survey = make_survey([number(11, 10)], [(choose.geometric(11, Decimal(e)), ["a"])])
         truths = truths_of(11, mean_of(range(11)))
         find = estimate_of("a", "mean")
-        yield Case("number, `geometric`", "quadratic", f"0 to 10, ε {e}", survey, n, find, truths)
+        setting = f"0 to 10, ε {e}"
+        yield Case("number, `geometric`", DIRICHLET, setting, survey, n, find, truths, 0.944, effort=0.25)
 
 
 def answers() -> Iterator[Case]:

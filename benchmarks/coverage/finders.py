@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from benchmarks.coverage.study import Find
-from client.definition import Question, Survey
+from client.definition import Survey
+from client.question import Question
 from survey_app.estimate import derived
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Interval, Options

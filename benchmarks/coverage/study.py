@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from client import canonical
-from client.definition import Survey
+from client.definition import FORMAT, Survey
 from client.mechanism import Mechanism, publish
 from survey_app.estimate.intervals import Interval
 from survey_app.plan.people import Indices
@@ -168,15 +168,23 @@ def _label(found: Sequence[Sequence[Interval]]) -> str:
 
 
 def make_survey(
-    questions: Sequence[Mapping[str, Any]], fields: Sequence[tuple[Mechanism, Sequence[str]]], **more: Any
+    questions: Sequence[Mapping[str, Any]],
+    fields: Sequence[tuple[Mechanism, Sequence[str]]],
+    chances: Sequence[int] | None = None,
 ) -> Survey:
-    """A definition with these very mechanisms."""
+    """A definition with these very mechanisms; with chances, each device answers one field."""
     asked = [{"text": f"{one['id']}?", **one} for one in questions]
-    randomized = [{"mechanism": publish(mechanism), "questions": list(ids)} for mechanism, ids in fields]
+    randomized: list[dict[str, Any]] = [
+        {"mechanism": publish(mechanism), "questions": list(ids)} for mechanism, ids in fields
+    ]
+    if chances:
+        for one, chance in zip(randomized, chances, strict=True):
+            one |= {"chance": chance} if chance > 1 else {}
     return Survey.from_json(
         canonical.dumps(
-            {"format": "candor/1", "slug": "study", "title": "Study", "epsilon": 100}
-            | {"questions": asked, "fields": randomized, **more}
+            {"format": FORMAT, "slug": "study", "title": "Study", "epsilon": 100}
+            | {"questions": asked, "fields": randomized}
+            | ({"ask": 1} if chances else {})
         )
     )
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from client import Survey
-from client.mechanism import Subset, Unary
+from client.mechanism import Subset
 from survey_app.authoring import build, choose
 from survey_app.estimate.functional import unbiased
 from survey_app.estimate.question import project
@@ -49,8 +49,7 @@ def _grr(k: int) -> tuple[Fraction, Fraction]:
 
 
 def _oue(k: int) -> tuple[Fraction, Fraction]:
-    mechanism = choose.unary(k, Decimal(EPSILON))
-    return mechanism.p, mechanism.q
+    return Fraction(1, 2), choose.flip(Decimal(EPSILON)).q
 
 
 def _sue(k: int) -> tuple[Fraction, Fraction]:
@@ -70,10 +69,10 @@ def survey(k: int) -> Survey:
     return build(f"slug: again\ntitle: Again\nquestions:\n  - {question}\n".encode()).survey
 
 
-def _mechanism(k: int) -> Subset | Unary:
+def _mechanism(k: int) -> Subset:
     mechanism = survey(k).fields[0].mechanism
-    if not isinstance(mechanism, Subset | Unary):
-        raise TypeError("a choice is randomized by a subset or unary bits")
+    if not isinstance(mechanism, Subset):
+        raise TypeError("a choice is randomized by a subset")
     return mechanism
 
 
