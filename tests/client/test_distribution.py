@@ -34,10 +34,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "8-ary": (define([choice_question(options=8)], [field(subset(8, 1), "help")]), {"help": "option 5"}),
     "subset": (define([choice_question(options=6)], [field(subset(6, 2), "help")]), {"help": "option 0"}),
-    "drawn": (define([multiple()], [field(drawn(3, 1), "used")]), {"used": ["item 1"]}),
     "drawn, two of three": (define([multiple()], [field(drawn(3, 2), "used")]), {"used": ["item 1"]}),
     "geometric": (define([number(levels=7)], [field(geometric(7, 3 * 2**61), "hours")]), {"hours": 3}),
-    "geometric, at an end": (define([number(levels=7)], [field(geometric(7, 2**63), "hours")]), {"hours": 6}),
     "levels": (define([number()], [field(subset(2, 1), "hours")]), {"hours": 0}),
     "joint": (
         define([yes_no(), scale()], [field(subset(6, 1), "cheated", "fair")]),

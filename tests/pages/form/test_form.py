@@ -20,7 +20,7 @@ from tests.browser import BY_LOOK, CAMPUS, DESKTOP, PHONE, ROOT, Site, Visit, ov
 from tests.definitions import COIN, define, drawn, encode, field, geometric, number, scale, subset, yes_no
 from tests.form import MARKS, everything, fill, option, options, randomize, send, tokens
 from tests.javascript import HARNESS, Chromium
-from tests.replay import REPORTS, check_keyed, check_refusals, check_replay
+from tests.replay import REPORTS, check_replay
 
 FORM = ROOT / "static" / "form"
 
@@ -176,8 +176,7 @@ def test_the_vectors_run_against_the_files_that_the_form_loads(site: Site, brows
         for path in (HARNESS, "tests/js/blank.html"):
             page.route(f"{site.origin}/{path}", lambda route, _, path=path: route.fulfill(path=str(ROOT / path)))
         javascript = Chromium(page, site.origin)
-        for check in (check_replay, check_refusals, check_keyed):
-            check(javascript)
+        check_replay(javascript)
         loaded = {request.path for request in site.received}
         device.open(site.link(site.add(everything())))
         assert {path for path in {request.path for request in site.received} if "/client/js/" in path} <= loaded
