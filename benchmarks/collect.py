@@ -26,6 +26,7 @@ from survey_app.authoring.terms import Terms
 from survey_app.collect.batch import read_batch
 from survey_app.results.document import results
 from survey_app.server.front import Front
+from survey_app.server.serve import STOPPING
 from survey_app.store import Published
 from survey_app.store.sqlite import SqliteStore
 
@@ -76,7 +77,7 @@ def server(db: str, workers: int) -> Iterator[int]:
     code = (
         "from granian import Granian; from granian.constants import Interfaces;"
         f"Granian('benchmarks.collect:noop_app', factory=True, port={port}, interface=Interfaces.RSGI,"
-        f" workers={workers}, log_enabled=False).serve()"
+        f" workers={workers}, workers_kill_timeout={STOPPING}, log_enabled=False).serve()"
     )
     environment = {**os.environ, "CANDOR_DB": db, "CANDOR_RATE_LIMIT": "off"}
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment)

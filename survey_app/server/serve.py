@@ -11,6 +11,8 @@ from granian.constants import HTTPModes, Interfaces
 from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT, Limiter
 from survey_app.store import open_store
 
+STOPPING = 5  # seconds that whoever is in the middle of a request has, when the server is told to stop
+
 
 def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Serve until Ctrl-C. A worker that dies is started again, and the log says so."""
@@ -36,6 +38,7 @@ def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> 
         http=HTTPModes.http1,
         workers=workers,
         respawn_failed_workers=True,
+        workers_kill_timeout=STOPPING,  # a worker may wait for ever; what was acknowledged is on disk
         log_access=False,
         websockets=False,
     ).serve()

@@ -13,7 +13,7 @@ import pytest
 from client import randomize
 from tests.definitions import survey, worked
 from tests.house import SAID, make
-from tests.running import PATH, Server
+from tests.running import PATH, PATIENCE, Server
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +106,22 @@ def test_rubbish_does_not_grow_the_server(server: Server) -> None:
     send(1000)
     assert resident() - before < 10e6
     connection.close()
+
+
+def test_a_server_that_is_told_to_stop_does_not_wait_for_somebody_who_never_finishes(tmp_path: Path) -> None:
+    path = tmp_path / "candor.db"
+    make(path)[0].close()
+    server = Server(path, 2)
+    server.start()
+    assert server.process is not None
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as slow:
+        slow.sendall(f"POST {PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{{".encode())
+        with contextlib.closing(server.connect()) as connection:
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().status == 200
+        server.process.terminate()
+        assert server.process.wait(PATIENCE) == 0
+        try:
+            assert slow.recv(1) == b""  # the reply to a body that did not come in time would come after it
+        except ConnectionResetError:
+            pass
