@@ -152,18 +152,13 @@ class Database:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
             os.close(handle)
+            self._check_version(_version_at_rest(self.path))
             with open(f"{self.path}.lock", "ab") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 database = sqlite_utils.Database(str(self.path))
                 try:
                     version = database.execute("pragma user_version").fetchone()[0]
-                    if version > VERSION:
-                        raise StoreError(f"{self.path} was made by a newer Candor (version {version})")
-                    if 0 < version < VERSION:
-                        raise StoreError(
-                            f"{self.path} was made by an earlier Candor, whose surveys this one cannot read. It was "
-                            "not changed: keep it with that version, and name a new file for this one (--db)"
-                        )
+                    self._check_version(version)
                     if version == 0:
                         database.enable_wal()
                         database.conn.executescript(f"begin; {SCHEMA} pragma user_version={VERSION}; commit;")
@@ -173,6 +168,25 @@ class Database:
         except (OSError, sqlite3.DatabaseError) as error:
             raise StoreError(f"cannot open the database {self.path}: {error}") from error
 
+    def _check_version(self, version: int) -> None:
+        if version > VERSION:
+            raise StoreError(f"{self.path} was made by a newer Candor (version {version})")
+        if 0 < version < VERSION:
+            raise StoreError(
+                f"{self.path} was made by an earlier Candor, whose surveys this one cannot read. It was not changed: "
+                "keep it with that version, and name a new file for this one (--db)"
+            )
+
     def secret_key(self) -> bytes:
         """The key that signs sessions; it survives restarts."""
         return bytes(self._one("select value from settings where name = 'secret_key'")[0])
+
+
+def _version_at_rest(path: Path) -> int:
+    """The version that the file itself names; 0 if it names none, as while all is in the WAL still.
+
+    Read without SQLite, which would fold a WAL that a killed server left into a file that is to be left alone.
+    """
+    with open(path, "rb") as file:
+        head = file.read(100)
+    return int.from_bytes(head[60:64], "big") if head.startswith(b"SQLite format 3\0") else 0
