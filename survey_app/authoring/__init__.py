@@ -53,6 +53,11 @@ class Built:
                 found.setdefault(ask, self.wishes.design(ask))
         return {ask: found[ask] for ask in ASK if ask in found}
 
+    @cached_property
+    def whole(self) -> Design | None:
+        """All questions in one block that everybody answers; None where they cannot be."""
+        return self.wishes.together()
+
 
 def build_file(path: Path) -> Built:
     """What an author's file becomes, YAML unless its name ends in .json."""
@@ -163,8 +168,8 @@ def _advice(survey: Survey, total: Decimal, wishes: Wishes, asking: str) -> tupl
         questions = [item.question for item in group]
         if len(group) > 1 and (cells := sum(1 for _ in possible_cells(questions))) > ADVISED_CELLS:
             advice.append(
-                f"{_named(questions)}: together they have {cells} combinations, more than {ADVISED_CELLS}; "
-                "each of them needs many more respondents so than alone"
+                f"{_named(questions)}: together they have {cells} combinations, more than {ADVISED_CELLS}; few people "
+                "will be in each. `candor plan` tells what they need together, and what apart"
             )
     return tuple(advice)
 

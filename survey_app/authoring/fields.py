@@ -68,6 +68,13 @@ class Wishes:
         """The fields as a design that can be compared with others."""
         return design_of(ask, self.fields(ask))
 
+    def together(self) -> Design | None:
+        """All questions as one joint group; None where a design stands in the way, or the number of combinations."""
+        fixed = any(item.fixed or item.laplace for item in self.items)
+        if self.epsilon is None or fixed or has_too_many_cells([item.question for item in self.items]):
+            return None
+        return replace(self, groups=(self.items,)).design("one")
+
     @cached_property
     def asked(self) -> dict[str, Asked]:
         """Every question as designs see it."""
@@ -195,6 +202,14 @@ def design_of(ask: str, fields: Sequence[Made]) -> Design:
     return Design(ask, tuple(blocks))
 
 
+def has_too_many_cells(questions: Sequence[Question]) -> bool:
+    """Whether questions have more combinations together than an author may wish for."""
+    return (
+        prod(question.size for question in questions) > definition.MOST_CELLS
+        or sum(1 for _ in islice(possible_cells(questions), MOST_CELLS + 1)) > MOST_CELLS
+    )
+
+
 def groups_of(joint: Node | None, items: Sequence[Item]) -> tuple[Group, ...]:
     """The questions of every field as the author has them, in the order of the definition."""
     by_id = {item.question.id: item for item in items}
@@ -214,11 +229,7 @@ def groups_of(joint: Node | None, items: Sequence[Item]) -> tuple[Group, ...]:
             member[item.question.id] = ()
         wanted = {name.text() for name in names}
         together = tuple(item for item in items if item.question.id in wanted)
-        questions = [item.question for item in together]
-        if (
-            prod(question.size for question in questions) > definition.MOST_CELLS
-            or sum(1 for _ in islice(possible_cells(questions), MOST_CELLS + 1)) > MOST_CELLS
-        ):
+        if has_too_many_cells([item.question for item in together]):
             raise group.error(
                 f"these have more than {written.count(MOST_CELLS)} combinations, too many to tell apart; "
                 "use fewer options or fewer questions"

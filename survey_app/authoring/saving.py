@@ -1,4 +1,7 @@
-"""What an author is told about the design of a survey: what each device answers, and how many people that saves."""
+"""What an author is told about the design of a survey: what each device answers, and how many people that saves.
+
+The design is compared with everything split and with everything in one block, also where these need fewer.
+"""
 
 from survey_app.authoring import Built
 from survey_app.authoring.design import MARGIN, Design
@@ -11,20 +14,34 @@ DIGITS = 2  # of a number of respondents, which rests on guesses
 
 def saving(built: Built) -> str | None:
     """One sentence about `ask`, as the file has it or as it might; None if there is nothing to choose or to save."""
-    chosen, split, auto = built.design, built.designs.get("all"), built.designs.get("auto")
-    better = auto if auto and auto.respondents <= WORTHWHILE * chosen.respondents else None
-    margin = f"respondents for ±{written.quantity(100 * MARGIN)} points"
-    if any(item.need != 1 for item in built.wishes.items):
-        margin += ", weights counted,"
-    if len(built.survey.questions) == 1 or (chosen.ask == "all" and better is None):
+    chosen, split = built.design, built.designs.get("all")
+    if len(built.survey.questions) == 1:
         return None
-    if chosen.ask == "all" and better:
-        needed = f"about {_about(better)} {margin} instead of {_about(chosen)}"
-        return f"ask: auto would let each device answer {_blocks(better)}: {needed}"
-    sentence = f"each device answers {_blocks(chosen)}: about {_about(chosen)} {margin}"
-    if split and split.respondents > chosen.respondents:
+    other = _fewest(built)
+    fewer = other if other and other.respondents <= WORTHWHILE * chosen.respondents else None
+    if chosen.ask == "all":
+        if fewer is None:
+            return None
+        return (
+            f"{_way(fewer)} would let each device answer {_blocks(fewer)}: "
+            f"{_needs(fewer, built)} instead of {_about(chosen)}"
+        )
+    sentence = f"each device answers {_blocks(chosen)}: {_needs(chosen, built)}"
+    if split and split.respondents >= chosen.respondents:
         sentence += f" instead of {_about(split)} if each answered everything and ε were split"
-    return f"{sentence}; ask: auto would need {_about(better)}" if better else sentence
+    elif split:
+        sentence += f", and {_about(split)} if each answered everything and ε were split (ask: all)"
+    return f"{sentence}; {_way(fewer)} would need {_about(fewer)}" if fewer else sentence
+
+
+def _fewest(built: Built) -> Design | None:
+    """The best blocks, or everything in one block, whichever needs fewer."""
+    others = [design for design in (built.designs.get("auto"), built.whole) if design]
+    return min(others, key=lambda design: design.respondents, default=None)
+
+
+def _way(design: Design) -> str:
+    return "ask: auto" if design.ask == "auto" else "one joint group of all questions"
 
 
 def _blocks(design: Design) -> str:
@@ -34,6 +51,11 @@ def _blocks(design: Design) -> str:
     noun = "blocks" if any(len(block.questions) > 1 for block in design.blocks) else "questions"
     named = f" ({'; '.join(blocks)})" if len(blocks) <= MOST_NAMED else ""
     return f"one of {len(blocks)} {noun}{named}"
+
+
+def _needs(design: Design, built: Built) -> str:
+    weighted = " (weights counted)" if any(item.need != 1 for item in built.wishes.items) else ""
+    return f"about {_about(design)} respondents for ±{written.quantity(100 * MARGIN)} points{weighted}"
 
 
 def _about(design: Design) -> str:

@@ -249,7 +249,21 @@ def test_many_blocks_are_not_listed_and_weights_are_mentioned(tmp_path: Path) ->
     many = [f"{{id: q{i}, type: yes_no, text: x, weight: {1 + i % 2}}}" for i in range(24)]
     sentence = said(tmp_path, text(*many, top="epsilon: 2\nask: auto"))
     assert sentence.startswith("design: each device answers one of 12 blocks: about ")
-    assert "for ±5 points, weights counted, instead of" in sentence
+    assert "for ±5 points (weights counted) instead of" in sentence
+
+
+def scales(count: int) -> list[str]:
+    return [f"{{id: s{i}, type: scale, text: x, points: [a, b, c, d, e]}}" for i in range(count)]
+
+
+def test_a_design_that_needs_more_than_another_says_so(tmp_path: Path) -> None:
+    assert said(tmp_path, text(*scales(3), top="epsilon: 8\nask: auto")).splitlines()[-1] == (
+        "design: each device answers one of 2 blocks (s0 + s1; s2): about 390 respondents for ±5 points, and 360 if each "
+        "answered everything and ε were split (ask: all); one joint group of all questions would need 210"
+    )
+    together = said(tmp_path, text(*scales(3), top="epsilon: 8\nask: auto\njoint: [[s0, s1, s2]]"))
+    assert "each device answers everything, as one block: about 210 respondents" in together
+    assert "many more" not in together, "since it needs fewer"
 
 
 def test_a_file_that_cannot_be_split_is_not_compared_with_it(tmp_path: Path) -> None:
