@@ -25,7 +25,7 @@ from tests.door import through_the_front
 from tests.house import build
 
 ROOT = Path(__file__).parent.parent
-CAMPUS = ROOT / "examples" / "campus.yaml"
+CAMPUS = ROOT / "tests" / "campus.yaml"  # one question of every kind
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}}
 ZOOMED: dict[str, Any] = {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2}  # 1280 px at 200%
 DESKTOP: dict[str, Any] = {"viewport": {"width": 1440, "height": 900}}

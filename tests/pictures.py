@@ -4,26 +4,33 @@ import os
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from survey_app.simulate import demo
 from tests.browser import ROOT, Site
 from tests.javascript import QUIET_CHROMIUM, find_chromium
 
 SIZE: ViewportSize = {"width": 760, "height": 900}
+PAIR = ("Did you copy in an exam this year?", "Did stress keep you from sleeping last week?")
 
 
-def _form(page: Page, address: str) -> None:
-    """Answer everything, up to the look at what will be sent."""
-    page.goto(address)
-    page.wait_for_selector("#form[aria-busy=false]", state="attached")
-    page.get_by_role("button", name="All questions on one page").click()
-    for name in ("Yes", "notes", "Agree", "time"):
-        page.get_by_role("radio", name=name, exact=True).first.check()
-    page.get_by_role("checkbox", name="phone").check()
-    for place, value in enumerate(("12", "2400", "60")):
-        page.get_by_role("textbox").nth(place).fill(value)
+def _asked(browser: Browser, address: str) -> Page:
+    """The form on a device that drew the pair: one in five does."""
+    while True:
+        page = browser.new_page(viewport=SIZE)
+        page.goto(address)
+        page.wait_for_selector("#form[aria-busy=false]", state="attached")
+        if all(page.get_by_text(text).count() for text in PAIR):
+            return page
+        page.close()
+
+
+def _answer(page: Page) -> None:
+    """Yes to the first, no to the second, up to the look at what will be sent."""
+    page.get_by_role("radio", name="Yes", exact=True).first.check()
+    page.get_by_role("radio", name="No", exact=True).last.check()
     page.get_by_role("button", name="Add the noise").click()
+    page.wait_for_selector("section .primary:not([disabled])")
     page.get_by_role("heading", name="What will be sent").scroll_into_view_if_needed()
 
 
@@ -39,8 +46,8 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=find_chromium(), args=QUIET_CHROMIUM, chromium_sandbox=os.geteuid() != 0
         )
-        page = browser.new_page(viewport=SIZE)
-        _form(page, site.link(published))
+        page = _asked(browser, site.link(published))
+        _answer(page)
         page.evaluate("scrollTo(0, document.querySelector('#form').offsetTop - 20)")
         page.screenshot(path=target / "form.png")
         page.goto(f"{site.origin}/results/{published.survey.slug}")

@@ -21,6 +21,7 @@ from survey_app.cli import main
 from tests.definitions import WORKED_DIGEST
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+CAMPUS = Path(__file__).parents[1] / "campus.yaml"
 LN3 = 1.0986122886681098
 
 
@@ -64,7 +65,7 @@ def test_the_command_names_file_line_and_place(tmp_path: Path) -> None:
 
 
 def test_every_key_of_an_author_is_understood() -> None:
-    draft = build_file(EXAMPLES / "campus.yaml")
+    draft = build_file(CAMPUS)
     survey = draft.survey
     assert draft.terms.public
     assert draft.terms.opens and draft.terms.closes and draft.terms.opens < draft.terms.closes

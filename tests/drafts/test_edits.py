@@ -16,7 +16,7 @@ from survey_app.drafts import edits, form
 from survey_app.drafts.edits import EditError
 from survey_app.drafts.write import inline, scalar
 
-CAMPUS = (Path(__file__).parents[2] / "examples" / "campus.yaml").read_bytes()
+CAMPUS = (Path(__file__).parents[1] / "campus.yaml").read_bytes()
 COMMENTED = b"""\
 # A study of 2027.
 slug: exam          # in every link

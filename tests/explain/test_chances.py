@@ -260,7 +260,7 @@ def test_the_examples() -> None:
     exam = sheet(build_file(EXAMPLES / "exam.yaml").survey)
     assert [made and made.tool for made in exam.recipes] == ["coin", None, None]
     assert [one.questions[0].id for one in exam.missing] == ["hours"]
-    campus = build_file(EXAMPLES / "campus.yaml").survey
+    campus = build_file(EXAMPLES.parent / "tests" / "campus.yaml").survey
     assert [one.questions[0].id for one in together(campus)] == ["cheated"]
 
 

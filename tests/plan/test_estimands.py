@@ -202,7 +202,7 @@ def test_numbers_are_guessed_as_they_are_simulated() -> None:
 
 
 def test_those_who_are_not_shown_a_question_do_not_answer_it() -> None:
-    survey = build((ROOT / "examples" / "campus.yaml").read_bytes()).survey
+    survey = build((ROOT / "tests" / "campus.yaml").read_bytes()).survey
     (figure,) = asked(survey, "why", Guess()).estimands
     assert figure.planned == pytest.approx(0.2 / 2)
     assert asked(survey, "help", Guess()).estimands[0].planned == pytest.approx(0.9 / 3)

@@ -79,7 +79,7 @@ def test_where_ask_changes_nothing_nothing_is_said() -> None:
 
 
 def test_follow_ups_may_be_asked_alone() -> None:
-    plan = plan_survey((ROOT / "examples" / "campus.yaml").read_bytes())
+    plan = plan_survey((ROOT / "tests" / "campus.yaml").read_bytes())
     assert {other.ask for other in plan.alternatives} == {"auto", "one"}
 
 
@@ -170,7 +170,7 @@ def test_what_cannot_be_crossed_is_refused(names: tuple[str, ...], said: str) ->
 
 
 def test_a_variant_changes_nothing_else() -> None:
-    source = (ROOT / "examples" / "campus.yaml").read_bytes()
+    source = (ROOT / "tests" / "campus.yaml").read_bytes()
     same = variant(read(source), joint=[["help", "fair"]])
     assert same is not None
     assert same.survey.source == build(source).survey.source

@@ -35,7 +35,7 @@ from tests.definitions import (
     yes_no,
 )
 
-CAMPUS = Path(__file__).parents[2] / "examples" / "campus.yaml"
+CAMPUS = Path(__file__).parents[1] / "campus.yaml"
 PLAIN = Setting(Options(), sample=False, final=True)
 
 

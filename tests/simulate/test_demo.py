@@ -1,16 +1,33 @@
-"""The sample survey: every kind of question, valid reports, a password for each run."""
+"""The sample survey: what METHODS promises of it, valid reports, a password for each run."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from client.report import unpack
+from client.verify import verify
 from survey_app.accounts import check_password
+from survey_app.authoring import build_file
+from survey_app.authoring.terms import Terms
+from survey_app.explain.chances import posterior
+from survey_app.plan.settings import Settings
+from survey_app.plan.survey import plan_survey
 from survey_app.simulate import demo
+from survey_app.store import State
 from survey_app.store.sqlite import SqliteStore
+from tests.definitions import simple, survey
 
 
-def test_a_second_run_reuses_what_is_there_with_a_new_password(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "candor.db")
-    store.migrate()
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    made = SqliteStore(tmp_path / "candor.db")
+    made.migrate()
+    yield made
+    made.close()
+
+
+def test_a_second_run_reuses_what_is_there_with_a_new_password(store: SqliteStore) -> None:
     first, old = demo.prepare(store)
     again, new = demo.prepare(store)
     user = store.user_named(demo.NAME)
@@ -21,14 +38,45 @@ def test_a_second_run_reuses_what_is_there_with_a_new_password(tmp_path: Path) -
     assert store.source(first) == demo.sample("campus.yaml").read_bytes()
 
 
-def test_the_sample_has_every_kind_of_question_and_its_people_send_possible_bits(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "candor.db")
-    store.migrate()
+def test_a_sample_of_before_becomes_an_older_version(store: SqliteStore) -> None:
+    """It asked other questions than the people of today can answer."""
+    user = store.add_user(demo.NAME, "no password opens this")
+    store.add_survey(survey(simple() | {"slug": "campus"}), Terms(public=True), owner=user.key)
     published, _ = demo.prepare(store)
-    assert {question.type for question in published.survey.questions} == {
-        "yes_no", "choice", "scale", "multiple", "number",
-    }  # fmt: skip
+    assert published == store.newest("campus")
+    assert published.state is State.OPEN
+    assert sum(len(made) for made in demo.respondents(published, 20)) == 20
+
+
+def test_the_people_of_the_sample_send_possible_bits(store: SqliteStore) -> None:
+    published, _ = demo.prepare(store)
     made = [one for some in demo.respondents(published, 1234) for one in some]
     assert len({one.id for one in made}) == len(made) == 1234
     for one in made:
         unpack(published.survey, one.bits)
+
+
+def test_the_sample_keeps_one_in_twenty_below_28_percent() -> None:
+    sample = build_file(demo.sample("campus.yaml")).survey
+    assert float(verify(sample)) == pytest.approx(2)
+    assert posterior(1 / 20, 2) == pytest.approx(0.28, abs=0.001)
+
+
+def test_the_sample_has_every_type_of_question_a_follow_up_and_one_planned_pair_in_six_blocks() -> None:
+    built = build_file(demo.sample("campus.yaml"))
+    questions, fields = built.survey.questions, built.survey.fields
+    assert {question.type for question in questions} == {"yes_no", "choice", "scale", "multiple", "number"}
+    assert [question.id for question in questions if question.show_if] == ["why"]
+    assert [[question.id for question in field.questions] for field in fields] == [
+        ["cheated", "stress"], ["why"], ["fair"], ["hours"], ["help"], ["used"],
+    ]  # fmt: skip
+    assert [round(field.chance / 1000) for field in fields] == [194, 106, 123, 103, 157, 317]
+    assert (built.terms.opens, built.terms.closes, built.terms.max_reports) == (None, None, None)
+
+
+def test_3000_people_give_6_points_where_a_split_budget_gives_11_to_22() -> None:
+    plan = plan_survey(demo.sample("campus.yaml").read_bytes(), Settings(respondents=3000, margin=0.05))
+    (split,) = [other.lines for other in plan.alternatives if other.ask == "all"]
+    main = [i for i, line in enumerate(plan.lines) if line.type != "scale" or not line.is_share]
+    assert all(0.06 < plan.lines[i].margin / plan.lines[i].width < 0.063 for i in main)
+    assert all(0.1 < split[i].margin / split[i].width < 0.22 for i in main)

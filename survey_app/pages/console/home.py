@@ -50,7 +50,7 @@ def start() -> ResponseReturnValue:
     """A new draft: from the sample, from nothing, or from a file."""
     how = request.form.get("start")
     if how == "sample":
-        source = sample("campus.yaml").read_bytes()
+        source = edits.set_survey(sample("campus.yaml").read_bytes(), {"slug": _unused("campus")})
     elif how == "upload":
         file = request.files.get("file")
         source = file.read(LARGEST_FILE + 1) if file else b""
@@ -58,9 +58,14 @@ def start() -> ResponseReturnValue:
             flash(message, "error")
             return redirect(url_for(".home"))
     else:
-        source = edits.empty(f"survey-{secrets.token_hex(3)}")
+        source = edits.empty(_unused("survey"))
     key = store().save_draft(owner(), source)
     return redirect(url_for("editor.questions", key=key))
+
+
+def _unused(slug: str) -> str:
+    """A slug for a new draft, so that it is not taken for a new version of what has been published."""
+    return f"{slug}-{secrets.token_hex(3)}"
 
 
 def _unreadable(source: bytes) -> str | None:

@@ -11,8 +11,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 import client
+from survey_app.simulate import demo
 from survey_app.store import State, Store
-from tests.browser import CAMPUS
 from tests.console import EVIL, EXAM, change, draft, kept, key_of, post, publish, said, stamp
 from tests.house import phrase
 from tests.signing import csrf, named
@@ -45,9 +45,20 @@ def test_the_first_visit_is_a_tour_with_three_ways_to_begin(ada: FlaskClient) ->
     assert page.count("<li><h2>") == 4
     for way in ("sample", "empty", "upload"):
         assert f'value="{way}"' in page
-    assert kept(ada, key_of(post(ada, "/console", start="sample"))) == CAMPUS.read_bytes()
+    assert b"title: Campus life" in kept(ada, key_of(post(ada, "/console", start="sample")))
     assert "Drafts" in ada.get("/console").text
     assert ada.get("/console?tour=1").text.count("<li><h2>") == 4
+
+
+def test_the_sample_is_published_beside_the_survey_of_the_demo(store: Store, ada: FlaskClient) -> None:
+    """Both began as the same file, and a new version would close the one with reports."""
+    shown, _ = demo.prepare(store)
+    keys = [key_of(post(ada, "/console", start="sample")) for _ in range(2)]
+    for key in keys:
+        assert "This will be a new version" not in ada.get(f"/console/drafts/{key}/publish").text
+        publish(ada, key)
+    assert len(store.surveys()) == 3
+    assert store.newest(shown.survey.slug) == shown
 
 
 # the whole life

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, expect
 
-from survey_app.simulate.demo import respondents
+from survey_app.simulate.demo import respondents, sample
 from tests.browser import BY_LOOK, CAMPUS, DESKTOP, PHONE, Site, overflows, violations, visit, wear
 from tests.console import EXAM, complaints, enter, press
 from tests.signing import named
@@ -83,13 +83,13 @@ def test_everything_works_without_scripts(site: Site, browser: Browser) -> None:
     with visit(browser, java_script_enabled=False, **PHONE) as device:
         page = enter(device, site)
         press(page, "Start from the sample survey")
-        page.get_by_role("button", name="Move question 2 up").click()
-        page.get_by_role("link", name="What did you use?").click()
-        page.fill("#q0-text", "What helped you?")
-        page.fill("#q0-options", "none\nnotes")
+        page.get_by_role("button", name="Move question 6 up").click()
+        page.get_by_role("link", name="What helped you most?").click()
+        page.fill("#q4-text", "What helped you?")
+        page.fill("#q4-options", "none\nnotes")
         page.get_by_role("button", name="Save and close").click()
-        expect(page.locator("#q0 h3")).to_have_text("What helped you?")
-        page.get_by_role("link", name="Delete question 8…").click()
+        expect(page.locator("#q4 h3")).to_have_text("What helped you?")
+        page.get_by_role("link", name="Delete question 7…").click()
         page.get_by_role("button", name="Delete it").click()
         page.get_by_role("link", name="2 Settings").click()
         page.fill("#s-epsilon", "3")
@@ -102,13 +102,14 @@ def test_everything_works_without_scripts(site: Site, browser: Browser) -> None:
         expect(page.locator("body")).to_contain_text("intervals hold")
         page.get_by_role("link", name="6 Publish").click()
         page.get_by_role("button", name="Publish").click()
-        page.wait_for_url("**/console/campus")
-        assert site.store.newest("campus") is not None
+        page.wait_for_url(re.compile("/console/campus-[0-9a-f]{6}$"))
+        slug = page.url.rpartition("/")[2]
+        assert site.store.newest(slug) is not None
         page.get_by_role("link", name="Delete…").click()
-        page.fill("#typed", "campus")
+        page.fill("#typed", slug)
         page.get_by_role("button", name="Delete it for good").click()
         page.wait_for_url("**/console")
-        assert site.store.newest("campus") is None
+        assert site.store.newest(slug) is None
 
 
 OF_THE_SURVEYS = ["/login", "/account", "/console", "/console?tour=1", "/console/campus", "/console/campus/close", "/console/campus/delete", "/console/nothing"]  # fmt: skip
@@ -143,7 +144,7 @@ def test_every_page_can_be_used_by_everybody(site: Site, browser: Browser, part:
 
 
 def test_counts_move_in_their_steps_without_a_reload(site: Site, browser: Browser) -> None:
-    published = site.add(CAMPUS)
+    published = site.add(sample("campus.yaml"))
     (people,) = respondents(published, 25)
     with visit(browser, **PHONE) as device:
         device.page.clock.install()
