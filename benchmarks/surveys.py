@@ -1,11 +1,14 @@
 """Whole surveys at equal ε and equal n: the mean squared error of every figure, beside the libraries of the field.
 
-What counts is what a researcher reads: the share of yes, of each option, and means as places in their range. Peers get
-what they have: multi-freq-ldpy splits ε over the attributes (SPL), samples one attribute (SMP), or samples one and
-invents the others (RS+FD); pure-ldp is run once a question at its part of ε. A set of options is one attribute an
-option; a number is rounded at random to an end of its range and is then a yes or no. RS+FD claims ε for a change of
-one attribute only: a person whose answers all differ loses more (2.26 at a nominal 1 with five attributes), so it is
-no honest contestant, and said to be none.
+What counts is what a researcher reads, against what is true of the population: the share of yes, of each option, and
+means as places in their range. Peers get what they have: multi-freq-ldpy splits ε over the attributes (SPL), samples
+one attribute (SMP), or samples one and invents the others (RS+FD), always with k-ary randomized response, which its own
+adaptive rule takes for so few options; pure-ldp is run once a question at its part of ε. A set of options is one
+attribute an option; a number is rounded at random to an end of its range and is then a yes or no.
+
+RS+FD claims ε for a change of one attribute only. It samples one of d at ε' = ln(d(e^ε − 1) + 1), and a person whose
+answers all differ loses all of ε' (2.26 at a nominal 1 with five attributes), so it is no honest contestant, and its
+row says so.
 """
 
 import math
@@ -25,8 +28,10 @@ from survey_app.plan.people import Indices, draw_people
 from survey_app.results.document import results
 from survey_app.simulate.trial import tally, truth
 
-PEOPLE, RUNS, QUICK_RUNS = 3_000, 150, 2
-DISHONEST = "multi-freq-ldpy RS+FD (not ε-private for a whole person)"
+PEOPLE, RUNS, QUICK_RUNS = 3_000, 500, 2
+POPULATION = 1_000_000  # in which the true figures are counted: their error is a thousandth of what is compared
+MINE = "candor, best blocks"
+DISHONEST = "multi-freq-ldpy RS+FD"
 
 NINE = "".join(f"  - {{id: q{i}, type: yes_no, text: Did you?}}\n" for i in range(9))
 SIX = """\
@@ -38,8 +43,10 @@ SIX = """\
   - {id: help, type: choice, text: What helped?, options: [notes, phone, friend], optional: true}
 """
 SURVEYS = {"nine yes or no": NINE, "six mixed questions": SIX}
+GOALS = {("nine yes or no", 2): 1.1, ("nine yes or no", 4): 2.0}  # how many times smaller than the best honest peer
 
 Figures = dict[tuple[str, str], float]  # by question and option, means as places from 0 to 1
+Contestant = Callable[[dict[str, Indices], np.random.Generator], Figures]
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,9 @@ class Attribute:
     symbols: Indices
     figures: Mapping[int, tuple[str, str]]  # by symbol
     mean: tuple[str, Floats] | None = None  # the question, and the places of its symbols
+
+
+Asked = Callable[[Sequence[Attribute]], Sequence[Floats]]  # the shares of all symbols of each
 
 
 def main(quick: bool) -> None:
@@ -64,34 +74,53 @@ def _table(name: str, questions: str, epsilon: int, runs: int) -> None:
     best = _survey(questions, epsilon, "auto")
     makers = {"multi-freq-ldpy": partial(_multi_freq_ldpy, epsilon), "pure-ldp": partial(_pure_ldp, epsilon)}
     peers, absent = installed(makers)
-    contestants: dict[str, Callable[[dict[str, Indices], np.random.Generator], Figures]] = {
+    contestants: dict[str, Contestant] = {
         "candor, everything split": partial(_candor, _survey(questions, epsilon, "all")),
         "candor, one question a device": partial(_candor, _survey(questions, epsilon, "one")),
-        "candor, best blocks": partial(_candor, best),
+        MINE: partial(_candor, best),
     }
     for peer in peers:
         contestants |= {one: partial(_asked, best, ask) for one, ask in peer.items()}
-    rng = np.random.default_rng()
+    errors = _errors(best, contestants, runs, np.random.default_rng())
+    for one, found in errors.items():
+        mean, error = float(np.mean(found)), float(np.std(found, ddof=1)) / math.sqrt(runs)
+        note = "" if one == MINE else f"{over(found, errors[MINE])[0]:8.2f} × {MINE}"
+        if one == DISHONEST:
+            note += f"; not {epsilon}-private: a person may lose ε = {whole_loss(epsilon, _count(best)):.2f}"
+        print(f"{one:32} {1e5 * mean:8.0f} ± {1e5 * error:<5.1f}{note}")
+    honest = [found for one, found in errors.items() if not one.startswith("candor") and one != DISHONEST]
+    if honest:
+        ratio, error = over(min(honest, key=np.mean), errors[MINE])
+        goal = f" (goal at least {GOALS[name, epsilon]})" if (name, epsilon) in GOALS else ""
+        print(f"the best honest peer over candor: ratio {ratio:.2f} ± {error:.2f}{goal}")
+    if absent:
+        print("not compared:", ", ".join(absent))
+
+
+def _errors(
+    survey: Survey, contestants: Mapping[str, Contestant], runs: int, rng: np.random.Generator
+) -> dict[str, list[float]]:
+    """The mean squared error over all figures, for each contestant and run; in a run all ask the same people."""
+    true = _true(survey, draw_people(survey, {}, POPULATION, rng))
     errors: dict[str, list[float]] = {one: [] for one in contestants}
     for _ in range(runs):
-        people = draw_people(best, {}, PEOPLE, rng)
-        true = _true(best, people)
+        people = draw_people(survey, {}, PEOPLE, rng)
         for one, ask in contestants.items():
             said = ask(people, rng)
             errors[one].append(float(np.mean([(said[key] - true[key]) ** 2 for key in true])))
-    mine = float(np.mean(errors["candor, best blocks"]))
-    for one, found in errors.items():
-        mean, error = float(np.mean(found)), float(np.std(found, ddof=1)) / math.sqrt(runs)
-        ratio = "" if one == "candor, best blocks" else f"{mean / mine:8.2f} × the best blocks"
-        print(f"{one:58} {1e5 * mean:8.0f} ± {1e5 * error:<5.0f}{ratio}")
-    honest = (
-        min(np.mean(found) for one, found in errors.items() if not one.startswith("candor") and one != DISHONEST)
-        if peers
-        else math.nan
-    )
-    print(f"the best honest peer over candor: ratio {honest / mine:.2f}")
-    if absent:
-        print("not compared:", ", ".join(absent))
+    return errors
+
+
+def over(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+    """The ratio of two means over the same runs, and its standard error."""
+    ratio = float(np.mean(one) / np.mean(other))
+    apart = np.array(one) - ratio * np.array(other)
+    return ratio, float(np.std(apart, ddof=1) / np.mean(other)) / math.sqrt(len(one))
+
+
+def whole_loss(epsilon: float, attributes: int) -> float:
+    """What RS+FD tells of a person whose answers all differ."""
+    return math.log(attributes * math.expm1(epsilon) + 1)
 
 
 def _survey(questions: str, epsilon: int, ask: str) -> Survey:
@@ -114,7 +143,7 @@ def _candor(survey: Survey, people: dict[str, Indices], rng: np.random.Generator
 
 
 def _true(survey: Survey, people: dict[str, Indices]) -> Figures:
-    """The figures of these people: what a survey without randomization would tell."""
+    """The figures of a population."""
     figures: Figures = {}
     for question in survey.questions:
         said = people[question.id]
@@ -125,6 +154,11 @@ def _true(survey: Survey, people: dict[str, Indices]) -> Figures:
         elif question.labels and question.type != "scale":
             figures |= {(question.id, label): truth(question, label, "share", said) for label in question.labels}
     return figures
+
+
+def _count(survey: Survey) -> int:
+    """How many attributes a survey is to a library that knows only categories."""
+    return sum(len(question.labels) if question.type == "multiple" else 1 for question in survey.questions)
 
 
 def _attributes(survey: Survey, people: dict[str, Indices], rng: np.random.Generator) -> list[Attribute]:
@@ -144,9 +178,6 @@ def _attributes(survey: Survey, people: dict[str, Indices], rng: np.random.Gener
             named = {i: (question.id, label) for i, label in enumerate(question.labels)}
             made.append(Attribute(question.size, said, named))
     return made
-
-
-Asked = Callable[[Sequence[Attribute]], Sequence[Floats]]
 
 
 def _asked(survey: Survey, ask: Asked, people: dict[str, Indices], rng: np.random.Generator) -> Figures:

@@ -18,6 +18,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks import spreads
 from survey_app.authoring import choose
 
 DOCS = Path(__file__).parent.parent / "docs" / "variance.md"
@@ -128,15 +129,19 @@ def report(grid: list[Place]) -> str:
     lines = [
         "# Variance beside the best known mechanism",
         "",
-        "Made by `python -m benchmarks.variance`; the formulas and their sources stand there. n·Var of one symbol's",
-        "share from the coins alone, averaged over k symbols of equal shares: what authoring chooses, from its own",
-        "integers, over the best of GRR, SUE, OUE, OLH (best g), SS (every weight), HR and PGR (every prime power).",
+        "Made by `python -m benchmarks.variance`; the formulas and their sources stand there.",
+        "",
+        "## One of k options",
+        "",
+        "n·Var of one symbol's share from the coins alone, averaged over k symbols of equal shares: what authoring",
+        "chooses, from its own integers, over the best of GRR, SUE, OUE, OLH (best g), SS (every weight), HR and PGR",
+        "(every prime power).",
         f"{len(grid):,} pairs: every k to 300, and some to 10,000.",
         "",
         f"Worst of all: **{worst.ratio:.5f}** at k = {worst.k:,}, ε = {worst.epsilon} ({worst.choice}). "
         f"The goal is at most {GOAL}.",
         "",
-        "## Worst ratio for each ε and range of k, and where",
+        "### Worst ratio for each ε and range of k, and where",
         "",
         "| ε | " + " | ".join(f"k {low:,} to {high:,}" for low, high in RANGES) + " |",
         "|---|" + "---|" * len(RANGES),
@@ -149,7 +154,7 @@ def report(grid: list[Place]) -> str:
             where = f" (k {top.k:,}, {top.choice})" if round(top.ratio, 4) > 1 else ""
             cells.append(f"{top.ratio:.4f}{where}")
         lines.append(f"| {epsilon} | {' | '.join(cells)} |")
-    lines += ["", "## What other choices would cost", "", "| choice | worst ratio | at |", "|---|---|---|"]
+    lines += ["", "### What other choices would cost", "", "| choice | worst ratio | at |", "|---|---|---|"]
     for names in (
         ("GRR", "OUE"),
         ("GRR", "OLH"),
@@ -163,7 +168,7 @@ def report(grid: list[Place]) -> str:
     ):
         top, ratio = alone(grid, names)
         lines.append(f"| {' or '.join(names)} | {ratio:,.2f} | k = {top.k:,}, ε = {top.epsilon} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *spreads.sections()]) + "\n"
 
 
 def alone(grid: list[Place], names: tuple[str, ...]) -> tuple[Place, float]:

@@ -7,7 +7,7 @@ from client.definition import Survey
 from client.question import Question
 from survey_app.estimate import derived
 from survey_app.estimate.crosstab import crosstab
-from survey_app.estimate.intervals import Interval, Options
+from survey_app.estimate.intervals import Interval, Method, Options
 from survey_app.estimate.question import Evidence, evidence_of, question_estimates
 from survey_app.tally import Bits, Tally
 
@@ -67,6 +67,16 @@ def crossed(part: str, *options: str) -> Find:
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
         table = crosstab(survey, "a", "b", tally, [rows], PLAIN)
         return [one.estimate.interval for one in getattr(table, part) if one.options == options]
+
+    return find
+
+
+def not_rejected(rows: str, columns: str) -> Find:
+    """From 0 to the p-value of the test of independence, if there is one."""
+
+    def find(survey: Survey, tally: Tally, bits: Bits) -> Sequence[Interval]:
+        test = crosstab(survey, rows, columns, tally, [bits], PLAIN).test
+        return [Interval(0.0, test.p_value, Method.SCORE)] if test else []
 
     return find
 

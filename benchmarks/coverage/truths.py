@@ -1,18 +1,26 @@
-"""Questions for the cases, and what is true of the people who answer them."""
+"""Questions for the cases, what is true of the people who answer them, and the names of the intervals."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom, multinomial
 
-from benchmarks.coverage.study import Floats, People, Truth
+from benchmarks.coverage.study import APPROXIMATE, Case, Find, Floats, People, Truth, counts_with
+from client.definition import Survey
 from client.mechanism import Subset
 from survey_app.plan.people import Indices
 
 Integers = npt.NDArray[np.int64]
+Shares = tuple[Fraction, Fraction]  # P and Q of a count: how often it counts who is meant, and who is not
+SHARES = [i / 1000 for i in range(1001)]
+CLOPPER_PEARSON, WILSON, SAMPLE = "guarded Clopper–Pearson", "guarded Wilson (on request)", "quadratic, corrected"
+DIRICHLET, KORN_GRAUBARD, FIELLER = "Dirichlet–Clopper–Pearson", "Korn–Graubard", "Fieller"
+SCORE, MOVER = "score", "MOVER"
 
 
 def yes_no(name: str = "a") -> dict[str, Any]:
@@ -95,3 +103,20 @@ def shape(shares: Sequence[float]) -> str:
     if len(shares) <= 4:
         return "(" + ", ".join(f"{share:.3g}" for share in shares) + ")"
     return ", ".join(f"{share:.3g} at {place}" for place, share in enumerate(shares) if share)
+
+
+def exactly(
+    pair: str, setting: str, survey: Survey, n: int, find: Find, pq: Shares,
+    columns: Mapping[int, Integers], *, method: str = CLOPPER_PEARSON, stated: float = APPROXIMATE, top: float = 1,
+) -> Case:  # fmt: skip
+    """A case in which one binomial count decides: all its values, at 1001 shares."""
+    p, q = map(float, pq)
+    truths = [
+        Truth(f"{share:.3f}", (top * share,), chances=partial(binomials, n, q + share * (p - q))) for share in SHARES
+    ]
+    return Case(pair, method, setting, survey, n, find, truths, stated, counts_with(survey.width, columns))
+
+
+def union(mechanism: Subset, size: int) -> Shares:
+    """Of so many symbols together, if a report names one."""
+    return mechanism.p + (size - 1) * mechanism.q, size * mechanism.q

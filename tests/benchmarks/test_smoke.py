@@ -85,7 +85,7 @@ def test_make_coverage_writes_both_tables(environment: Path, tmp_path: Path) -> 
         "coverage",
         environment,
         VARIANCE=f"--every 20 --out {variance}",
-        COVERAGE=f"--runs 5 --every 50 --out {coverage}",
+        COVERAGE=f"--runs 5 --every 70 --out {coverage}",
     )
     assert f"{variance}: worst ratio 1.0" in said
     assert f"{coverage}: 4 lines in " in said

@@ -1,0 +1,182 @@
+"""Questions that not everybody is asked: drawn options, blocks with chances, possible trees, and filters.
+
+Given how many were asked, counts are binomial, so two counts decide: asked and yes. All their values are enumerated.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy.stats import binom
+
+from benchmarks.coverage.finders import among_answers, crossed, estimate_of
+from benchmarks.coverage.study import Case, Find, Floats, People, Truth, counts_with, make_survey
+from benchmarks.coverage.truths import (
+    CLOPPER_PEARSON,
+    DIRICHLET,
+    FIELLER,
+    SHARES,
+    Integers,
+    Shares,
+    choice,
+    drawn,
+    mean_of,
+    number,
+    scale,
+    shape,
+    shapes,
+    truths_of,
+    union,
+    yes_no,
+)
+from client.definition import Survey
+from client.mechanism import Mechanism
+from survey_app.authoring import choose
+from survey_app.plan.people import Indices
+from survey_app.tally import columns_of
+
+COIN = choose.flip(Decimal(2))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A figure of a question that a part of the devices is asked."""
+
+    pair: str
+    setting: str
+    survey: Survey
+    question: str
+    often: float  # how often a device is asked
+    pq: Shares
+    held: int  # a stored bit that counts, and one that does not, among those of its field
+    other: int
+    find: Find
+
+
+def parts() -> Iterator[Part]:
+    """Each with its exact distribution."""
+    for draw, of, e in ((1, 5, 1), (2, 4, 2)):
+        some = choose.drawn(of, draw, Decimal(e))
+        survey, setting = make_survey([choice(of, type="multiple")], [(some, ["a"])]), f"{draw} of {of}, ε {e}"
+        pq, often = (some.p, some.q), draw / of
+        yield Part("option, `drawn`", setting, survey, "a", often, pq, 1, 0, estimate_of("a", "o0"))
+    pair_drawn = choose.drawn(3, 2, Decimal(2))
+    survey = make_survey([choice(3, type="multiple"), yes_no("b")], [(pair_drawn, ["a"]), (COIN, ["b"])], (3, 7))
+    yield Part(
+        "option, `drawn` in a block", "2 of 3, chance 0.3, ε 2", survey, "a", 0.2, (pair_drawn.p, pair_drawn.q), 1, 0,
+        estimate_of("a", "o0"),
+    )  # fmt: skip
+    coin = choose.flip(Decimal(1))
+    three, fields = [yes_no("a"), yes_no("b"), yes_no("c")], [(coin, ["a"]), (coin, ["b"]), (coin, ["c"])]
+    for name, often, chances in (("1 of 3", 1 / 3, (1, 1, 1)), ("chance 0.15", 0.15, (3, 10, 7))):
+        survey, find = make_survey(three, fields, chances), estimate_of("a", "yes")
+        yield Part("yes or no, with `ask`", f"{name}, ε 1", survey, "a", often, (coin.p, coin.q), 0, -1, find)
+    four, six, answers = (choose.subset(k, 1, Decimal(2)) for k in (4, 6, 3))
+    survey = make_survey([yes_no("a"), yes_no("b"), yes_no("c")], [(four, ["a", "b"]), (COIN, ["c"])], (27, 98))
+    margin, cell = estimate_of("a", "yes"), crossed("cells", "yes", "yes")
+    yield Part("margin of a block", "2 × 2, chance 0.216, ε 2", survey, "a", 0.216, union(four, 2), 2, 0, margin)
+    yield Part("cell of a block", "2 × 2, chance 0.216, ε 2", survey, "a", 0.216, (four.p, four.q), 3, 0, cell)
+    hidden = scale(4, "b", show_if={"question": "a", "is": ["yes"]})  # six possible cells of ten: one no, five yes
+    survey = make_survey([yes_no("a"), hidden, yes_no("c")], [(six, ["a", "b"]), (COIN, ["c"])], (3, 7))
+    tree = "6 possible cells, chance 0.3, ε 2"
+    yield Part("margin of a tree in a block", tree, survey, "a", 0.3, union(six, 5), 1, 0, margin)
+    yield Part("option after a filter", tree, survey, "b", 0.3, (six.p, six.q), 1, 0, estimate_of("b", "p0"))
+    survey = filtered()
+    find = estimate_of("b", "o0")
+    yield Part(
+        "option after a filter", "a block of its own, chance 0.4, ε 2", survey, "b", 0.4, (answers.p, answers.q), 0, 2,
+        find,
+    )  # fmt: skip
+
+
+def filtered() -> Survey:
+    """A follow-up in a block of its own: who draws it is asked the filter too, and sends only the follow-up."""
+    after = choice(2, id="b", show_if={"question": "a", "is": ["yes"]})
+    return make_survey([yes_no("a"), after], [(COIN, ["a"]), (choose.subset(3, 1, Decimal(2)), ["b"])], (3, 2))
+
+
+def sometimes_asked() -> Iterator[Case]:
+    for part, n in product(parts(), (20, 100)):
+        among, ones = np.array([(m, y) for m in range(n + 1) for y in range(m + 1)]).T
+        place = columns_of(part.survey, part.question)
+        columns = {place.start + part.held: ones}
+        if part.other >= 0:
+            columns[place.start + part.other] = among - ones
+        if place.asked is not None:
+            columns[place.asked] = among
+        first = binom.pmf(among, n, part.often)
+        truths = [
+            Truth(f"{share:.3f}", (share,), chances=partial(_counted, first, among, ones, part.pq, share))
+            for share in SHARES[::10]
+        ]
+        tallies = counts_with(part.survey.width, columns)
+        yield Case(part.pair, CLOPPER_PEARSON, part.setting, part.survey, n, part.find, truths, tallies=tallies)
+
+
+def _counted(first: Floats, among: Integers, ones: Integers, pq: Shares, share: float) -> Floats:
+    found: Floats = first * binom.pmf(ones, among, float(pq[1] + Fraction(share) * (pq[0] - pq[1])))
+    return found
+
+
+def means() -> Iterator[Case]:
+    """Means of a field that some are asked, alone and in a block with another question."""
+    three, six, levels = (choose.subset(k, 1, Decimal(e)) for k, e in ((3, 2), (6, 3), (4, 2)))
+    noise = choose.geometric(11, Decimal(2))
+    made = [
+        ("1 of 2, k 3, ε 2", make_survey([scale(3), yes_no("b")], [(three, ["a"]), (COIN, ["b"])], (1, 1)), (40, 200)),
+        ("with a yes or no, chance 0.3, ε 3", make_survey(
+            [scale(3), yes_no("b"), yes_no("c")], [(six, ["a", "b"]), (COIN, ["c"])], (3, 7)), (100, 1000)),
+    ]  # fmt: skip
+    for setting, survey, sizes in made:
+        for n in sizes:
+            others = {question.id: [0.5, 0.5] for question in survey.questions[1:]}
+            truths = [Truth(shape(one), (mean_of([1, 2, 3])(one),), drawn({"a": one, **others})) for one in shapes(3)]
+            find = estimate_of("a", "mean")
+            yield Case("mean, with `ask`", DIRICHLET, setting, survey, n, find, truths, effort=0.5)
+    numbers: list[tuple[str, str, dict[str, Any], Mechanism]] = [
+        ("number in a block", "4 levels, chance 0.3, ε 2", number(4, 60), levels),
+        ("number in a block", "`geometric`, chance 0.3, ε 2", number(11, 60), noise),
+    ]
+    for pair, setting, question, mechanism in numbers:
+        survey = make_survey([question, yes_no("b")], [(mechanism, ["a"]), (COIN, ["b"])], (3, 7))
+        for n in (100, 1000):
+            truths = [
+                Truth(one.name, one.values, _beside(one.people))
+                for one in truths_of(61, mean_of(range(61)))
+                if one.people
+            ]
+            yield Case(pair, DIRICHLET, setting, survey, n, estimate_of("a", "mean"), truths, effort=0.25)
+
+
+def _beside(people: People) -> People:
+    """The same people, who would say yes to b as often as no."""
+
+    def asked(count: int, rng: np.random.Generator) -> dict[str, Indices]:
+        return {**people(count, rng), "b": rng.integers(0, 2, count)}
+
+    return asked
+
+
+def answers_after_a_filter() -> Iterator[Case]:
+    """The shares among those to whom the follow-up was shown."""
+    survey, find = filtered(), among_answers("b", "o0")
+    for n in (100, 1000):
+        truths = [
+            Truth(f"{seen:g} see it, {first:g} of them", (first,), _follow(seen, first))
+            for seen, first in ((0.2, 0.5), (0.5, 0.1), (0.05, 0.5), (1.0, 0.98))
+        ]
+        setting = "a block of its own, chance 0.4, ε 2"
+        yield Case("share of answers after a filter", FIELLER, setting, survey, n, find, truths, effort=0.25)
+
+
+def _follow(seen: float, first: float) -> People:
+    def people(count: int, rng: np.random.Generator) -> dict[str, Indices]:
+        yes = rng.random(count) < seen
+        return {"a": yes.astype(np.int64), "b": np.where(yes, (rng.random(count) >= first).astype(np.int64), 2)}
+
+    return people

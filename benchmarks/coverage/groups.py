@@ -1,0 +1,99 @@
+"""Groups of one study: their weighted sums and differences, of many small groups too, with equal and unequal sizes."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import pairwise
+
+import numpy as np
+
+from benchmarks.coverage.finders import PLAIN, asked
+from benchmarks.coverage.study import Case, Find, People, Truth, make_survey
+from benchmarks.coverage.truths import MOVER, SCORE, yes_no
+from client.definition import Survey
+from survey_app.authoring import choose
+from survey_app.estimate.groups import combine, difference
+from survey_app.estimate.intervals import Interval
+from survey_app.estimate.question import Estimate, question_estimates
+from survey_app.plan.people import Indices
+from survey_app.tally import Bits, Tally
+
+
+def many() -> Iterator[Case]:
+    for e in ("1", "3", "6"):
+        survey = make_survey([yes_no()], [(choose.flip(Decimal(e)), ["a"])])
+        studies = [(f"{count} × {size}", [size] * count) for count, size in ((2, 20), (10, 20), (10, 100), (30, 20))]
+        studies.append(("10 of 20 to 200", [20 * (place + 1) for place in range(10)]))
+        for name, sizes in studies:
+            truths = [
+                Truth(title, (float(np.dot(shares, sizes)) / sum(sizes),), answering(shares, sizes))
+                for title, shares in (
+                    ("0.005", [0.005] * len(sizes)), ("0.02", [0.02] * len(sizes)), ("0.3", [0.3] * len(sizes)),
+                    ("0.005 and 0.3", [(0.005, 0.3)[place % 2] for place in range(len(sizes))]),
+                )
+            ]  # fmt: skip
+            weights = [size / sum(sizes) for size in sizes]
+            yield Case(
+                "whole of groups", SCORE, f"{name}, ε {e}", survey, sum(sizes), whole(sizes, weights), truths,
+                effort=0.5, scan=True,
+            )  # fmt: skip
+        equal = [0.25] * 4
+        sizes = [20, 50, 100, 400]
+        truths = [
+            Truth(title, (float(np.dot(shares, equal)),), answering(shares, sizes))
+            for title, shares in (("0.02", [0.02] * 4), ("the smallest at 0.3", [0.3, 0.02, 0.02, 0.02]))
+        ]
+        setting = f"20, 50, 100, 400 of equal weight, ε {e}"
+        yield Case(
+            "whole of groups", SCORE, setting, survey, sum(sizes), whole(sizes, equal), truths, effort=0.5, scan=True
+        )
+
+
+def two() -> Iterator[Case]:
+    for e, n in (("1", 100), ("3", 20), ("8", 20), ("8", 100)):
+        survey = make_survey([yes_no()], [(choose.flip(Decimal(e)), ["a"])])
+        truths = [
+            Truth(f"{first:g} and {second:g}", (second - first,), answering([first, second], [n, n]))
+            for first, second in ((0.02, 0.02), (0.2, 0.3), (0.005, 0.95), (0, 1))
+        ]
+        find = apart([n, n])
+        yield Case("difference of groups", MOVER, f"2 × {n}, ε {e}", survey, 2 * n, find, truths, effort=0.5, scan=True)
+
+
+def answering(shares: Sequence[float], sizes: Sequence[int]) -> People:
+    """People of group after group, survey after survey."""
+    chances = np.repeat(shares, sizes)
+
+    def people(count: int, rng: np.random.Generator) -> dict[str, Indices]:
+        return {"a": (rng.random(count) < np.tile(chances, count // len(chances))).astype(np.int64)}
+
+    return people
+
+
+def _yes(survey: Survey, rows: Bits, sizes: Sequence[int]) -> list[Estimate]:
+    """The share of yes in every group."""
+    ends = np.cumsum([0, *sizes])
+    found: list[Estimate] = []
+    for start, end in pairwise(ends.tolist()):
+        counts = np.unpackbits(rows[start:end], axis=1, count=survey.width).sum(axis=0, dtype=np.int64)
+        lines = question_estimates(*asked(survey, Tally(end - start, counts), "a"), PLAIN)
+        found += [one for one in lines if one.option == "yes"]
+    return found
+
+
+def whole(sizes: Sequence[int], weights: Sequence[float]) -> Find:
+    """The weighted sum."""
+
+    def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
+        return [combine(_yes(survey, rows, sizes), weights).interval]
+
+    return find
+
+
+def apart(sizes: Sequence[int]) -> Find:
+    """The second group minus the first."""
+
+    def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
+        first, second = _yes(survey, rows, sizes)
+        return [difference(second, first).interval]
+
+    return find

@@ -1,0 +1,120 @@
+"""Two questions at once: cells, shares within rows and their differences, also under strong association; and tests.
+
+A test of independence stands in the table like an interval that covers when the test does not reject at 5%, though the
+two are independent: its size is one minus the coverage.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import product
+
+from benchmarks.coverage.finders import crossed, not_rejected
+from benchmarks.coverage.study import Case, People, Truth, make_survey
+from benchmarks.coverage.truths import CLOPPER_PEARSON, MOVER, SCORE, choice, drawn, scale, together, yes_no
+from client.definition import Survey
+from survey_app.authoring import choose
+
+Table = Sequence[Sequence[float]]
+PARTS = ("cells", "within", "differences")
+LEVEL = 0.05 + 1e-6  # a p-value of exactly 5% rejects
+
+
+def ordinary() -> Iterator[Case]:
+    """Cells, shares within rows and their differences, of two separate fields and of one joint field."""
+    tables = {
+        "independent": [[0.48, 0.32], [0.12, 0.08]],
+        "together": [[0.6, 0.1], [0.1, 0.2]],
+        "rare": [[0.85, 0.05], [0.05, 0.05]],
+    }
+    yield from _tables("two questions", tables, "two fields, 2 × 2, ε 1 each", _apart("1", "1"), (500, 5000))
+    yield from _tables("two questions", tables, "two fields, 2 × 2, ε 3 each", _apart("3", "3"), (100, 500))
+    flip, subset = choose.flip(Decimal(1)), choose.subset(2, 1, Decimal(1))
+    mixed = make_survey([yes_no(), yes_no("b")], [(flip, ["a"]), (subset, ["b"])])
+    yield from _tables("two questions", tables, "`flip` and `subset`, ε 1 each", mixed, (1000,))
+    yield from _tables("two questions", tables, "joint field, ε 2", _joint("2"), (100, 1000))
+
+
+def strong() -> Iterator[Case]:
+    """One answer decides the other, or nearly: differences at ±1 and close to it."""
+    tables = {
+        "a is b": [[0.5, 0], [0, 0.5]],
+        "a is b, rare": [[0.95, 0], [0, 0.05]],
+        "a is not b": [[0, 0.5], [0.5, 0]],
+        "rates 0.01 and 0.99": [[0.495, 0.005], [0.005, 0.495]],
+        "rates 0.05 and 0.95": [[0.475, 0.025], [0.025, 0.475]],
+    }
+    made = [
+        ("two fields, ε 3 each", _apart("3", "3"), (20, 300)), ("joint field, ε 4", _joint("4"), (50,)),
+        ("joint field, ε 6", _joint("6"), (50, 300)), ("joint field, ε 8", _joint("8"), (100, 2000)),
+    ]  # fmt: skip
+    for name, survey, sizes in made:
+        yield from _tables("strong association", tables, name, survey, sizes)
+
+
+def _apart(first: str, second: str) -> Survey:
+    fields = [(choose.flip(Decimal(first)), ["a"]), (choose.flip(Decimal(second)), ["b"])]
+    return make_survey([yes_no(), yes_no("b")], fields)
+
+
+def _joint(epsilon: str) -> Survey:
+    return make_survey([yes_no(), yes_no("b")], [(choose.subset(4, 1, Decimal(epsilon)), ["a", "b"])])
+
+
+def _tables(pair: str, tables: Mapping[str, Table], name: str, survey: Survey, sizes: Sequence[int]) -> Iterator[Case]:
+    cells = CLOPPER_PEARSON if len(survey.fields) == 1 else SCORE
+    for n, part in product(sizes, PARTS):
+        truths = [Truth(title, (_crossed(part, table),), together(table)) for title, table in tables.items()]
+        method = {"cells": cells, "within": SCORE, "differences": MOVER}[part]
+        find, effort = crossed(part, "yes", "yes"), min(0.5, 500 / n)
+        yield Case(f"{pair}, {part}", method, name, survey, n, find, truths, effort=effort, scan=True)
+
+
+def _crossed(part: str, table: Table) -> float:
+    (a, b), (c, d) = table
+    return {"cells": d, "within": d / (c + d), "differences": d / (c + d) - b / (a + b)}[part]
+
+
+EVEN, RARE, CONSTANT = "even", "rare", "constant"
+
+
+def tests() -> Iterator[Case]:
+    """Independent answers, in ordinary tables and in thin ones, where few reports are expected in some cell."""
+    apart = [
+        ("2 × 2, ε 3 each", _separate(2, 2, "3"), 500), ("4 × 3, ε 3 each", _separate(4, 3, "3"), 20),
+        ("4 × 3, ε 3 each", _separate(4, 3, "3"), 50), ("4 × 3, ε 5 each", _separate(4, 3, "5"), 50),
+        ("2 × 5, ε 3 each", _separate(2, 5, "3"), 50), ("2 × 5, ε 5 each", _separate(2, 5, "5"), 2000),
+        ("8 × 5, w 2, ε 1 each", _separate(8, 5, "1", weight=2), 50),
+        ("8 × 5, w 2, ε 1 each", _separate(8, 5, "1", weight=2), 500),
+    ]  # fmt: skip
+    joint = [
+        ("2 × 2, ε 2", _together(2, 2, "2"), 20), ("2 × 2, ε 2", _together(2, 2, "2"), 500),
+        ("4 × 3, ε 8", _together(4, 3, "8"), 20), ("4 × 3, ε 3", _together(4, 3, "3"), 500),
+    ]  # fmt: skip
+    for pair, settings in (("two fields", apart), ("joint field", joint)):
+        for setting, survey, n in settings:
+            truths = [Truth(kind, (LEVEL,), _independent(survey, kind)) for kind in (EVEN, RARE, CONSTANT)]
+            yield Case(
+                f"test of independence, {pair}", "not rejected at 5%", setting, survey, n, not_rejected("a", "b"),
+                truths, effort=0.5, scan=True,
+            )  # fmt: skip
+
+
+def _separate(first: int, second: int, epsilon: str, weight: int = 1) -> Survey:
+    mechanisms = [choose.subset(size, weight, Decimal(epsilon)) for size in (first, second)]
+    return make_survey([choice(first), scale(second, "b")], [(mechanisms[0], ["a"]), (mechanisms[1], ["b"])])
+
+
+def _together(first: int, second: int, epsilon: str) -> Survey:
+    cells = choose.subset(first * second, 1, Decimal(epsilon))
+    return make_survey([choice(first), scale(second, "b")], [(cells, ["a", "b"])])
+
+
+def _independent(survey: Survey, kind: str) -> People:
+    return drawn({question.id: _shares(len(question.labels), kind) for question in survey.questions})
+
+
+def _shares(size: int, kind: str) -> list[float]:
+    if kind == EVEN:
+        return [1 / size] * size
+    rest = 0.0 if kind == CONSTANT else 0.06
+    return [1 - rest, *[rest / (size - 1)] * (size - 1)]

@@ -1,0 +1,136 @@
+"""Variance of what is more than one symbol: options that may be chosen together, means of numbers, two questions.
+
+Ours comes from the integers that authoring publishes, the others from their formulas. One option or question for each
+device is randomized response on it; the mean of numbers is that of Duchi et al. (2018: one bit), of the piecewise and
+the hybrid mechanism of Wang et al. (2019), and of Laplace's noise, all at the worst true value.
+"""
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import product
+
+from client.mechanism import Drawn, Geometric, Subset
+from survey_app.authoring import choose
+from survey_app.authoring.fields import best_single
+from survey_app.channel import (
+    bit_variance,
+    blind_variance,
+    blindness,
+    drawn_variance,
+    event_moments,
+    figure_variance,
+    geometric_variance,
+    level_variance,
+)
+from survey_app.plan.question import make_question
+
+EPSILONS = ("0.5", "1", "2", "3", "4", "6")
+OPTIONS = (2, 3, 5, 10)
+SHARE = 0.3
+FINEST = 64  # levels, the most that geometric noise may have
+
+
+def chosen_option(options: int, epsilon: Decimal) -> tuple[str, float]:
+    """What authoring takes for a question of which several options may be chosen, and n·Var of one of them."""
+    made, _ = best_single(make_question("multiple", options=options), 1.0, epsilon)
+    if isinstance(made, Drawn):
+        return f"{made.draw} of {made.size} drawn", drawn_variance(made, SHARE)
+    if not isinstance(made, Subset):
+        raise TypeError(f"sets of options by {made.kind}")
+    return "all sets", figure_variance(event_moments(SHARE, 1 / 2), made)
+
+
+def option_row(options: int, epsilon: Decimal) -> list[str]:
+    """n·Var of one option: ours, and what the usual ways would cost beside it."""
+    way, mine = chosen_option(options, epsilon)
+    one = options * bit_variance(choose.flip(epsilon), SHARE)
+    split = bit_variance(choose.flip(epsilon / options), SHARE)
+    sets = blind_variance(event_moments(SHARE, 1 / 2), blindness(2**options, math.exp(epsilon)))
+    return [f"{options}", f"{epsilon}", way, f"{mine:.3g}", *(f"{other / mine:,.2f}" for other in (one, split, sets))]
+
+
+def means(epsilon: float) -> dict[str, float]:
+    """n·Var of a mean on [−1, 1] at the worst true value, by the mechanisms of the field."""
+    e, root = math.exp(epsilon), math.exp(epsilon / 2)
+    bit = ((e + 1) / (e - 1)) ** 2
+    piecewise = 1 / (root - 1) + (root + 3) / (3 * (root - 1) ** 2)
+    hybrid = bit
+    if epsilon > 0.61:
+        hybrid = max(
+            (1 - 1 / root) * (t * t / (root - 1) + (root + 3) / (3 * (root - 1) ** 2)) + (bit - t * t) / root
+            for t in (0.0, 1.0)
+        )
+    return {"one bit": bit, "piecewise": piecewise, "hybrid": hybrid, "Laplace": 8 / epsilon**2}
+
+
+def mean_row(epsilon: Decimal) -> list[str]:
+    """Ours, the author's own choice of geometric noise, and the others."""
+    made = choose.choose([make_question("number")], epsilon)
+    if not isinstance(made.mechanism, Subset):
+        raise TypeError(f"levels by {made.mechanism.kind}")
+    mine = level_variance(float(made.mechanism.p), float(made.mechanism.q), made.levels[0])
+    noise: Geometric = choose.geometric(FINEST, epsilon)
+    others = [geometric_variance(noise, rounded=True), *means(float(epsilon)).values()]
+    return [f"{epsilon}", f"{made.levels[0]} levels", f"{mine:.3g}", *(f"{other / mine:.2f}" for other in others)]
+
+
+def pair_row(rows: int, columns: int, epsilon: Decimal) -> list[str]:
+    """n·Var of a share of the first of two questions, and of a cell: in one block, in two of chance ½, with ε split.
+
+    All shares are even. Two blocks never see a cell; with ε split a cell is the product of two unbiased scores.
+    """
+    odds = math.exp(epsilon)
+    block = blindness(rows * columns, odds)
+    margin, cell = (event_moments(part, part) for part in (1 / rows, 1 / rows / columns))
+    together = blind_variance(margin, block)
+    apart = 2 * blind_variance(margin, blindness(rows, odds))
+    half = math.exp(epsilon / 2)
+    split = blind_variance(margin, blindness(rows, half))
+    return [
+        f"{rows} × {columns}", f"{epsilon}", f"{together:.3g}", f"{apart / together:.2f}", f"{split / together:.2f}",
+        f"{blind_variance(cell, block):.3g}", f"{_product(rows, columns, half) / blind_variance(cell, block):.2f}",
+    ]  # fmt: skip
+
+
+def _product(rows: int, columns: int, odds: float) -> float:
+    """n·Var of u v, each the unbiased score of one answer, at even shares: E(u²) E(v²) − P²."""
+    second = 1.0
+    for size in (rows, columns):
+        second *= blind_variance(event_moments(1 / size, 1 / size), blindness(size, odds)) + 1 / size**2
+    return second - 1 / (rows * columns) ** 2
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+
+
+def sections() -> list[str]:
+    """The lines of the page."""
+    options = [option_row(count, Decimal(e)) for count, e in product(OPTIONS, EPSILONS)]
+    pairs = [pair_row(*sizes, Decimal(e)) for sizes, e in product(((2, 2), (2, 5), (5, 5)), ("1", "2", "4", "6"))]
+    return [
+        "",
+        "## Options that may be chosen together",
+        "",
+        f"n·Var of one option at {SHARE:.0%}, sampling included: what authoring takes, and the others in parts of it.",
+        "",
+        *_table(["options", "ε", "chosen", "n·Var", "one option a device", "ε split", "all sets"], options),
+        "",
+        "## Means of numbers",
+        "",
+        "n·Var of a mean on a range from −1 to 1 at the worst true value, from the coins alone: what authoring takes,",
+        f"and the others in parts of it; geometric noise has {FINEST} levels, and is taken where the author wants it.",
+        "",
+        *_table(["ε", "chosen", "n·Var", "geometric", "one bit", "piecewise", "hybrid", "Laplace"], [
+            mean_row(Decimal(e)) for e in EPSILONS
+        ]),
+        "",
+        "## Two questions",
+        "",
+        "n·Var for each respondent, at even shares, sampling included: a share of the first question in one block of",
+        "both, and in parts of it with two blocks of chance ½, and with both asked and ε split; then a cell in the",
+        "block, and with ε split. Two blocks never see a cell.",
+        "",
+        *_table(["cells", "ε", "share, one block", "two blocks", "ε split", "cell, one block", "ε split"], pairs),
+    ]  # fmt: skip
