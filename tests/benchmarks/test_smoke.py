@@ -62,6 +62,7 @@ def test_make_bench_fills_its_tables(environment: Path) -> None:
     for workers in (1, 2):
         assert re.search(rf"^{workers} worker\(s\): median ratio [\d.]+", said, re.MULTILINE)
     assert "batch: median ratio " in said
+    assert len(re.findall(r"^(nine|six) .*: mean squared error × 100,000, 2 runs$", said, re.MULTILINE)) == 4
     assert "results: 10^7 reports against 10^3: ratio " in said
     for peer in PEERS:
         assert re.search(rf"^{peer} .*[\d,]+|not compared:.*{peer} \(not installed", said, re.MULTILINE)
