@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 
 from client.definition import Field
-from client.mechanism import Drawn, Flip, Geometric
+from client.mechanism import Drawn, Flip, Geometric, Subset
 from client.question import Question, labels_of
 
 NO_ANSWER = "no answer"
@@ -84,34 +84,61 @@ def share(p: Fraction, q: Fraction) -> tuple[int, int, int]:
     """Of so many people whose answer it is, so many devices send it, and of as many others so many.
 
     There are as many people as it takes to see ten devices that do otherwise: rounded, noise that is rare would look
-    like much more noise, or none.
+    like much more noise, or none. The first count is rounded up and the second down, so that protection never looks
+    better than it is.
     """
     people = 100
     while people * min(q, 1 - p) < FEWEST_SHOWN:
         people *= 10
-    return people, round(people * p), round(people * q)
+    return people, ceil(people * p), floor(people * q)
+
+
+def blind(mechanism: Flip | Subset | Drawn) -> tuple[int, int] | None:
+    """Of so many people, so many devices send the truth; all others draw blindly from all cells, the truth included.
+
+    With p = P(a cell is sent | it is true) and q = P(it is sent | another is), the truth has p − q of its own, and the
+    rest falls on all cells alike. None where no such draw explains what is sent: where several are named at once, or a
+    coin favours one side, the chances of all cells do not add up to one.
+    """
+    others = 1 if isinstance(mechanism, Drawn) else mechanism.size - 1  # of an option: the other side
+    if mechanism.p + others * mechanism.q != 1:
+        return None
+    truth = mechanism.p - mechanism.q
+    return share(truth, 1 - truth)[:2]
 
 
 def odds_sentence(field: Field) -> str:
-    """How often a device sends the truth."""
-    mechanism = field.mechanism
+    """What the device does to an answer, in numbers."""
+    mechanism, question = field.mechanism, field.questions[0]
     if isinstance(mechanism, Geometric):
-        question = field.questions[0]
         if not (off := away(question, mechanism)):
             return "random noise is added, but on more than half of all devices it leaves the number as it is"
         far = _with_unit(question, off)
         return f"random noise is added, on about every second device at least {far}; what leaves the range is cut there"
+    if told := blind(mechanism):
+        people, truth = told
+        cases = f"in about {truth:,} of {people:,} cases"
+        if isinstance(mechanism, Drawn):
+            options = f"reports on {mechanism.draw} of {mechanism.size} options, drawn at random"
+            return f"{options}: {cases} what was said, otherwise yes or no for each, drawn blindly"
+        return f"{cases} the device sends what was said, otherwise {_one_of(field)}, drawn blindly"
     people, p, q = share(mechanism.p, mechanism.q)
     group = f"of {people:,}"
-    if isinstance(mechanism, Flip):
-        no, yes = symbol_label(field, 0), symbol_label(field, 1)
-        return f"{group} people with {yes}, about {p:,} devices send {yes}; {group} with {no}, about {q:,} do"
-    if isinstance(mechanism, Drawn):
-        drawn = f"reports on {mechanism.draw} of {mechanism.size} options, drawn at random"
-        said = f"{group} people who chose such an option, about {p:,} devices say so"
-        return f"{drawn}; {said}; {group} who did not, about {q:,} do"
-    said = f"{group} people who gave an answer, about {p:,} devices name it"
-    return f"{said}; {group} who gave another, about {q:,} do"
+    if isinstance(mechanism, Subset):
+        named = f"names {mechanism.weight} of {mechanism.size} possible answers"
+        said = f"{group} people who gave an answer, about {p:,} devices name it"
+        return f"{named}; {said}; {group} who gave another, about {q:,} do"
+    no, yes = symbol_label(field, 0), symbol_label(field, 1)
+    return f"{group} people with {yes}, about {p:,} devices send {yes}; {group} with {no}, about {q:,} do"
+
+
+def _one_of(field: Field) -> str:
+    """What is drawn from, by its names if it has but two."""
+    question, size = field.questions[0], field.size
+    if size == 2:
+        return f"{symbol_label(field, 1)} or {symbol_label(field, 0)}"
+    several = field.joint or question.type == "multiple"
+    return f"one of all {size:,} {'combinations of answers' if several else 'possible answers'}"
 
 
 def _with_unit(question: Question, value: Fraction) -> str:

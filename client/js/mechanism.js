@@ -82,9 +82,10 @@ export class Subset {
 		this.weight = weight;
 		/** @type {bigint} */
 		this.keep = keep;
+		const others = BigInt(size - 1);
 		/** @type {Fraction} */
-		this.p = { above: keep, below: WHOLE };
-		this.q = { above: BigInt(weight) * WHOLE - keep, below: BigInt(size - 1) * WHOLE };
+		this.p = { above: keep * others, below: WHOLE * others };
+		this.q = { above: BigInt(weight) * WHOLE - keep, below: WHOLE * others };
 		this.epsilon = loss({ above: keep * BigInt(size - weight), below: (WHOLE - keep) * BigInt(weight) });
 	}
 

@@ -9,9 +9,9 @@ import { labelsOf } from "./question.js";
 
 /** @import { Indices } from "./answer.js" */
 /** @import { Field } from "./definition.js" */
-/** @import { Fraction } from "./mechanism.js" */
+/** @import { Fraction, Mechanism } from "./mechanism.js" */
 /** @import { Question } from "./question.js" */
-/** @typedef {Record<string, string | number>} Values */
+/** @typedef {Record<string, any>} Values what fills the blanks; whoever says it writes numbers as its language does */
 /** @typedef {{ language: string, say: (key: string, values?: Values) => string }} Speech */
 
 const MOST_NAMED = 12;
@@ -92,14 +92,15 @@ export function gridValue({ grid }, index) {
 }
 
 /**
- * The number at a level.
+ * The number at a level; or, counted from zero, how far that is from the lowest.
  * @param {Question} question
  * @param {bigint} level
+ * @param {bigint} from
  * @returns {Fraction}
  */
-export function levelValue({ grid, levels }, level) {
+function levelValue({ grid, levels }, level, from = grid.low) {
 	const gaps = BigInt(levels - 1);
-	return { above: grid.low * gaps + level * (grid.high - grid.low), below: gaps * unitOf(grid) };
+	return { above: from * gaps + level * (grid.high - grid.low), below: gaps * unitOf(grid) };
 }
 
 /**
@@ -107,7 +108,7 @@ export function levelValue({ grid, levels }, level) {
  * @param {Question} question
  * @param {bigint} symbol
  */
-export function binRange(question, symbol) {
+function binRange(question, symbol) {
 	const bins = BigInt(question.bins);
 	/** @param {bigint} bin */
 	const first = (bin) => (bin * (question.steps + 1n) + bins - 1n) / bins;
@@ -115,67 +116,59 @@ export function binRange(question, symbol) {
 }
 
 /**
- * How much noise about every second device adds; zero if more than half send the number as it is.
- * @param {Question} question
- * @param {Geometric} mechanism
- * @returns {Fraction}
- */
-export function away(question, mechanism) {
-	const { above, below } = levelValue(question, BigInt(mechanism.medianShift()));
-	return { above: above - levelValue(question, 0n).above, below };
-}
-
-/**
  * Of so many people whose answer it is, so many devices send it, and of as many others so many.
  *
- * There are as many people as it takes to see ten devices that do otherwise: rounded, noise that is rare would look
- * like much more noise, or none.
- * @param {Fraction} p
- * @param {Fraction} q
+ * There are as many people as it takes to see ten devices that do otherwise: rounded, rare noise would look like much
+ * more, or none. The first count is rounded up and the second down: protection never looks better than it is.
+ * @param {bigint} p in parts of `below`
+ * @param {bigint} q
+ * @param {bigint} below
  */
-export function share(p, q) {
-	const otherwise = { above: p.below - p.above, below: p.below };
-	const rarer = q.above * otherwise.below < otherwise.above * q.below ? q : otherwise;
+export function share(p, q, below) {
+	const otherwise = below - p;
+	const rarer = q < otherwise ? q : otherwise;
 	let people = 100n;
-	while (people * rarer.above < FEWEST_SHOWN * rarer.below) people *= 10n;
-	return { people, p: among(people, p), q: among(people, q) };
+	while (people * rarer < FEWEST_SHOWN * below) people *= 10n;
+	return { people, p: (people * p + below - 1n) / below, q: (people * q) / below };
 }
 
 /**
- * So many people times a chance, rounded half to even like Python's.
- * @param {bigint} people
- * @param {Fraction} chance
+ * Of so many people, so many devices (`p`) send the truth; all others draw blindly from all cells, the truth included.
+ *
+ * The truth has p − q of its own, and the rest falls on all cells alike. Nothing where no such draw explains what is
+ * sent: where several are named at once, or a coin favours one side, the chances do not add up to one.
+ * @param {Exclude<Mechanism, Geometric>} mechanism
  */
-export function among(people, { above, below }) {
-	const whole = (people * above) / below;
-	const twice = 2n * ((people * above) % below);
-	const up = twice > below || (twice === below && whole % 2n === 1n);
-	return whole + BigInt(up);
+export function blind(mechanism) {
+	const { p, q, size } = mechanism;
+	const others = mechanism instanceof Drawn ? 1 : size - 1; // of an option: the other side
+	const truth = p.above - q.above;
+	return p.above + BigInt(others) * q.above === p.below ? share(truth, p.below - truth, p.below) : undefined;
 }
 
 /**
- * How often a device sends the truth.
+ * What the device does to an answer, in numbers.
  * @param {Field} field
  * @param {Speech} speech
  */
 export function oddsSentence(field, speech) {
 	const { mechanism } = field;
+	const [question, joint] = field.questions;
+	const { say } = speech;
 	if (mechanism instanceof Geometric) {
-		const [question] = field.questions;
-		const off = away(question, mechanism);
-		if (off.above === 0n) return speech.say("odds_little");
-		return speech.say("odds_noise", { away: withUnit(question, off, speech) });
+		// how much noise about every second device adds; none if more than half send the number as it is
+		const away = levelValue(question, BigInt(mechanism.medianShift()), 0n);
+		return say(away.above ? "odds_noise" : "odds_little", { away: withUnit(question, away, speech) });
 	}
-	const { people, p, q } = share(mechanism.p, mechanism.q);
-	const counts = { people: count(people, speech), p: count(p, speech), q: count(q, speech) };
-	if (mechanism instanceof Flip) {
-		const [no, yes] = [0n, 1n].map((symbol) => symbolLabel(field, symbol, speech));
-		return speech.say("odds_flip", { ...counts, yes, no });
+	const told = blind(mechanism);
+	const values = { ...mechanism, ...(told ?? share(mechanism.p.above, mechanism.q.above, mechanism.p.below)) };
+	if (mechanism instanceof Drawn) return say("odds_drawn", values);
+	const [no, yes] = [0n, 1n].map((symbol) => symbolLabel(field, symbol, speech));
+	if (told) {
+		const cells = say(joint || question.type === "multiple" ? "other_cells" : "other_answers", values);
+		return say("odds_blind", { ...values, other: mechanism.size > 2 ? cells : list("disjunction", [yes, no], speech) });
 	}
-	if (mechanism instanceof Drawn) {
-		return speech.say("odds_drawn", { ...counts, draw: mechanism.draw, size: mechanism.size });
-	}
-	return speech.say("odds_named", counts);
+	return say(mechanism instanceof Flip ? "odds_flip" : "odds_several", { ...values, no, yes });
 }
 
 /**
@@ -193,7 +186,7 @@ export function withUnit(question, value, speech) {
  * @param {Fraction} value
  * @param {Speech} speech
  */
-export function spell(question, { above, below }, { language }) {
+function spell(question, { above, below }, { language }) {
 	const places = question.grid.digits + MORE_DIGITS;
 	const twice = 2n * above * 10n ** BigInt(places) + below;
 	const quotient = twice / (2n * below);
@@ -201,15 +194,6 @@ export function spell(question, { above, below }, { language }) {
 	const format = new Intl.NumberFormat(language, { maximumFractionDigits: 20 });
 	// as text, since a float could not hold all digits
 	return format.format(/** @type {Intl.StringNumericLiteral} */ (`${units}e-${places}`));
-}
-
-/**
- * A whole number of people or devices.
- * @param {bigint} number
- * @param {Speech} speech
- */
-export function count(number, { language }) {
-	return number.toLocaleString(language);
 }
 
 /**

@@ -2,10 +2,11 @@
 
 import { CandorError, fetch, Ledger, Report, submit, verify } from "/client/js/index.js";
 import { fromText } from "/client/js/report.js";
-import { arrive, button, details, el, notice, ours } from "./dom.js";
+import { arrive, button, details, el, notice, ours, tongue } from "./dom.js";
+import { dice } from "./protection.js";
 import { questionnaire } from "./questions.js";
 import { receipt, review } from "./review.js";
-import { chance, epsilon, strings } from "./strings.js";
+import { chance, epsilon, say, strings } from "./strings.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
 /** @import { Survey } from "/client/js/definition.js" */
@@ -14,10 +15,15 @@ import { chance, epsilon, strings } from "./strings.js";
 
 // in the browser's storage, beside the ledger
 const LIMIT = "candor-limit/1";
+// where a suspicion of 1 in 20 becomes 1 in 2: no longer something that never proves anything
+const EVEN = Math.log(19);
 // with its pin and invitation
 const url = location.href;
 const root = /** @type {HTMLElement} */ (document.getElementById("form"));
 const status = /** @type {HTMLElement} */ (document.getElementById("status"));
+// what happens to answers: to any until a field is drawn, then to these
+const told = document.getElementById("promise");
+const general = told ? [...told.children] : [];
 const isOpen = root.dataset.state === "open";
 const invited = Boolean(root.dataset.invited);
 
@@ -76,11 +82,12 @@ function show() {
 		if (invited && !/[#&]code=/.test(url)) return place(problem("no_code"));
 		verify(survey, { limit: limit() });
 		const asked = ledger.asked(survey);
+		const before = ledger.spent(survey.slug);
 		place(
-			summary(),
 			questionnaire(survey, asked, (given) => make(given, asked)),
 			device(),
 		);
+		told?.replaceChildren(...summary(asked, before));
 	} catch (error) {
 		const code = codeOf(error);
 		if (code === "ledger_unavailable") {
@@ -120,6 +127,7 @@ function recorded() {
 
 /** @param {Element[]} nodes */
 function place(...nodes) {
+	told?.replaceChildren(...general);
 	root.replaceChildren(ledger.persistent ? "" : ours("p.note", "memory"), ...nodes);
 }
 
@@ -132,16 +140,25 @@ function problem(code = "error", otherwise = "not_made", ...more) {
 	return notice(Object.hasOwn(strings, code) ? code : otherwise, { code, limit: limit() }, ...more);
 }
 
-function summary() {
-	const before = ledger.spent(survey.slug);
+/**
+ * @param {number | null} asked
+ * @param {number} before what earlier versions have cost
+ */
+function summary(asked, before) {
+	const { fields, questions } = survey;
+	const put = asked === null ? fields : [fields[asked]];
 	const all = verify(survey) + before;
-	return el(
-		"section.summary",
-		{},
-		ours("p", "total", { chance: chance(all), epsilon: epsilon(all) }),
+	const rolled = dice(put);
+	const doubt = rolled && all < EVEN ? `${say("never")} ` : "";
+	const raised = say("total", { chance: chance(all), epsilon: epsilon(all) });
+	const lines = [
+		asked !== null && ours("p.chosen", "chosen", { count: put[0].questions.length, total: questions.length }),
+		rolled ? el("p", tongue, rolled) : general[0],
+		el("p", tongue, doubt, raised),
 		before > 0 && ours("p", "earlier", { epsilon: epsilon(before) }),
-		survey.ask && ours("p", "ask", { total: survey.fields.length }),
-	);
+		general.at(-1), // where to read more
+	];
+	return lines.filter((line) => line instanceof Node);
 }
 
 /**

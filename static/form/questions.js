@@ -2,14 +2,14 @@
 
 import { indexOf, shown } from "/client/js/answer.js";
 import { needed } from "/client/js/definition.js";
-import { Flip, Geometric } from "/client/js/mechanism.js";
 import { labelsOf } from "/client/js/question.js";
-import { among, count, gridValue, oddsSentence, share, symbolLabel, withUnit } from "/client/js/words.js";
-import { arrive, button, details, el, notice, ours, tongue } from "./dom.js";
-import { epsilon, say, speech } from "./strings.js";
+import { gridValue, withUnit } from "/client/js/words.js";
+import { arrive, button, el, notice, ours, tongue } from "./dom.js";
+import { protection } from "./protection.js";
+import { say, speech } from "./strings.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
-/** @import { Field, Survey } from "/client/js/definition.js" */
+/** @import { Survey } from "/client/js/definition.js" */
 /** @import { Question } from "/client/js/question.js" */
 /** @import { Values } from "/client/js/words.js" */
 /** @import { Leaf } from "./dom.js" */
@@ -29,6 +29,7 @@ import { epsilon, say, speech } from "./strings.js";
  * A question on the page; `check` marks it if there is no answer that fits, and tells whether it did.
  * @typedef {object} Item
  * @property {Question} question
+ * @property {boolean} sent and not only asked to know what comes next
  * @property {HTMLFieldSetElement} node
  * @property {HTMLInputElement[]} inputs
  * @property {() => Said} read
@@ -47,9 +48,14 @@ const MOST_ON_ONE_PAGE = 6;
  */
 export function questionnaire(survey, asked, finish) {
 	const { questions, fields } = survey;
-	const sent = asked === null ? questions : fields[asked].questions;
+	const sent = asked === null ? fields : [fields[asked]];
 	const put = asked === null ? questions : questions.filter(({ id }) => needed(survey, asked).has(id));
-	const items = put.map((question) => ask(survey, question, sent.includes(question)));
+	const parts = sent.map((field) => ({ field, node: protection(survey, field) }));
+	const blocks = parts.filter(({ field }) => field.questions.length > 1);
+	const items = put.map((question) => {
+		const part = parts.find(({ field }) => field.questions.includes(question));
+		return ask(question, Boolean(part), part && !blocks.includes(part) && part.node);
+	});
 	let single = items.length > MOST_ON_ONE_PAGE;
 	let at = 0;
 	const problems = el("div");
@@ -64,7 +70,10 @@ export function questionnaire(survey, asked, finish) {
 		"form",
 		{ novalidate: true, autocomplete: "off", submit: advance, input: update, change: update },
 		problems,
-		items.map(({ node }) => node),
+		items.flatMap(({ question, node }) => {
+			const ended = blocks.filter(({ field }) => field.questions.at(-1) === question);
+			return [node, ...ended.map((block) => block.node)];
+		}),
 		note,
 		el("p.actions", {}, next, back, items.length > 1 && layout),
 	);
@@ -86,11 +95,16 @@ export function questionnaire(survey, asked, finish) {
 
 	function update() {
 		const list = open();
+		const counted = list.filter(({ sent }) => sent);
 		for (const item of items) {
 			const place = list.indexOf(item);
 			item.node.hidden = place < 0 || (single && place !== at);
-			item.count.textContent = say("progress", { at: place + 1, total: list.length });
+			const progress = { at: counted.indexOf(item) + 1, total: counted.length };
+			item.count.textContent = item.sent ? say("progress", progress) : "";
 			if (item.error.textContent) item.check();
+		}
+		for (const { field, node } of blocks) {
+			node.hidden = !items.some((item) => field.questions.includes(item.question) && !item.node.hidden);
 		}
 		const last = !single || at >= list.length - 1;
 		note.hidden = !last;
@@ -148,27 +162,31 @@ export function questionnaire(survey, asked, finish) {
 }
 
 /**
- * One question, and how its answer is protected if it is sent; no id of a question has a dot.
- * @param {Survey} survey
+ * One question; no id of a question has a dot.
  * @param {Question} question
  * @param {boolean} sent
+ * @param {Leaf} shield how its answer is protected, if it is a field of its own
  * @returns {Item}
  */
-function ask(survey, question, sent) {
+function ask(question, sent, shield) {
 	const id = `q-${question.id}`;
 	const { nodes, inputs, read, wrong, hint } = question.type === "number" ? number(question, id) : options(question);
 	const error = el("p.error", { id: `${id}.error` });
-	const count = ours("span.count", "progress", {});
-	const described = [!sent && `${id}.filter`, hint && `${id}.hint`, `${id}.error`].filter(Boolean);
+	const count = el("span.count", tongue);
+	const hints = [
+		!sent && ours("p.filter", "filter", {}, { id: `${id}.filter` }),
+		hint && ours("p.hint", hint[0], hint[1], { id: `${id}.hint` }),
+		question.optional && ours("p.hint", "leave", {}, { id: `${id}.leave` }),
+	];
+	const described = [...hints, error].flatMap((one) => (one ? one.id : []));
 	const node = el(
 		"fieldset",
 		{ tabindex: -1, "aria-describedby": described.join(" ") },
 		el("legend", { id }, count, " ", el("span", {}, question.text)),
-		!sent && ours("p.hint", "filter", {}, { id: `${id}.filter` }),
-		hint && ours("p.hint", hint[0], hint[1], { id: `${id}.hint` }),
+		hints,
 		error,
 		nodes,
-		sent && protection(survey, question),
+		shield,
 	);
 	const check = () => {
 		const bad = read() === undefined;
@@ -176,7 +194,7 @@ function ask(survey, question, sent) {
 		for (const input of inputs) input.setAttribute("aria-invalid", String(bad));
 		return bad;
 	};
-	return { question, node, inputs, read, check, count, error };
+	return { question, sent, node, inputs, read, check, count, error };
 }
 
 /**
@@ -213,7 +231,8 @@ function options({ id, type, labels, optional }) {
 	}
 	const read = () => {
 		const picked = made.filter(({ input }) => input.checked);
-		if (!several || picked.length === 0 || alone(picked[0])) return picked[0]?.answer;
+		if (picked.length === 0) return optional ? null : undefined;
+		if (!several || alone(picked[0])) return picked[0].answer;
 		return picked.flatMap(({ answer }) => answer ?? []);
 	};
 	return {
@@ -257,12 +276,15 @@ function decimalText(question, typed) {
  */
 function number(question, id) {
 	const { grid, steps, unit, optional } = question;
-	const origin = { ...question, grid: { ...grid, low: 0n } }; // where one step is as far as it is long
+	const bare = { ...question, unit: "" };
+	const origin = { ...bare, grid: { ...grid, low: 0n } }; // where one step is as far as it is long
+	const step = withUnit(origin, gridValue(origin, 1n), speech);
 	const values = {
-		low: withUnit(question, gridValue(question, 0n), speech),
+		low: withUnit(bare, gridValue(bare, 0n), speech),
 		high: withUnit(question, gridValue(question, steps), speech),
-		step: withUnit(question, gridValue(origin, 1n), speech),
+		step,
 	};
+	const whole = step === "1" && grid.low % grid.step === 0n;
 	const inputmode = grid.low < 0n ? "text" : "decimal";
 	const told = { "aria-labelledby": id, "aria-describedby": `${id}.hint ${id}.error` };
 	const input = el("input", { type: "text", inputmode, size: 12, spellcheck: "false", ...told });
@@ -277,79 +299,8 @@ function number(question, id) {
 	return {
 		nodes: [el("p", {}, input, " ", unit), optional && skip.node],
 		inputs: [input],
-		read: () => (skip.input.checked ? null : decimalText(question, input.value)),
-		wrong: () => (input.value ? ["bad_number", values] : ["missing"]),
-		hint: ["number", values],
+		read: () => (optional && input.value.trim() === "" ? null : decimalText(question, input.value)),
+		wrong: () => [input.value ? "bad_number" : "missing"],
+		hint: [whole ? "whole" : "number", values],
 	};
-}
-
-/**
- * The odds of this survey's own integers.
- * @param {Survey} survey
- * @param {Question} question
- */
-function protection(survey, question) {
-	const field = /** @type {Field} */ (survey.fields.find(({ questions }) => questions.includes(question)));
-	const { levels } = question;
-	const others = field.questions.filter((other) => other !== question).map(({ text }) => text);
-	const own = field.mechanism.epsilon;
-	const linked = survey.ask ? [field] : tree(survey, question); // with `ask` the others are not sent
-	const all = linked.reduce((sum, { mechanism }) => sum + mechanism.epsilon, 0);
-	return details(
-		"protection",
-		levels > 0 && ours("p", "rounded", { levels }),
-		others.length > 0 && ours("p", "joint", { questions: others.join(" + ") }),
-		el("p", tongue, oddsSentence(field, speech)),
-		figures(field),
-		ours("p", "costs", { epsilon: epsilon(own) }),
-		all > own && ours("p", "depends", { epsilon: epsilon(all) }),
-	);
-}
-
-/**
- * Those with the answer and those without it, a hundred people each; noise on a number has no such picture.
- * @param {Field} field
- */
-function figures(field) {
-	const { mechanism } = field;
-	if (mechanism instanceof Geometric) return [];
-	const flip = mechanism instanceof Flip;
-	const { people, p, q } = share(mechanism.p, mechanism.q);
-	/**
-	 * @param {string} name
-	 * @param {bigint} devices
-	 * @param {{ above: bigint, below: bigint }} chance
-	 */
-	const figure = (name, devices, chance) => {
-		const told = say("progress", { at: count(devices, speech), total: count(people, speech) });
-		return el("figure", {}, hundred(Number(among(100n, chance))), el("figcaption", {}, `${name}: ${told}`));
-	};
-	return [
-		figure(flip ? symbolLabel(field, 1n, speech) : say("with"), p, mechanism.p),
-		figure(flip ? symbolLabel(field, 0n, speech) : say("without"), q, mechanism.q),
-	];
-}
-
-/**
- * The fields that tell something about a question: its own, and those of all questions that are shown or hidden with
- * it. A condition looks back, so one pass finds the first question of each tree.
- * @param {Survey} survey
- * @param {Question} question
- */
-function tree({ questions, fields }, { id }) {
-	/** @type {Record<string, string>} */
-	const first = {};
-	for (const { id, showIf } of questions) first[id] = showIf ? first[showIf.question] : id;
-	return fields.filter((field) => field.questions.some((question) => first[question.id] === first[id]));
-}
-
-/**
- * A hundred people as dots: the round ends of lines without length.
- * @param {number} count
- */
-function hundred(count) {
-	const places = Array.from({ length: 100 }, (_, i) => `M${(i % 10) + 0.5} ${Math.floor(i / 10) + 0.5}h0`);
-	const off = el("path", { d: places.join("") });
-	const on = el("path.on", { d: places.slice(0, count).join("") });
-	return el("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" }, off, on);
 }

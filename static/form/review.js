@@ -1,9 +1,11 @@
 // What will be sent, before it is sent; and the receipt for it afterwards.
 
 import { encode } from "/client/js/answer.js";
+import { Subset } from "/client/js/mechanism.js";
 import { fromText, unpack } from "/client/js/report.js";
-import { describe, oddsSentence, said } from "/client/js/words.js";
+import { describe, digitLabel, said } from "/client/js/words.js";
 import { button, details, el, heading, ours, tongue } from "./dom.js";
+import { explain } from "./protection.js";
 import { epsilon, foreign, say, speech } from "./strings.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
@@ -26,7 +28,18 @@ function fields(survey, bits, answers) {
 	 * @param {Field} field
 	 * @param {number[]} part
 	 */
-	const line = (field, part) => {
+	const item = (field, part) => {
+		const lines = apart(field, part).map(([one, sent]) => [
+			el("p", {}, one.questions.map(({ text }) => text).join(" + ")),
+			line(one, sent),
+		]);
+		return el("li", {}, lines, el("p.hint", tongue, explain(field)));
+	};
+	/**
+	 * @param {Field} field
+	 * @param {string} sent
+	 */
+	const line = (field, sent) => {
 		const theirs = field.questions.some(({ type, labels }) => type !== "yes_no" && labels.length > 0);
 		const lang = foreign && theirs && survey.language;
 		/**
@@ -36,16 +49,27 @@ function fields(survey, bits, answers) {
 		 */
 		const pair = (key, name, text) => [say(key), " ", el(name, { dir: "auto", lang, translate: "no" }, text)];
 		const you = indices ? [...pair("you", "b", said(field, indices, speech)), " → "] : [];
-		const rounded = field.questions
-			.filter(({ levels }) => levels)
-			.map(({ levels }) => ours("p.hint", "rounded", { levels }));
-		const sent = pair("sent", "b.sent", describe(field, part, speech));
-		return [el("p", tongue, you, sent), rounded, el("p.hint", tongue, oddsSentence(field, speech))];
+		return el("p", tongue, you, pair("sent", "b.sent", sent));
 	};
-	/** @param {Field} field */
-	const text = ({ questions }) => el("p", {}, questions.map((question) => question.text).join(" + "));
-	const items = survey.fields.map((field, i) => parts[i] && el("li", {}, text(field), line(field, parts[i])));
-	return [el("ul.fields", {}, items), survey.ask && ours("p.hint", "ask", { total: parts.length })];
+	const items = survey.fields.map((field, i) => parts[i] && item(field, parts[i]));
+	const count = asked === null ? 0 : survey.fields[asked].questions.length;
+	const chosen = survey.ask && ours("p.chosen", "chosen", { count, total: survey.questions.length });
+	return [chosen, el("ul.fields", {}, items)];
+}
+
+/**
+ * What is sent, question by question where it is one combination of answers, else in one piece.
+ * @param {Field} field
+ * @param {number[]} part
+ * @returns {[field: Field, sent: string][]}
+ */
+function apart(field, part) {
+	const { questions, cells, mechanism } = field;
+	if (questions.length === 1 || !(mechanism instanceof Subset) || mechanism.weight > 1) {
+		return [[field, describe(field, part, speech)]];
+	}
+	const digits = cells[part.indexOf(1)];
+	return questions.map((one, i) => [{ ...field, questions: [one] }, digitLabel(one, digits[i], speech)]);
 }
 
 /** @param {string} text */

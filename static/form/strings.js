@@ -9,10 +9,13 @@ const told = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
 export const { foreign, language, strings } = told;
 
 /**
- * An author's words keep their direction within ours.
- * @param {string | number} value
+ * An author's words keep their direction within ours, and numbers are written as the language writes them.
+ * @param {string | number | bigint} value
  */
-const isolate = (value) => (foreign && typeof value === "string" ? `\u2068${value}\u2069` : value);
+function fill(value) {
+	if (typeof value !== "string") return value.toLocaleString(language);
+	return foreign ? `\u2068${value}\u2069` : value;
+}
 
 /**
  * One of our strings, filled in.
@@ -20,7 +23,7 @@ const isolate = (value) => (foreign && typeof value === "string" ? `\u2068${valu
  * @param {Values} [values]
  */
 export function say(key, values = {}) {
-	return strings[key].replace(/\{(\w+)\}/g, (_, name) => String(isolate(values[name])));
+	return strings[key].replace(/\{(\w+)\}/g, (_, name) => fill(values[name]));
 }
 
 /**

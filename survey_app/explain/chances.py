@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from client import words
 from client.definition import Survey
-from client.mechanism import EXACT
+from client.mechanism import EXACT, Drawn, Flip, Subset
 from client.question import Question
 from client.verify import spend
 
@@ -79,6 +79,19 @@ class Share(NamedTuple):
 def share(p: Fraction, q: Fraction) -> Share:
     """How often a device sends the truth, of as many devices as it takes to see ten that do otherwise."""
     return Share(*words.share(p, q))
+
+
+class Blind(NamedTuple):
+    """Of so many `people`, `true` devices send what was said, and all others one of all cells, drawn blindly."""
+
+    people: int
+    true: int
+
+
+def blind(mechanism: Flip | Subset | Drawn) -> Blind | None:
+    """How often the truth is sent, if all else is drawn blindly: never too few."""
+    told = words.blind(mechanism)
+    return Blind(*told) if told else None
 
 
 def total(survey: Survey) -> Decimal:

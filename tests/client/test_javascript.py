@@ -257,9 +257,13 @@ ENGLISH = {
     "more": "{count} more",
     "range": "{low} to {high}",
     "odds_flip": "of {people} people with {yes}, about {p} devices send {yes}; of {people} with {no}, about {q} do",
-    "odds_named": "of {people} people who gave an answer, about {p} devices name it; of {people} who gave another, about {q} do",
-    "odds_drawn": "reports on {draw} of {size} options, drawn at random; of {people} people who chose such an option, "
-    "about {p} devices say so; of {people} who did not, about {q} do",
+    "odds_several": "names {weight} of {size} possible answers; "
+    "of {people} people who gave an answer, about {p} devices name it; of {people} who gave another, about {q} do",
+    "odds_blind": "in about {p} of {people} cases the device sends what was said, otherwise {other}, drawn blindly",
+    "other_answers": "one of all {size} possible answers",
+    "other_cells": "one of all {size} combinations of answers",
+    "odds_drawn": "reports on {draw} of {size} options, drawn at random: in about {p} of {people} cases what was said, "
+    "otherwise yes or no for each, drawn blindly",
     "odds_noise": "random noise is added, on about every second device at least {away}; what leaves the range is cut there",
     "odds_little": "random noise is added, but on more than half of all devices it leaves the number as it is",
 }  # fmt: skip

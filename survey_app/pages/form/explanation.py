@@ -32,6 +32,7 @@ class Dots:
     alternative: str
     filled: str
     empty: str
+    legend: str
 
 
 @dataclass(frozen=True)
@@ -241,8 +242,6 @@ class Explanation:
         for question in field.questions:
             yield from self._answer(question, mechanism)
         yield self._odds(field)
-        if isinstance(mechanism, Drawn) and mechanism.draw > 1:
-            yield self.say("privacy.drawn_together", draw=mechanism.draw)
         if isinstance(mechanism, Subset) and mechanism.weight > 1:
             yield self.say("privacy.several", weight=mechanism.weight, size=mechanism.size)
         if any(question.optional for question in field.questions):
@@ -254,12 +253,22 @@ class Explanation:
             away = words.away(question, mechanism)
             key = "privacy.geometric" if away else "privacy.geometric_little"
             return self.say(key, away=self._quantity(question, away))
-        counts = chances.share(mechanism.p, mechanism.q)
+        if counts := chances.blind(mechanism):
+            if isinstance(mechanism, Drawn):
+                sizes = {"draw": mechanism.draw, "size": mechanism.size, "sets": mechanism.sets}
+                return self.say("privacy.drawn", **sizes, **counts._asdict())
+            return self.say("privacy.blind", other=self._one_of(field), **counts._asdict())
+        named = chances.share(mechanism.p, mechanism.q)
         if isinstance(mechanism, Flip) and question.type == "yes_no":
-            return self.say("privacy.flip", **self._yes_and_no(counts))
-        if isinstance(mechanism, Drawn):
-            return self.say("privacy.drawn", draw=mechanism.draw, size=mechanism.size, **counts._asdict())
-        return self.say("privacy.option", **counts._asdict())
+            return self.say("privacy.flip", **self._yes_and_no(named))
+        return self.say("privacy.option", **named._asdict())
+
+    def _one_of(self, field: Field) -> str:
+        """What is drawn from blindly; a yes or no by its names."""
+        if field.size == 2 and field.questions[0].type == "yes_no":
+            return self.say("privacy.blind_two", yes=self.say("privacy.yes"), no=self.say("privacy.no"))
+        several = field.joint or field.questions[0].type == "multiple"
+        return self.say("privacy.blind_cells" if several else "privacy.blind_answers", size=field.size)
 
     def _alone(self, epsilon: Decimal) -> str:
         after = chances.raised(SUSPICION, epsilon)
@@ -280,15 +289,26 @@ class Explanation:
 
     def _pictures(self, field: Field) -> Iterator[Dots]:
         mechanism = field.mechanism
-        if isinstance(mechanism, Geometric) or DOTS * min(mechanism.q, 1 - mechanism.p) < 1:
-            return  # less than a dot
+        if isinstance(mechanism, Geometric):
+            return
+        if counts := chances.blind(mechanism):
+            caption = self.say("privacy.picture_blind", **counts._asdict())
+            yield from self._dots([(caption, Fraction(counts.true, counts.people))], "privacy.picture_legend")
+            return
         captions = [self.say("privacy.picture_true"), self.say("privacy.picture_other")]
         if isinstance(mechanism, Flip) and field.questions[0].type == "yes_no":
             captions = [self.say("privacy.picture_is", label=self.say(f"privacy.{label}")) for label in ("yes", "no")]
-        for caption, chance in zip(captions, (mechanism.p, mechanism.q), strict=True):
-            filled = round(DOTS * chance)
+        both = zip(captions, (mechanism.p, mechanism.q), strict=True)
+        yield from self._dots(list(both), "privacy.picture_legend_named")
+
+    def _dots(self, shares: list[tuple[str, Fraction]], legend: str) -> Iterator[Dots]:
+        """Pictures of some shares; none where one of them would be less than a dot."""
+        if DOTS * min(min(share, 1 - share) for _, share in shares) < 1:
+            return
+        for caption, share in shares:
+            filled = round(DOTS * share)
             alternative = self.say("privacy.picture_filled", filled=filled, people=DOTS)
-            yield Dots(caption, alternative, _dots(0, filled), _dots(filled, DOTS))
+            yield Dots(caption, alternative, _dots(0, filled), _dots(filled, DOTS), self.say(legend))
 
     def _quantity(self, question: Question, value: Fraction) -> str:
         return f"{self.decimal(words.spell(question, value))} {question.unit}".strip()

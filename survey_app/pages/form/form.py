@@ -22,7 +22,7 @@ blueprint = Blueprint("form", __name__)
 
 NO_FORM = {State.READY: "survey_not_open", State.CLOSED: "survey_closed"}
 OF_INVITATIONS = {"no_code", "not_invited", "already_used", "invited"}
-OF_ASK = {"ask", "filter"}
+OF_ASK = {"chosen", "filter"}
 
 
 @blueprint.get("/s/<slug>")

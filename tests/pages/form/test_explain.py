@@ -102,9 +102,7 @@ def test_sheets_are_entered_only_while_the_survey_takes_them(
 def test_privacy_says_what_the_guidance_says(house: House, web: FlaskClient) -> None:
     published = house.publish(simple())
     told = read(web, "privacy")
-    assert (
-        "Of 100 people whose answer is Yes, about 75 devices send Yes; of 100 whose answer is No, about 25 do." in told
-    )
+    assert "In about 50 of 100 cases your device sends what you said, otherwise Yes or No, drawn blindly;" in told
     assert (
         "if someone thought the chance was 1 in 20, this part of your report could raise it to at most about 1 in 7"
         in told
@@ -142,7 +140,7 @@ def test_privacy_counts_questions_that_depend_on_one_together(house: House, web:
 def test_privacy_tells_about_ask_and_invitations(house: House, web: FlaskClient) -> None:
     house.publish(asked(), codes=["a" * 22])
     told = read(web, "privacy")
-    assert "only one of the 3 parts" in told
+    assert "The 3 questions of this survey are in 3 parts. Your device draws one part at random" in told
     assert "Which invitation belongs to which report" in told
     assert "with a chance of" not in told  # each is as likely as any other
 
@@ -158,20 +156,32 @@ def test_privacy_tells_of_filters_which_are_asked_and_not_sent(house: House, web
     assert "with a chance of 33.3%" in told and "with a chance of 66.7%" in told
 
 
-@pytest.mark.parametrize(("draw", "together"), [(1, False), (2, True)])
-def test_privacy_tells_of_each_option_that_is_drawn(house: House, web: FlaskClient, draw: int, together: bool) -> None:
-    """Two options are kept with ¾ as one set of four; of one of them, ¾ + 1/12 of the devices tell the truth."""
+@pytest.mark.parametrize(("draw", "cases", "sets"), [(1, 50, 2), (2, 67, 4)])
+def test_privacy_tells_of_the_options_that_are_drawn(
+    house: House, web: FlaskClient, draw: int, cases: int, sets: int
+) -> None:
+    """A set of two options is kept with ¾: (4·¾ − 1)/3 of the devices send it as it was said, the others any set."""
     house.publish(define([multiple()], [field(drawn(3, draw), "used")]))
     told = read(web, "privacy")
     assert f"Your device draws {draw} of the 3 options at random" in told
-    shown = (100, 75, 25) if draw == 1 else (100, 83, 17)
-    assert (
-        "Of {0} people who chose such an option, about {1} devices send “chosen”; of {0} who did not, about {2} do".format(
-            *shown
-        )
-        in told
-    )
-    assert ("The 2 options are randomized together" in told) == together
+    assert f"In about {cases} of 100 cases it sends what you said about them" in told
+    assert f"otherwise one of all {sets} combinations of yes and no, drawn blindly" in told
+
+
+def test_privacy_tells_of_blocks_numbers_and_lists_in_their_own_words(house: House, web: FlaskClient) -> None:
+    questions = [yes_no("a"), yes_no("b"), number("hours", unit="h"), choice("help", 4), yes_no("c")]
+    favours_yes = {"kind": "flip", "one": str(3 * 2**62), "zero": str(2**63)}
+    fields = [field(subset(4, 1), "a", "b"), field(subset(2, 1), "hours"), field(subset(4, 2), "help")]
+    house.publish(define(questions, [*fields, field(favours_yes, "c")], ask=1))
+    told = read(web, "privacy")
+    assert "The 5 questions of this survey are in 4 parts." in told
+    assert "These answers leave together, as one combination. In about 67 of 100 cases" in told
+    assert "otherwise one of all 4 combinations of answers, drawn blindly" in told
+    assert "one of 2 levels from 0 h to 6 h; the level counts as what you said. In about 50 of 100 cases" in told
+    assert "For every possible answer: of 100 people who gave it, about 75 devices name it; of 100 who gave" in told
+    assert "A device always names 2 of the 4 possible answers." in told
+    assert "Of 100 people whose answer is Yes, about 75 devices send Yes; of 100 whose answer is No, about 50" in told
+    assert told.count("Each dot is one device") == 2  # once for each kind of picture
 
 
 def test_privacy_tells_how_a_noisy_number_is_cut(house: House, web: FlaskClient) -> None:

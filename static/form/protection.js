@@ -1,0 +1,85 @@
+// What the device does to an answer, told in this survey's own numbers, to somebody who has never heard of ε.
+
+import { Geometric } from "/client/js/mechanism.js";
+import { blind, digitLabel, oddsSentence } from "/client/js/words.js";
+import { details, el, ours, tongue } from "./dom.js";
+import { epsilon, language, say, speech } from "./strings.js";
+
+/** @import { Field, Survey } from "/client/js/definition.js" */
+/** @import { Question } from "/client/js/question.js" */
+
+const MOST_LISTED = 5; // values that a number may be rounded to
+
+/**
+ * One field, in words: how its numbers are rounded, and what chance does then.
+ * @param {Field} field
+ */
+export function explain(field) {
+	return [...field.questions.map(rounding), oddsSentence(field, speech)].filter(Boolean).join(" ");
+}
+
+/**
+ * The values that a number is rounded to, unless each number is one of them.
+ * @param {Question} question
+ */
+function rounding(question) {
+	const { levels, steps } = question;
+	if (levels === 0 || BigInt(levels) > steps) return "";
+	const all = Array.from({ length: levels }, (_, level) => digitLabel(question, BigInt(level), speech));
+	const listed = new Intl.ListFormat(language, { type: "disjunction" }).format(all);
+	const values = levels > MOST_LISTED ? `${all[0]}, ${all[1]}, … ${all[levels - 1]}` : listed;
+	return say("rounded", { values });
+}
+
+/**
+ * Before the first question: what the device does to the answers; nothing if it has no common words.
+ * @param {Field[]} fields
+ */
+export function dice(fields) {
+	const odds = fields.length === 1 ? explain(fields[0]) : atMost(fields);
+	return odds && `${say("rolls")} ${odds}`;
+}
+
+/**
+ * Several fields: the one that sends the truth most often, if all of them draw blindly otherwise.
+ * @param {Field[]} fields
+ */
+function atMost(fields) {
+	const each = fields.map(({ mechanism }) => (mechanism instanceof Geometric ? undefined : blind(mechanism)));
+	const [most] = each.sort((a, b) => (a && b ? Number(b.p * a.people - a.p * b.people) : 0));
+	return most && each.every(Boolean) && say("rolls_each", most);
+}
+
+/**
+ * The odds of a field, for those who want to know more.
+ * @param {Survey} survey
+ * @param {Field} field
+ */
+export function protection(survey, field) {
+	const { questions, mechanism } = field;
+	const block = questions.length > 1;
+	const own = mechanism.epsilon;
+	const linked = survey.ask ? [field] : tree(survey, questions); // with `ask` the others are not sent
+	const all = linked.reduce((sum, { mechanism }) => sum + mechanism.epsilon, 0);
+	return details(
+		block ? "protection_block" : "protection",
+		block && ours("p", "joint", { questions: questions.map(({ text }) => text).join(" + ") }),
+		el("p", tongue, explain(field)),
+		ours("p", "costs", { epsilon: epsilon(own) }),
+		all > own && ours("p", "depends", { epsilon: epsilon(all) }),
+	);
+}
+
+/**
+ * The fields that tell something about some questions: their own, and those of all questions that are shown or hidden
+ * with them. A condition looks back, so one pass finds the first question of each tree.
+ * @param {Survey} survey
+ * @param {Question[]} asked
+ */
+function tree({ questions, fields }, asked) {
+	/** @type {Record<string, string>} */
+	const first = {};
+	for (const { id, showIf } of questions) first[id] = showIf ? first[showIf.question] : id;
+	const trees = asked.map(({ id }) => first[id]);
+	return fields.filter((field) => field.questions.some(({ id }) => trees.includes(first[id])));
+}
