@@ -11,16 +11,17 @@ import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from client import words
 from client.answer import encode, index_of, shown, unanswered
-from client.definition import Survey
+from client.definition import Field, Survey
 from client.errors import AnswerError, CandorError, LedgerError, LimitExceeded
 from client.ledger import Book, Entry, Ledger
-from client.mechanism import round_up
+from client.mechanism import Subset, round_up
 from client.question import Question, labels_of
 from client.report import to_text, unpack
 from client.respond import DEFAULT_LIMIT, Address, Receipt, check_invitation, fetch, submit
@@ -72,6 +73,7 @@ def _respond(arguments: list[str]) -> int:
     answers = dict[str, Any]()
     if survey.digest not in book.entries:
         asked = book.asked(survey)
+        _promise(survey, asked)
         answers = _read_answers(given.answers) if given.answers else _interview(survey, asked)
         if not (given.yes or _agree("Randomize these answers now? It spends the ε above, once and for all.")):
             print("Nothing was randomized, spent or sent.")
@@ -130,33 +132,57 @@ def _introduce(survey: Survey, book: Book) -> None:
     if spent := book.spent(survey.slug):
         print(f"            on top of {round_up(spent, 4)} for earlier versions; the same answers cost nothing again,")
         print("            but a changed answer is a new draw, and that it changed may show")
-    if survey.ask:
-        print(f"            this device is asked one of {len(survey.fields)} parts, drawn by its own coins")
+
+
+def _promise(survey: Survey, asked: int | None) -> None:
+    """Before the first question: which questions these are, and what becomes of the answers."""
+    if asked is not None:
+        print(f"\n{_chosen(survey, asked)}.")
+    rolls = "Before anything leaves, this device rolls dice"
+    one = survey.fields[asked or 0] if asked is not None or len(survey.fields) == 1 else None
+    print(textwrap.fill(f"{rolls}: {words.explain(one)}." if one else f"{rolls}; each question tells how.", 100))
+    print("So what is sent is partly chance.")
+
+
+def _chosen(survey: Survey, asked: int) -> str:
+    return f"{len(survey.fields[asked].questions)} of {len(survey.questions)} questions, chosen by this device"
 
 
 def _interview(survey: Survey, asked: int | None) -> dict[str, Any]:
     needed = survey.ids if asked is None else survey.needed(asked)
-    sent = survey.ids if asked is None else {question.id for question in survey.fields[asked].questions}
+    sent = survey.fields if asked is None else [survey.fields[asked]]
+    untold = list(sent) if len(sent) > 1 else []  # of one field alone all was told before
     answers: dict[str, Any] = {}
     picked: dict[str, set[str]] = {}
     for question in survey.questions:
         picked[question.id] = set()
         if question.id in needed and shown(question, picked):
-            if question.id not in sent:
-                print("\n(asked only to know what comes next; not sent)", end="")
-            answer = _ask(question)
+            field = next((field for field in sent if question in field.questions), None)
+            answer = _ask(question, _note(field, untold))
             answers[question.id] = answer
             index = unanswered(question) if answer is None else index_of(question, answer)
             picked[question.id] = labels_of(question, index)
     return answers
 
 
-def _ask(question: Question) -> Any:
+def _note(field: Field | None, untold: list[Field]) -> str:
+    """What is said beside a question: that it is a filter, or what becomes of the answer, once for each field."""
+    if field is None:
+        return "asked only to know what comes next; not sent"
+    if field not in untold:
+        return ""
+    untold.remove(field)
+    together = f"together with {', '.join(question.id for question in field.questions[1:])}: " if field.joint else ""
+    return together + words.explain(field)
+
+
+def _ask(question: Question, note: str) -> Any:
     print(f"\n{textwrap.fill(question.text, 100)}")
+    if note:
+        print(textwrap.fill(f"({note})", 100, initial_indent="  ", subsequent_indent="   "))
     if question.type == "number":
-        hint = (
-            f"a number from {question.min:f} to {question.max:f} in steps of {question.step:f} {question.unit}".rstrip()
-        )
+        ends = f"from {question.min:f} to {question.max:f} {question.unit}".rstrip()
+        hint = f"a number {ends}, in steps of {question.step:f}"
     elif question.type == "yes_no":
         hint = "yes or no"
     else:
@@ -200,15 +226,29 @@ def _show(survey: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> No
     asked = next(position for position, bits in enumerate(sent) if bits is not None) if survey.ask else None
     indices = None if answers is None else encode(survey, answers, asked)
     print("\nWhat will be sent, and nothing else:")
+    if asked is not None:
+        print(f"  {_chosen(survey, asked)}")
     for field, bits in zip(survey.fields, sent, strict=True):
-        names = " + ".join(question.id for question in field.questions)
         if bits is None:
-            print(f"  {names}: not asked on this device")
-        else:
-            said = "" if indices is None else f"you: {words.said(field, indices)}  →  "
-            print(f"  {names}\n      {said}sent: {words.describe(field, bits)}\n      ({words.odds_sentence(field)})")
+            print(f"  {' + '.join(question.id for question in field.questions)}: not asked on this device")
+            continue
+        for part, told in _apart(field, bits):
+            names = " + ".join(question.id for question in part.questions)
+            said = "" if indices is None else f"you: {words.said(part, indices)}  →  "
+            print(f"  {names}\n      {said}sent: {told}")
+        print(textwrap.fill(f"({words.explain(field)})", 100, initial_indent=" " * 6, subsequent_indent=" " * 7))
     print(f"  id    {to_text(entry.report.id)}  (random)\n  bits  {to_text(entry.report.bits)}")
     print(f"  this costs ε = {round_up(entry.epsilon, 4)}")
+
+
+def _apart(field: Field, bits: int) -> list[tuple[Field, str]]:
+    """What is sent, question by question where it is one combination of answers, else in one piece."""
+    mechanism = field.mechanism
+    if not (field.joint and isinstance(mechanism, Subset) and mechanism.weight == 1):
+        return [(field, words.describe(field, bits))]
+    digits = field.cells[mechanism.width - bits.bit_length()]
+    pairs = zip(field.questions, digits, strict=True)
+    return [(replace(field, questions=(one,)), words.digit_label(one, digit)) for one, digit in pairs]
 
 
 def _read_answers(path: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from client.question import Question, labels_of
 
 NO_ANSWER = "no answer"
 MOST_NAMED = 12
+MOST_LISTED = 5  # values that a number may be rounded to
 MORE_DIGITS = 3  # of a level that lies between two values of the grid
 FEWEST_SHOWN = 10  # devices that do otherwise; fewer would round too much away
 
@@ -105,6 +106,20 @@ def blind(mechanism: Flip | Subset | Drawn) -> tuple[int, int] | None:
         return None
     truth = mechanism.p - mechanism.q
     return share(truth, 1 - truth)[:2]
+
+
+def explain(field: Field) -> str:
+    """One field in words: how its numbers are rounded, and what chance does then."""
+    return "; ".join([*filter(None, map(_rounding, field.questions)), odds_sentence(field)])
+
+
+def _rounding(question: Question) -> str:
+    """The values that a number is rounded to, unless each number is one of them."""
+    if not 0 < question.levels <= question.steps:
+        return ""
+    values = [digit_label(question, level) for level in range(question.levels)]
+    listed = " or ".join(values) if len(values) <= MOST_LISTED else f"{values[0]}, {values[1]}, ... {values[-1]}"
+    return f"first the number is rounded at random to {listed}, nearer is likelier, and that counts as what was said"
 
 
 def odds_sentence(field: Field) -> str:

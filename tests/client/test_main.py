@@ -1,6 +1,7 @@
 """The terminal client, typed at like a person does."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -140,6 +141,40 @@ def test_with_ask_only_the_asked_questions_appear(server: Server, typed: list[st
     assert main([f"{server.origin}/s/exam"]) == 0
 
 
+def test_a_block_is_asked_explained_and_shown_question_by_question(
+    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The block can be drawn with a chance of 999,999 in a million; the other one in a million is a failure."""
+    questions = [yes_no("a"), number("hours", max=40, unit="years"), yes_no("c"), scale("d")]
+    block = field(subset(4, 1), "a", "hours", chance=999_999)
+    server.define(encode(define(questions, [block, field(subset(6, 1), "c", "d")], ask=1, epsilon=3)))
+    typed += ["yes", "12", "y", "y"]
+    assert main([f"{server.origin}/s/exam"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "2 of 4 questions, chosen by this device. Before anything leaves, this device rolls dice: first the" in shown
+    assert "rounded at random to 0 years or 40 years, nearer is likelier, and that counts as what was said" in shown
+    odds = "in about 67 of 100 cases the device sends what was said, otherwise one of all 4 combinations of answers"
+    assert shown.count(odds) == 2  # before the first question, and beside what is sent
+    assert shown.index(odds) < shown.index("Did you copy?")
+    assert "(a number from 0 to 40 years, in steps of 1)" in shown
+    assert re.search(r" a you: yes → sent: (yes|no) hours you: 12 years → sent: (0|40) years \(first the", shown)
+    assert "c + d: not asked on this device" in shown
+
+
+def test_where_everything_is_asked_each_field_is_explained_once(
+    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    fields = [field(COIN, "a"), field(subset(6, 1), "b", "d"), field(subset(3, 2), "e")]
+    server.define(encode(define([yes_no("a"), yes_no("b"), scale("d"), scale("e")], fields)))
+    typed += ["no", "no", "1", "1", "n"]
+    assert main([f"{server.origin}/s/exam", "--limit", "100"]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "chosen by this device" not in shown
+    assert "(in about 50 of 100 cases the device sends what was said, otherwise yes or no, drawn blindly)" in shown
+    assert shown.count("(together with d: in about 70 of 100 cases the device sends") == 1
+    assert shown.count("(names 2 of 3 possible answers; of 100 people who gave an answer") == 1
+
+
 def test_a_filter_is_asked_and_said_not_to_be_sent(
     server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,6 +186,7 @@ def test_a_filter_is_asked_and_said_not_to_be_sent(
     assert main([f"{server.origin}/s/exam"]) == 0
     shown = capsys.readouterr().out
     assert shown.count("asked only to know what comes next; not sent") == 1
+    assert "1 of 2 questions, chosen by this device" in shown
     assert "cheated: not asked on this device" in shown
     assert "you: option 1" in shown
 
