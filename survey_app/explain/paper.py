@@ -1,21 +1,25 @@
 """The same chances made with coins or dice: a survey on paper.
 
 A yes or no becomes a forced response (Boruch 1971): some throws say "yes", some say "no", all others ask for the truth.
-With P(yes | yes) = p and P(yes | no) = q these have probabilities q, 1 − p and p − q.
+With P(yes | yes) = p and P(yes | no) = q these have probabilities q, 1 − p and p − q. Where each person answers one
+part of the survey, a die picks it first, with its published chance: throws that mean nothing are made again.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from client.definition import Field, Survey
+from client.definition import MOST_CHANCES, Field, Survey
 from client.mechanism import Flip, Mechanism, coin_odds, loss
 from client.verify import spend
 
 WHOLE_WITHIN = Fraction(1, 2**40)  # thresholds are rounded to 2^-64
-MOST_ASKED_BY_DIE = 6
+PICKED_WITHIN = Fraction(1, MOST_CHANCES)  # and chances to a millionth
+MOST_PICKING = 2  # dice
+SIDES = {"coin": 2, "die": 6}
 
 Verdict = Literal["truth", "yes", "no"]
 Tool = Literal["coin", "die"]
@@ -47,7 +51,7 @@ class Recipe:
     @property
     def sides(self) -> int:
         """Faces of the tool."""
-        return 2 if self.tool == "coin" else 6
+        return SIDES[self.tool]
 
     @property
     def p(self) -> Fraction:
@@ -69,22 +73,28 @@ class Recipe:
         """Which throws mean what, in as few lines as the order of the faces allows."""
         ends = (0, self.truth, self.truth + self.yes, self.sides**self.throws)
         verdicts: tuple[Verdict, ...] = ("truth", "yes", "no")
-        return [(verdict, tuple(self._lines(ends[i], ends[i + 1], ()))) for i, verdict in enumerate(verdicts)]
+        return [(verdict, spans(self.sides, self.throws, *ends[i : i + 2])) for i, verdict in enumerate(verdicts)]
 
-    def _lines(self, start: int, stop: int, first: tuple[int, ...]) -> Iterator[Throws]:
-        """The throws number `start` to `stop` − 1 among those that begin with `first`."""
-        width = self.sides ** (self.throws - len(first) - 1)
+
+def spans(sides: int, throws: int, start: int, stop: int) -> tuple[Throws, ...]:
+    """The throws number `start` to `stop` − 1, in as few lines as the order of the faces allows."""
+
+    def lines(start: int, stop: int, first: tuple[int, ...]) -> Iterator[Throws]:
+        """Of those among them that begin with `first`."""
+        width = sides ** (throws - len(first) - 1)
         face, rest = divmod(start, width)
         if rest:
             end = min(stop, (face + 1) * width)
-            yield from self._lines(rest, end - face * width, (*first, face + 1))
+            yield from lines(rest, end - face * width, (*first, face + 1))
             start, face = end, face + 1
         if whole := max(0, stop // width - face):
             yield Throws(first, face + 1, face + whole)
             face += whole
             start = face * width
         if start < stop:
-            yield from self._lines(0, stop - start, (*first, face + 1))
+            yield from lines(0, stop - start, (*first, face + 1))
+
+    return tuple(lines(start, stop, ()))
 
 
 TOOLS: tuple[tuple[Tool, int], ...] = (("coin", 1), ("coin", 2), ("die", 1), ("coin", 3), ("coin", 4), ("die", 2))
@@ -96,7 +106,7 @@ def recipe(mechanism: Mechanism) -> Recipe | None:
         return None
     chances = (mechanism.p - mechanism.q, mechanism.q, 1 - mechanism.p)
     for tool, throws in TOOLS:
-        outcomes = (2 if tool == "coin" else 6) ** throws
+        outcomes = SIDES[tool] ** throws
         counts = [round(outcomes * chance) for chance in chances]
         near = all(abs(outcomes * chance - count) < WHOLE_WITHIN for chance, count in zip(chances, counts, strict=True))
         if near and min(counts) > 0 and sum(counts) == outcomes:
@@ -105,11 +115,40 @@ def recipe(mechanism: Mechanism) -> Recipe | None:
 
 
 @dataclass(frozen=True)
+class Pick:
+    """How many of the equally likely throws of a die pick which field; the rest of them is thrown again."""
+
+    throws: int
+    counts: tuple[int, ...]
+
+    @property
+    def rules(self) -> list[tuple[int | None, tuple[Throws, ...]]]:
+        """Which throws pick the field of which place, from 1 on; None means to throw again."""
+        ends = [0, *accumulate(self.counts), 6**self.throws]
+        places = [*range(1, len(self.counts) + 1), None]
+        lines = [(place, spans(6, self.throws, *ends[i : i + 2])) for i, place in enumerate(places)]
+        return [(place, throws) for place, throws in lines if throws]
+
+
+def picking(survey: Survey) -> Pick | None:
+    """The fewest throws that pick each field with its chance, or None if more than two would be needed."""
+    parts = [survey.part(field) for field in survey.fields]
+    for throws in range(1, MOST_PICKING + 1):
+        for cases in range(len(parts), 6**throws + 1):
+            counts = [round(cases * part) for part in parts]
+            near = all(abs(Fraction(n, cases) - part) < PICKED_WITHIN for n, part in zip(counts, parts, strict=True))
+            if near and min(counts) > 0 and sum(counts) == cases:
+                return Pick(throws, tuple(6**throws // cases * count for count in counts))
+    return None
+
+
+@dataclass(frozen=True)
 class Sheet:
-    """A survey on paper: for each field its recipe, or None where it has none."""
+    """A survey on paper: for each field its recipe, or None where it has none; and how one of them is picked."""
 
     survey: Survey
     recipes: tuple[Recipe | None, ...]
+    pick: Pick | None
 
     @property
     def missing(self) -> list[Field]:
@@ -118,24 +157,19 @@ class Sheet:
         return [field for field, made in fields if made is None and not _optional(field)]
 
     @property
-    def too_many(self) -> bool:
-        """Whether each person answers one field, and a die has too few faces to pick it."""
-        return self.picked and len(self.recipes) > MOST_ASKED_BY_DIE
-
-    @property
-    def uneven(self) -> bool:
-        """Whether each person answers one field, and these are not equally likely, as the faces of a die are."""
-        return self.picked and len({field.chance for field in self.survey.fields}) > 1
-
-    @property
     def picked(self) -> bool:
-        """Whether a die has to pick the field first."""
+        """Whether dice have to pick the field first."""
         return self.survey.ask and len(self.recipes) > 1
 
     @property
+    def unpickable(self) -> bool:
+        """Whether each person answers one field, and no two dice pick it with its chance."""
+        return self.picked and self.pick is None
+
+    @property
     def fillable(self) -> bool:
-        """Whether a person can fill it in: something is on it, and a die can pick the field where one is picked."""
-        return any(self.recipes) and not (self.too_many or self.uneven)
+        """Whether a person can fill it in: something is on it, and dice can pick the field where one is picked."""
+        return any(self.recipes) and not self.unpickable
 
     @property
     def enterable(self) -> bool:
@@ -151,7 +185,8 @@ class Sheet:
 def sheet(survey: Survey) -> Sheet:
     """The survey on paper."""
     first = [(field.questions[0].type, field.mechanism) for field in survey.fields]
-    return Sheet(survey, tuple(recipe(mechanism) if kind == "yes_no" else None for kind, mechanism in first))
+    recipes = tuple(recipe(mechanism) if kind == "yes_no" else None for kind, mechanism in first)
+    return Sheet(survey, recipes, picking(survey) if survey.ask else None)
 
 
 def _optional(field: Field) -> bool:

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from client.definition import Survey
 from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset
 from client.sampling import WHOLE
 from client.words import odds_sentence
 from survey_app.authoring import build_file
 from survey_app.authoring.choose import design, flip
 from survey_app.explain.chances import Chance, blind, guess, posterior, raised, share, times, together, total
-from survey_app.explain.paper import Recipe, recipe, sheet
+from survey_app.explain.paper import Recipe, picking, recipe, sheet
 from tests.answers import SMALL
 from tests.definitions import COIN, choice, define, drawn, field, multiple, number, simple, subset, survey, yes_no
 
@@ -237,13 +238,14 @@ def test_a_sheet_spends_only_what_is_on_it() -> None:
     [
         ([1] * 6, True, True, True),
         ([3] * 6, True, True, True),
-        ([1] * 7, True, True, False),
-        ([1, 2, 1], True, True, False),
+        ([1] * 37, True, True, False),
+        ([1, 2, 1], True, True, True),
+        ([2, 1001], True, True, False),
         ([1] * 7, False, False, True),
         ([1], True, False, True),
     ],
 )
-def test_a_die_picks_the_question_of_at_most_six_that_are_equally_likely(
+def test_a_sheet_can_be_entered_if_two_dice_can_pick_its_question(
     chances: list[int], ask: bool, picked: bool, enterable: bool
 ) -> None:
     names = [f"q{i}" for i in range(len(chances))]
@@ -272,3 +274,52 @@ def test_suspicions_and_guesses() -> None:
     assert guess(math.log(3)) == pytest.approx(0.75)
     with pytest.raises(ValueError, match="from 0 to 1"):
         posterior(1.5, 1)
+
+
+def with_chances(*chances: int, mechanism: dict[str, Any] = COIN) -> Survey:
+    names = [f"q{i}" for i in range(len(chances))]
+    more = [{"chance": chance} if chance > 1 else {} for chance in chances]
+    fields = [field(mechanism, name, **one) for name, one in zip(names, more, strict=True)]
+    return survey(define([yes_no(name) for name in names], fields, ask=1, epsilon="1.098612288669"))
+
+
+@pytest.mark.parametrize(
+    ("chances", "throws"),
+    [((1, 1), 1), ((3, 1), 1), ((1, 2, 3), 1), ((1,) * 6, 1), ((1,) * 7, 2), ((1, 35), 2), ((5, 7, 11, 13), 2)],
+)
+def test_dice_pick_every_part_with_its_chance(chances: tuple[int, ...], throws: int) -> None:
+    """Counted over all throws: those that pick a part, of those that pick any."""
+    made = with_chances(*chances)
+    pick = picking(made)
+    assert pick is not None
+    assert pick.throws == throws
+    counts: dict[int | None, int] = {}
+    for throw in itertools.product(range(1, 7), repeat=throws):
+        (place,) = [place for place, lines in pick.rules if any(line.fit(throw) for line in lines)]
+        counts[place] = counts.get(place, 0) + 1
+    again = counts.pop(None, 0)
+    total = 6**throws - again
+    assert [F(counts[place], total) for place in range(1, len(chances) + 1)] == [made.part(one) for one in made.fields]
+    assert again < total  # not more than every second throw is in vain
+
+
+def test_dice_pick_chances_that_were_rounded_to_a_millionth_and_no_others() -> None:
+    thirds = picking(with_chances(333_333, 333_333, 333_334))
+    assert thirds is not None
+    assert (thirds.throws, thirds.counts) == (1, (2, 2, 2))
+    assert picking(with_chances(333_300, 333_300, 333_400)) is None
+    assert picking(with_chances(194_369, 805_631)) is None
+    assert picking(with_chances(*[1] * 37)) is None
+
+
+@pytest.mark.parametrize("name", ["coin", "die", "forced_die"])
+def test_a_sheet_gives_away_no_more_than_the_survey_claims(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "paper.yaml"
+    path.write_text(
+        "slug: paper\ntitle: Paper\nask: one\nepsilon: 2\nquestions:\n"
+        + "".join(f"  - {{id: q{i}, type: yes_no, text: Did you?, design: {name}}}\n" for i in range(3))
+    )
+    made = build_file(path).survey
+    printed = sheet(made)
+    assert printed.enterable and printed.pick is not None
+    assert 0 < printed.epsilon <= made.epsilon

@@ -8,15 +8,15 @@ from functools import cached_property
 from typing import Any
 
 from client import randomize, words
-from client.definition import Field, Survey
+from client.definition import Field
 from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset, publish
 from client.question import Question
 from client.report import Report, to_text, unpack
 from survey_app.authoring import is_weak
-from survey_app.explain import chances, paper, written
-from survey_app.explain.chances import SUSPICION, Chance, Share
-from survey_app.explain.languages import Words
-from survey_app.explain.paper import Recipe, Sheet, Throws
+from survey_app.explain import chances, written
+from survey_app.explain.chances import SUSPICION
+from survey_app.explain.paper import Recipe
+from survey_app.pages.form.thrown import Thrown
 
 MOST_BITS = 40  # of a field that are shown
 DOTS_A_ROW = 20
@@ -63,43 +63,8 @@ class Part:
         return publish(self.mechanism)
 
 
-class Explanation:
+class Explanation(Thrown):
     """Everything the pages say about one survey, in its language."""
-
-    def __init__(self, survey: Survey) -> None:
-        self.survey, self.words = survey, Words(survey.language)
-        self.marks = written.MARKS[self.words.language]
-        self.sheet: Sheet = paper.sheet(survey)
-
-    @property
-    def foreign(self) -> bool:
-        """Whether the survey speaks a language that we do not have."""
-        return self.words.language != self.words.tag.split("-")[0]
-
-    def say(self, key: str, **values: object) -> str:
-        """One of our own strings; whole numbers are written as the language writes them, and ε stays on one line."""
-        told = {name: self.whole(value) if type(value) is int else value for name, value in values.items()}
-        return self.words(key, **told).replace("ε = ", "ε\u00a0=\u00a0")
-
-    def whole(self, number: int) -> str:
-        """A whole number as the language writes it."""
-        return written.count(number, self.marks)
-
-    def decimal(self, text: str) -> str:
-        """A decimal as the language writes it, with all its digits."""
-        return written.decimal(text, self.marks)
-
-    def epsilon(self, epsilon: Decimal) -> str:
-        """ε to two digits, never less than the truth."""
-        return written.epsilon(epsilon, 2, marks=self.marks)
-
-    def suspicion(self, people: int = SUSPICION) -> str:
-        """A suspicion of one in so many, before anything was sent."""
-        return written.chance(Chance(1, people), self.words)
-
-    def raised(self, epsilon: Decimal, suspicion: int = SUSPICION) -> str:
-        """What a suspicion can become."""
-        return written.chance(chances.raised(suspicion, epsilon), self.words)
 
     @cached_property
     def total(self) -> Decimal:
@@ -160,35 +125,11 @@ class Explanation:
         for part in self.parts:
             if part.recipe is None:
                 plain = isinstance(part.mechanism, Flip) and part.questions[0].type == "yes_no"
-                reason = ["odds" if plain else "type"]
+                reason = ["block" if len(part.questions) > 1 else "odds" if plain else "type"]
                 reason += ["skipped"] if part.optional else ["needed"]
                 reason += ["skipped_pick"] if part.optional and self.sheet.picked else []
                 reasons.append((part, [self.say(f"paper.reason_{name}") for name in reason]))
         return reasons
-
-    def instruction(self, recipe: Recipe) -> str:
-        """What to throw, and how often."""
-        once = recipe.tool == "die" and recipe.throws == 1
-        return self.say("paper.die_once") if once else self.say(f"paper.{recipe.tool}", throws=recipe.throws)
-
-    def rules(self, recipe: Recipe) -> list[tuple[list[str], str]]:
-        """Which throws mean what: the throws in words, and what to tick."""
-        ticks = {"truth": "paper.truth", "yes": "privacy.yes", "no": "privacy.no"}
-        return [(self._throws(recipe, lines), self.say(ticks[verdict])) for verdict, lines in recipe.rules]
-
-    def ticks(self, recipe: Recipe) -> str:
-        """The odds of a ticked box."""
-        counts = chances.share(recipe.p, recipe.q)
-        return self.say("paper.ticks", **self._yes_and_no(counts), epsilon=self.epsilon(recipe.epsilon))
-
-    @property
-    def recipes(self) -> list[tuple[Recipe, list[Question]]]:
-        """Each recipe with the questions that take it."""
-        takers: dict[Recipe, list[Question]] = {}
-        for field, recipe in zip(self.survey.fields, self.sheet.recipes, strict=True):
-            if recipe:
-                takers.setdefault(recipe, []).extend(field.questions)
-        return list(takers.items())
 
     def entry(self, invited: bool) -> dict[str, Any]:
         """What the interviewer's script needs."""
@@ -217,22 +158,6 @@ class Explanation:
             rows.append((part, shown))
         return rows
 
-    def _throws(self, recipe: Recipe, lines: tuple[Throws, ...]) -> list[str]:
-        def face(low: int, high: int) -> str:
-            if recipe.tool == "coin":
-                return self.say("paper.heads" if low == 1 else "paper.tails")
-            return str(low) if low == high else f"{low}–{high}"
-
-        spelled = []
-        for line in lines:
-            faces = [face(thrown, thrown) for thrown in line.first] + [face(line.low, line.high)]
-            faces += [self.say("paper.any")] * (recipe.throws - len(faces))
-            spelled.append("\u00a0·\u00a0".join(faces))
-        return spelled
-
-    def _yes_and_no(self, counts: Share) -> dict[str, Any]:
-        return {**counts._asdict(), "yes": self.say("privacy.yes"), "no": self.say("privacy.no")}
-
     def _told(self, field: Field) -> Iterator[str]:
         mechanism = field.mechanism
         if self.survey.ask and len({one.chance for one in self.survey.fields}) > 1:
@@ -260,7 +185,7 @@ class Explanation:
             return self.say("privacy.blind", other=self._one_of(field), **counts._asdict())
         named = chances.share(mechanism.p, mechanism.q)
         if isinstance(mechanism, Flip) and question.type == "yes_no":
-            return self.say("privacy.flip", **self._yes_and_no(named))
+            return self.say("privacy.flip", **self.yes_and_no(named))
         return self.say("privacy.option", **named._asdict())
 
     def _one_of(self, field: Field) -> str:

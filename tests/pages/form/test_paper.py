@@ -85,28 +85,42 @@ def test_little_noise_and_exact_numbers_are_told_as_they_are(house: House, web: 
 def test_a_die_picks_the_question_of_a_sheet(house: House, web: FlaskClient) -> None:
     house.publish(asked(), codes=["a" * 22])
     told = read(web, "paper")
-    assert "First roll a die to find your question:" in told
-    assert "Answer this one and leave the others empty." in told
+    assert "First find your question with a die." in told
+    assert "Roll a die once. You threw Your question 1–2 1 3–4 2 5–6 3 " in told
+    assert "throw again" not in told
     assert "If the die picks it, tick only this box: Picked by the die" in told
     assert "Invitation code" in told
-    names = [f"q{i}" for i in range(7)]
-    house.publish(define([yes_no(name) for name in names], [field(COIN, name) for name in names], ask=1, slug="many"))
-    assert "only one of its 7 parts, and a die can pick from six at most" in read(web, "enter", "many")
 
 
-def test_a_die_cannot_pick_among_parts_that_are_not_equally_likely(house: House, web: FlaskClient) -> None:
+def test_a_die_picks_the_parts_of_a_sheet_with_their_chances(house: House, web: FlaskClient) -> None:
     parts = [yes_no("copied"), yes_no("bought")]
     house.publish(define(parts, [field(COIN, "copied", chance=3), field(COIN, "bought")], ask=1))
+    told = read(web, "paper")
+    assert "Roll a die once. You threw Your question 1–3 1 4 2 5–6 throw again" in told
+    assert "cannot be answered on paper" not in told
+    assert "<input" in web.get("/s/exam/enter").text
+    names = [f"q{i}" for i in range(7)]
+    house.publish(define([yes_no(name) for name in names], [field(COIN, name) for name in names], ask=1, slug="many"))
+    told = read(web, "paper", "many")
+    assert "Roll a die 2 times, one after the other. You threw Your question 1 · 1–5 1 1 · 6 2 · 1–4 2" in told
+    assert "6 · 6 throw again" in told
+
+
+def test_chances_that_no_two_dice_make_and_blocks_are_told_apart_and_what_to_do(house: House, web: FlaskClient) -> None:
+    parts = [yes_no("copied"), yes_no("bought"), yes_no("sold")]
+    odd = [field(COIN, "copied", chance=612_345), field(subset(4, 1), "bought", "sold", chance=387_655)]
+    house.publish(define(parts, odd, ask=1))
     for page in ("paper", "enter"):
         told = read(web, page)
         assert "This survey cannot be answered on paper" in told
-        assert "only one of its 2 parts. These are not equally likely, and a die can pick only among" in told
-        assert "everybody answers every question (without ask)" in told
-        assert "Print this page" not in told and "roll a die" not in told
+        assert "only one of its 2 parts, and two throws of a die cannot pick each part with its chance" in told
+        assert "can publish one of its own for paper, in which everybody answers every question (without ask)" in told
+        assert "Print this page" not in told and "Roll a die" not in told
     assert 'class="square"' not in web.get("/s/exam/paper").text
+    assert "leave together, as one combination; coins and dice are for a single Yes or No" in read(web, "paper")
     told = read(web, "privacy")
-    assert "Your device draws this part with a chance of 75%." in told
-    assert "Your device draws this part with a chance of 25%." in told
+    assert "Your device draws this part with a chance of 61.2%." in told
+    assert "Your device draws this part with a chance of 38.8%." in told
 
 
 def shown(page: Page) -> dict[str, str]:
