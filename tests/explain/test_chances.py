@@ -13,9 +13,10 @@ from client.definition import Survey
 from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset
 from client.sampling import WHOLE
 from client.words import odds_sentence
-from survey_app.authoring import build_file
+from survey_app.authoring import build_file, choose
 from survey_app.authoring.choose import design, flip
 from survey_app.explain.chances import Chance, blind, guess, posterior, raised, share, times, together, total
+from survey_app.explain.languages import Words
 from survey_app.explain.paper import Recipe, picking, recipe, sheet
 from tests.answers import SMALL
 from tests.definitions import COIN, choice, define, drawn, field, multiple, number, simple, subset, survey, yes_no
@@ -323,3 +324,19 @@ def test_a_sheet_gives_away_no_more_than_the_survey_claims(name: str, tmp_path: 
     printed = sheet(made)
     assert printed.enterable and printed.pick is not None
     assert 0 < printed.epsilon <= made.epsilon
+
+
+def test_the_first_screen_that_the_documentation_quotes_is_what_the_form_says() -> None:
+    """Two questions with yes and no in one block at ε = 2, and the strings of the form."""
+    told = blind(choose.subset(4, 1, Decimal(2)))
+    assert told is not None
+    words = Words("en")
+    other = words("form.other_cells", size=4)
+    chance = words("form.chance", part=1, whole=raised(20, Decimal(2)).of)
+    lines = [
+        words("form.chosen", count=2, total=7),
+        words("form.rolls") + " " + words("form.odds_blind", p=told.true, people=told.people, other=other),
+        words("form.never") + " " + words("form.total", chance=chance, epsilon=2),
+    ]
+    page = " ".join((Path(__file__).parents[2] / "docs" / "form.md").read_text().replace("\n>", "\n").split())
+    assert all(line in page for line in lines)
