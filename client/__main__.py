@@ -27,6 +27,8 @@ from client.report import to_text, unpack
 from client.respond import DEFAULT_LIMIT, Address, Receipt, check_invitation, fetch, submit
 from client.verify import check_limit, verify
 
+FILTER = "asked only to know what comes next; not sent"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit status is 0 if it did what it says, 1 if not, 2 if it was called wrongly."""
@@ -168,7 +170,7 @@ def _interview(survey: Survey, asked: int | None) -> dict[str, Any]:
 def _note(field: Field | None, untold: list[Field]) -> str:
     """What is said beside a question: that it is a filter, or what becomes of the answer, once for each field."""
     if field is None:
-        return "asked only to know what comes next; not sent"
+        return FILTER
     if field not in untold:
         return ""
     untold.remove(field)
@@ -230,7 +232,9 @@ def _show(survey: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> No
         print(f"  {_chosen(survey, asked)}")
     for field, bits in zip(survey.fields, sent, strict=True):
         if bits is None:
-            print(f"  {' + '.join(question.id for question in field.questions)}: not asked on this device")
+            filters = asked is not None and {question.id for question in field.questions} & survey.needed(asked)
+            told = FILTER if filters else "not asked on this device"
+            print(f"  {' + '.join(question.id for question in field.questions)}: {told}")
             continue
         for part, told in _apart(field, bits):
             names = " + ".join(question.id for question in part.questions)

@@ -99,6 +99,11 @@ def total(survey: Survey) -> Decimal:
     return spend((field.mechanism.epsilon for field in survey.fields), ask=survey.ask)
 
 
+def deniable(survey: Survey) -> bool:
+    """Whether a suspicion of 1 in 20 stays less likely than not, so that "never proves" is no empty phrase."""
+    return posterior(1 / SUSPICION, float(total(survey))) < 0.5
+
+
 @dataclass(frozen=True)
 class Together:
     """Questions that are shown or hidden by one another, and what all their reports say about each of them."""

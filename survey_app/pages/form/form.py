@@ -12,6 +12,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from client.definition import Survey
+from survey_app.explain import chances
 from survey_app.explain.languages import LANGUAGES, Words
 from survey_app.pages.access import store, visible
 from survey_app.problems import Problem
@@ -44,6 +45,7 @@ def frame_of(survey: Survey, refused: str | None = None, invited: bool = False) 
         "invited": invited,
         "words": words,
         "foreign": is_foreign(words),
+        "deniable": chances.deniable(survey),
         "data": data(words, survey, invited),
         "language": survey.language,
         "direction": words.direction,
