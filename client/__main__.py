@@ -75,7 +75,7 @@ def _respond(arguments: list[str]) -> int:
     answers = dict[str, Any]()
     if survey.digest not in book.entries:
         asked = book.asked(survey)
-        _promise(survey, asked)
+        _promise(survey, asked, book.spent(survey.slug))
         answers = _read_answers(given.answers) if given.answers else _interview(survey, asked)
         if not (given.yes or _agree("Randomize these answers now? It spends the ε above, once and for all.")):
             print("Nothing was randomized, spent or sent.")
@@ -136,14 +136,17 @@ def _introduce(survey: Survey, book: Book) -> None:
         print("            but a changed answer is a new draw, and that it changed may show")
 
 
-def _promise(survey: Survey, asked: int | None) -> None:
+def _promise(survey: Survey, asked: int | None, spent: Decimal) -> None:
     """Before the first question: which questions these are, and what becomes of the answers."""
     if asked is not None:
         print(f"\n{_chosen(survey, asked)}.")
     rolls = "Before anything leaves, this device rolls dice"
     one = survey.fields[asked or 0] if asked is not None or len(survey.fields) == 1 else None
     print(textwrap.fill(f"{rolls}: {words.explain(one)}." if one else f"{rolls}; each question tells how.", 100))
-    print("So what is sent is partly chance.")
+    cases, people = words.raised(words.SUSPICION, verify(survey) + spent)
+    after = "to as good as certainty" if cases == people else f"to at most about {cases:,} in {people:,}"
+    risk = f"What is sent could raise a suspicion of 1 in {words.SUSPICION} that something is true of you {after}."
+    print(textwrap.fill(risk, 100))
 
 
 def _chosen(survey: Survey, asked: int) -> str:

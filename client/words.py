@@ -1,11 +1,12 @@
 """What bits and symbols say, in words, so that a person can see what is sent and what it protects."""
 
 from collections.abc import Mapping
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import ceil, floor
 
 from client.definition import Field
-from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.mechanism import EXACT, Drawn, Flip, Geometric, Subset
 from client.question import Question, labels_of
 
 NO_ANSWER = "no answer"
@@ -13,6 +14,9 @@ MOST_NAMED = 12
 MOST_LISTED = 5  # values that a number may be rounded to
 MORE_DIGITS = 3  # of a level that lies between two values of the grid
 FEWEST_SHOWN = 10  # devices that do otherwise; fewer would round too much away
+SUSPICION = 20  # someone thought: one in so many; the one that docs/methods.md §13 tells
+MOST_PEOPLE = 10**9  # above that, a chance is called certainty
+NEARLY = Decimal("1e-12")  # so that fifty digits of three quarters are not rounded up
 
 
 def describe(field: Field, bits: int) -> str:
@@ -106,6 +110,31 @@ def blind(mechanism: Flip | Subset | Drawn) -> tuple[int, int] | None:
         return None
     truth = mechanism.p - mechanism.q
     return share(truth, 1 - truth)[:2]
+
+
+def against(before: Decimal, epsilon: Decimal) -> Decimal:
+    """The odds against a suspicion once a report is seen, e^ε times smaller at the most."""
+    return before / epsilon.exp()
+
+
+def raised(suspicion: int, epsilon: Decimal) -> tuple[int, int]:
+    """What a suspicion of one in `suspicion` can become at the most, cases of so many: odds times e^ε, rounded up.
+
+    Up to one half it is told as one in so many, above out of a hundred people, or of as many as leave a doubt; all of
+    them means as good as certain.
+    """
+    with localcontext(EXACT):
+        odds = against(Decimal(suspicion - 1), epsilon)
+        plain = int((1 + odds + NEARLY).to_integral_value("ROUND_FLOOR"))
+        if plain >= 2:
+            return 1, plain
+        people = 100
+        while people <= MOST_PEOPLE:
+            cases = int((people / (1 + odds) - NEARLY).to_integral_value("ROUND_CEILING"))
+            if cases < people:
+                return cases, people
+            people *= 10
+    return 1, 1
 
 
 def explain(field: Field) -> str:

@@ -15,11 +15,9 @@ from client.mechanism import EXACT, Drawn, Flip, Subset
 from client.question import Question
 from client.verify import spend
 
-SUSPICION = 20  # someone thought: one in so many; the one that docs/methods.md §13 tells
+SUSPICION = words.SUSPICION
 SUSPICIONS = (100, SUSPICION, 2)
 GROUPS = (1, 2, 3, 5, 10)  # people whose answers hang together
-MOST_PEOPLE = 10**9  # above that, a chance is called certainty
-NEARLY = Decimal("1e-12")  # so that fifty digits of three quarters are not rounded up
 
 
 class Chance(NamedTuple):
@@ -29,11 +27,6 @@ class Chance(NamedTuple):
     of: int
 
 
-def _against(before: Decimal, epsilon: Decimal) -> Decimal:
-    """The odds against a suspicion once a report is seen, e^ε times smaller at the most."""
-    return before / epsilon.exp()
-
-
 def posterior(prior: float, epsilon: float) -> float:
     """What a suspicion of `prior` can become at the most, as a number to reckon with: not rounded up."""
     if not 0 <= prior <= 1:
@@ -41,7 +34,7 @@ def posterior(prior: float, epsilon: float) -> float:
     if prior in (0, 1):
         return float(prior)
     with localcontext(EXACT):
-        return float(1 / (1 + _against((1 - Decimal(prior)) / Decimal(prior), Decimal(epsilon))))
+        return float(1 / (1 + words.against((1 - Decimal(prior)) / Decimal(prior), Decimal(epsilon))))
 
 
 def guess(epsilon: float) -> float:
@@ -50,22 +43,8 @@ def guess(epsilon: float) -> float:
 
 
 def raised(suspicion: int, epsilon: Decimal) -> Chance:
-    """What a suspicion of one in `suspicion` can become at the most: odds times e^ε, rounded up.
-
-    Up to one half it is told as one in so many, above out of a hundred people, or of as many as leave a doubt.
-    """
-    with localcontext(EXACT):
-        against = _against(Decimal(suspicion - 1), epsilon)
-        plain = int((1 + against + NEARLY).to_integral_value("ROUND_FLOOR"))
-        if plain >= 2:
-            return Chance(1, plain)
-        people = 100
-        while people <= MOST_PEOPLE:
-            cases = int((people / (1 + against) - NEARLY).to_integral_value("ROUND_CEILING"))
-            if cases < people:
-                return Chance(cases, people)
-            people *= 10
-    return Chance(1, 1)
+    """What a suspicion of one in `suspicion` can become at the most."""
+    return Chance(*words.raised(suspicion, epsilon))
 
 
 class Share(NamedTuple):
