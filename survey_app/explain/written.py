@@ -119,6 +119,11 @@ def margin(value: float, is_share: bool, unit: str = "") -> str:
     return f"±{size(value, is_share, unit)}"
 
 
+def price(value: float) -> str:
+    """How many times something is needed; below 1 never as 1."""
+    return "0.99" if 0.99 < value < 1 else f"{value:.2f}"
+
+
 def outcome(value: float, is_share: bool) -> str:
     """A result of made-up people, or what is true of them: a share to a tenth of a percent, a mean to four figures."""
     return f"{100 * value:.1f}%" if is_share else f"{value:.4g}"

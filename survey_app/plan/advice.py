@@ -1,6 +1,5 @@
 """What to do about a plan that promises too little: said plainly, with what would help and by how much."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -16,39 +15,35 @@ from survey_app.plan.estimands import estimands, make_field
 from survey_app.plan.forecast import Asked, Forecast, asked, forecast
 from survey_app.plan.people import answering
 from survey_app.plan.settings import Settings
-from survey_app.plan.variants import Alternative
+from survey_app.plan.variants import Way
 
 TOO_MANY = 1_000_000
 WORTHWHILE = 0.8  # a remedy is told if it leaves at most this part of the margin
-FEWER = 0.9  # another `ask` is told if it takes at most this part of the respondents
 RUINED = 1.1  # a margin is told to suffer if it grows at least so much
 MANY_OPTIONS = 4
 STEPS = 12  # of the search for an ε
 DIGITS = 2  # of an ε that is proposed, and of the one beside it
 
 
-def advise(
-    survey: Survey,
-    settings: Settings,
-    now: Alternative,
-    others: Sequence[Alternative],
-    crosses: Sequence[Cross],
-) -> list[str]:
-    """What to say of every question without hope, of `ask`, and of joint fields that cost more than they give."""
+def advise(survey: Survey, settings: Settings, now: Way, best: Way | None, crosses: Sequence[Cross]) -> list[str]:
+    """What to say of every question without hope, and of joint fields that cost more than they give.
+
+    `best` is another way to ask that is recommended.
+    """
     sentences: list[str] = []
-    better = min((other for other in others if _fewer(other, now)), key=_needed, default=None)
-    best = {(line.id, line.figure): line for line in better.lines} if better else {}
-    first = {planned.id: planned for planned in reversed(now.lines)}
-    for question in survey.questions:
-        planned = first[question.id]
-        if why := _trouble(planned, settings):
-            one, goal = asked(survey, question.id, settings.guess), _goal(planned, settings)
-            wanted = forecast(one, one.estimands[0], goal)
-            helps = _remedies(survey, one, wanted, goal, better.ask if better else "", best)
-            sentences.append(f"{question.id}, {planned.assumption}: {why}. {helps}")
-    if better:
-        sentences.append(_about_ask(now, better, settings))
+    others = {(line.id, line.figure): line for line in best.lines} if best else {}
+    for planned, why in troubles(now.lines, settings):
+        one, goal = asked(survey, planned.id, settings.guess), _goal(planned, settings)
+        wanted = forecast(one, one.estimands[0], goal)
+        helps = _remedies(survey, one, wanted, goal, best.ask if best else "", others)
+        sentences.append(f"{planned.id}, {planned.assumption}: {why}. {helps}")
     return sentences + [sentence for cross in crosses if (sentence := _about_joint(cross))]
+
+
+def troubles(lines: Sequence[Forecast], settings: Settings) -> list[tuple[Forecast, str]]:
+    """The first figure of every question without hope, and why."""
+    first = {planned.id: planned for planned in reversed(lines)}
+    return [(first[name], why) for name in reversed(first) if (why := _trouble(first[name], settings))]
 
 
 def _trouble(planned: Forecast, settings: Settings) -> str | None:
@@ -143,29 +138,6 @@ def _again(
     shown, reached = answering(survey, one.question, settings.guess), float(survey.part(one.field))
     given = estimands(made, question, settings.guess, answering=shown, asked=reached)
     return forecast(Asked(question, made, given), given[0], settings)
-
-
-def _needed(plan: Alternative) -> float:
-    return math.inf if plan.respondents is None else plan.respondents
-
-
-def _fewer(other: Alternative, now: Alternative) -> bool:
-    return _needed(other) <= FEWER * _needed(now) and _needed(other) < math.inf
-
-
-def _about_ask(now: Alternative, better: Alternative, settings: Settings) -> str:
-    asked = {
-        "auto": f"lets each device answer one of {len(better.blocks)} blocks of questions, drawn by its own coins",
-        "one": f"lets each device answer one of {len(better.blocks)} fields, drawn by its own coins",
-        "all": "lets each device answer everything",
-    }[better.ask]
-    if len(better.blocks) == 1:
-        asked = "randomizes all questions together, as one block"
-    part = written.quantity(100 * (settings.margin or 0))
-    return (
-        f"ask: {better.ask} {asked}, at the same total ε: {written.respondents(better.respondents)} respondents for "
-        f"±{part}% everywhere, not {written.respondents(now.respondents)}. Answers of two blocks cannot be crossed"
-    )
 
 
 def _about_joint(cross: Cross) -> str | None:

@@ -1,7 +1,7 @@
 """Cross-tabs before a launch: questions randomized together, or each on its own and crossed afterwards.
 
 One field for several questions helps their cells, and can ruin the margins of its questions. So both are shown, for
-both ways.
+both ways, and what it costs in respondents where each device answers one block.
 """
 
 import math
@@ -13,10 +13,10 @@ from msgspec import Struct
 from client.definition import Field, Survey, possible_cells
 from client.mechanism import Flip, Subset
 from client.question import Question
-from survey_app.authoring import Built
 from survey_app.authoring.design import joint_price
 from survey_app.authoring.source import Node
 from survey_app.channel import bit_variance, event_moments, figure_variance
+from survey_app.explain import written
 from survey_app.plan.forecast import Asked, Forecast, asked, forecast
 from survey_app.plan.people import Guess, answering, option_share
 from survey_app.plan.settings import Settings
@@ -27,7 +27,7 @@ MOST_PAIRS = 6  # that are crossed without being asked for
 MOST_CELLS = 1000  # that anybody would look at
 
 
-class Way(Struct, frozen=True):
+class Side(Struct, frozen=True):
     """The margin of a cell (None where none is seen), and that of each question's first estimand."""
 
     cell: float | None
@@ -37,7 +37,8 @@ class Way(Struct, frozen=True):
 class Cross(Struct, frozen=True):
     """Questions whose combinations matter: `cells` of them, a typical one at `share` if they are independent.
 
-    With `ask`, `price` is what they need together in parts of what they need apart.
+    `price` is what they need together in parts of what they need apart, at the survey's ε, where a device answers one
+    block; None where no ε is to share.
     """
 
     questions: list[str]
@@ -45,8 +46,22 @@ class Cross(Struct, frozen=True):
     cells: int
     share: float
     price: float | None
-    joint: Way
-    separate: Way
+    joint: Side
+    separate: Side
+
+    @property
+    def name(self) -> str:
+        """The questions."""
+        return " + ".join(self.questions)
+
+    @property
+    def price_text(self) -> str:
+        """What it costs to see these questions together: nothing at all, where it saves respondents."""
+        if self.price is None:
+            return "they have an ε of their own, and no respondents to share"
+        if self.price < 1:
+            return f"costs nothing, {written.price(self.price)} of the respondents that they need apart: a gift"
+        return f"{written.price(self.price)} times the respondents that they need apart"
 
 
 def crosses(tree: Node, survey: Survey, settings: Settings, wanted: Sequence[Sequence[str]]) -> list[Cross]:
@@ -91,21 +106,21 @@ def _cross(tree: Node, settings: Settings, names: Sequence[str], joint: list[lis
     apart = variant(tree, joint=[group for group in joint if set(group) != set(names)])
     if together is None or apart is None:
         return None
-    ways: list[Way] = []
+    sides: list[Side] = []
     share = _typical(apart.survey, names, settings.guess)
     for built in (together, apart):
         questions = [asked(built.survey, name, settings.guess) for name in names]
         cell = _cell(built.survey, questions, share, settings.guess) if all(map(_cellular, questions)) else None
         lines = [forecast(one, one.estimands[0], settings) for one in questions]
-        ways.append(Way(settings.margin_of(cell) if cell else None, lines))
+        sides.append(Side(settings.margin_of(cell) if cell else None, lines))
     return Cross(
         questions=list(names),
         is_joint=set(names) in [set(group) for group in joint_of(tree)],
         cells=sum(1 for _ in possible_cells([one for one in together.survey.questions if one.id in names])),
         share=share,
-        price=_price(apart, names),
-        joint=ways[0],
-        separate=ways[1],
+        price=_price(tree, names, joint),
+        joint=sides[0],
+        separate=sides[1],
     )
 
 
@@ -120,12 +135,14 @@ def _share(survey: Survey, question: Question, guess: Guess) -> float:
     return option_share(question, guess) * answering(survey, question, guess)
 
 
-def _price(built: Built, names: Sequence[str]) -> float | None:
-    """What they need together in parts of what they need apart, where a device answers one block."""
-    items = [item for item in built.wishes.items if item.question.id in names]
-    if built.design.ask == "all" or built.wishes.epsilon is None or not all(item.weight for item in items):
+def _price(tree: Node, names: Sequence[str], joint: list[list[str]]) -> float | None:
+    apart = variant(tree, ask="one", joint=[group for group in joint if set(group) != set(names)])
+    if apart is None or apart.wishes.epsilon is None:
         return None
-    return joint_price([built.wishes.asked[name] for name in names], float(built.wishes.epsilon))
+    items = [item for item in apart.wishes.items if item.question.id in names]
+    if not all(item.weight for item in items):
+        return None
+    return joint_price([apart.wishes.asked[item.question.id] for item in items], float(apart.wishes.epsilon))
 
 
 def _cell(survey: Survey, questions: Sequence[Asked], share: float, guess: Guess) -> Spread | None:

@@ -19,8 +19,8 @@ from client.question import Question
 from client.words import bin_range, level_value
 from survey_app.authoring import choose
 from survey_app.authoring.fields import best_single
-from survey_app.authoring.figures import cell_counts, is_mean, mean_moments, option_parts
-from survey_app.authoring.imagined import level_shares
+from survey_app.authoring.figures import cell_counts, is_mean, mean_moments, option_parts, variance
+from survey_app.authoring.imagined import SKIPPING, level_shares
 from survey_app.channel import Floats, event_moments, figure_variance, noisy_mean_variance, share_variance
 from survey_app.explain import written
 from survey_app.plan.people import Guess, numbers, option_share
@@ -74,6 +74,21 @@ def make_field(
         for question, levels in zip(questions, choice.levels, strict=True)
     )
     return Field(known, choice.mechanism, 1, "")
+
+
+def price_of_skipping(question: Question, epsilon: Decimal, *, alone: bool) -> float:
+    """How many times the respondents a question takes by itself if it may be left out; `alone`, if a device asks it so.
+
+    "No answer" is one more symbol to be told from the others, and fewer people answer.
+    """
+
+    def need(optional: bool) -> float:
+        answering = 1 - SKIPPING if optional else 1.0
+        asked = replace(question, optional=optional)
+        made = make_field((asked,), epsilon, answering=answering if alone else None)
+        return variance(made.questions[0], answering, made.mechanism)
+
+    return need(True) / need(False)
 
 
 def estimands(

@@ -1,28 +1,29 @@
 """The table of a whole survey before its launch: every question's ε and margin, and what would change them.
 
 The figures are those of the mechanisms that authoring chooses for this very file. Beside them stand the same questions
-with every other `ask`, and for questions that are, or could be, randomized together the cells and margins of both ways.
+in the three ways to ask them, and for questions that are, or could be, randomized together the cells and margins of
+both ways.
 """
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from client.definition import Survey
 from client.verify import verify
 from survey_app.authoring import Built, build_tree
 from survey_app.authoring.source import Node, read
 from survey_app.plan.advice import advise
+from survey_app.plan.choice import Choice, choose
 from survey_app.plan.cross import Cross, crosses
 from survey_app.plan.forecast import Forecast
 from survey_app.plan.settings import Settings
-from survey_app.plan.variants import Alternative, alternative, alternatives
+from survey_app.plan.variants import Refused, Way, ways
 
 DEFAULT = Settings(respondents=1000, margin=0.05)
 
 
 class SurveyPlan(Struct, frozen=True):
-    """A survey before its launch."""
+    """A survey before its launch; `lines` are those of the way that the file goes, one of `ways`."""
 
     slug: str
     title: str
@@ -32,9 +33,10 @@ class SurveyPlan(Struct, frozen=True):
     respondents: int | None
     settings: Settings
     lines: list[Forecast]
-    alternatives: list[Alternative]
+    ways: list[Way]
+    refused: list[Refused]
+    choice: Choice | None
     crosses: list[Cross]
-    notes: list[str]
     advice: list[str]
 
 
@@ -46,11 +48,16 @@ def plan_survey(
     return plan_built(tree, build_tree(tree), settings, cross=cross)
 
 
-def plan_built(tree: Node, built: Built, settings: Settings, *, cross: Sequence[Sequence[str]] = ()) -> SurveyPlan:
-    """The plan of a file that was read and built already."""
+def plan_built(
+    tree: Node, built: Built, settings: Settings, *, cross: Sequence[Sequence[str]] = (), thorough: bool = True
+) -> SurveyPlan:
+    """The plan of a file that was read and built already; unless `thorough`, without crossings and remedies."""
     survey = built.survey
-    now, others = alternative(built, settings), alternatives(tree, built, settings)
-    crossed = crosses(tree, survey, settings, cross)
+    known, refused = ways(tree, built, settings)
+    now = next(way for way in known if way.ask == built.design.ask)
+    choice = choose(built, known, refused, settings)
+    better = next((way for way in known if choice and way.ask == choice.ask and way is not now), None)
+    crossed = crosses(tree, survey, settings, cross) if thorough else []
     return SurveyPlan(
         slug=survey.slug,
         title=survey.title,
@@ -60,17 +67,9 @@ def plan_built(tree: Node, built: Built, settings: Settings, *, cross: Sequence[
         respondents=now.respondents,
         settings=settings,
         lines=now.lines,
-        alternatives=others,
+        ways=known,
+        refused=refused,
+        choice=choice,
         crosses=crossed,
-        notes=_notes(survey, others),
-        advice=[*advise(survey, settings, now, others, crossed), *built.advice],
+        advice=[*(advise(survey, settings, now, better, crossed) if thorough else ()), *built.advice],
     )
-
-
-def _notes(survey: Survey, others: Sequence[Alternative]) -> list[str]:
-    """What `ask` does here, where that is not plain from the table."""
-    if len(survey.questions) > 1 and len(survey.fields) == 1:
-        return ["every device answers everything, as one block"]
-    if survey.ask and not any(other.ask == "auto" for other in others):
-        return ["these are the blocks that need the fewest respondents"]
-    return []

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from survey_app.explain import written
 from survey_app.explain.chances import SUSPICION
 from survey_app.plan.advice import TOO_MANY
+from survey_app.plan.choice import factor, factor_text
 from survey_app.plan.cross import Cross
 from survey_app.plan.guidance import Level
 from survey_app.plan.question import Prospect, SinglePlan
 from survey_app.plan.settings import Settings
 from survey_app.plan.survey import SurveyPlan
+from survey_app.plan.variants import Way
 
 WIDTH = 110
 NAMES = {
@@ -35,38 +37,61 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]
 
 
 def survey_page(plan: SurveyPlan) -> str:
-    """The table of a survey, what would change it, and advice."""
+    """The three ways to ask a survey, the table of its questions, what would change them, and advice."""
     settings = plan.settings
-    blocks = len(plan.blocks)
-    several = f"{blocks} {'blocks' if plan.ask == 'auto' else 'fields'}"
-    answers = f"all {several}" if plan.ask == "all" else f"one of {several}"
-    if blocks == 1:
-        answers = "its one field"
     part = written.quantity(100 * (settings.margin or 0))
-    others = [f"with ask: {other.ask}" for other in plan.alternatives]
-    rows = [
-        ["question", "figure", "ε", f"margin at {written.count(settings.respondents or 0)}", f"for ±{part}%", *others]
-    ]
-    for i, line in enumerate(plan.lines):
-        changed = [other.lines[i].margin_text() for other in plan.alternatives]
-        reached = [_epsilon(line.epsilon), line.margin_text(), written.respondents(line.respondents)]
-        rows.append([line.id, line.assumption, *reached, *changed])
     text = [
         f"{plan.slug}: {plan.title}",
-        f"ε = {_epsilon(plan.epsilon)} in total; each device answers {answers}. {_sure(settings)}.",
+        f"ε = {_epsilon(plan.epsilon)} in total. {_sure(settings)}.",
         f"±{part}% are {part} points of a share, and {part}% of the possible range of a mean.",
         "",
-        *table(rows, right=range(2, len(rows[0]))),
+        *_ways(plan, part),
         "",
-        *_asks(plan, part),
+        *_questions(plan, part),
     ]
     if plan.crosses:
         text += ["", *_crosses(plan.crosses)]
-    if plan.notes or plan.advice:
-        text.append("")
-        text += [_wrapped("note", note) for note in plan.notes]
-        text += [_wrapped("advice", advice) for advice in plan.advice]
+    choice = [_wrapped(plan.choice.title, plan.choice.why)] if plan.choice else []
+    refused = [_wrapped("not possible", f"{one.name} (ask: {one.ask}): {one.reason}") for one in plan.refused]
+    if said := [*choice, *refused, *(_wrapped("advice", advice) for advice in plan.advice)]:
+        text += ["", *said]
     return "\n".join(text)
+
+
+def _ways(plan: SurveyPlan, part: str) -> list[str]:
+    """How many it takes for all margins each way, and what a device answers in the last of them."""
+    split = next((way for way in plan.ways if way.ask == "all"), None)
+    rows = [["respondents for", f"all ±{part}%", "", "at shares of ½", "each device answers"]]
+    for way in plan.ways:
+        several = "everything" if len(way.blocks) == 1 or way.ask == "all" else f"one of {len(way.blocks)} blocks"
+        rows.append(
+            [
+                f"{way.name} (ask: {way.ask})",
+                written.respondents(way.respondents),
+                factor_text(factor(way, split)),
+                written.respondents(way.at_half),
+                several + (", as written" if way.ask == plan.ask else ""),
+            ]
+        )
+    own, best = ([way for way in plan.ways if way.ask == ask] for ask in ("one", "auto"))
+    told = [way for way in own if [way.blocks] != [other.blocks for other in best]] + best
+    named = [_wrapped(way.name, _blocks(way)) for way in told if any(len(block) > 1 for block in way.blocks)]
+    return [*table(rows, right=(1, 3)), *named]
+
+
+def _blocks(way: Way) -> str:
+    return "; ".join(" + ".join(block) for block in way.blocks)
+
+
+def _questions(plan: SurveyPlan, part: str) -> list[str]:
+    """Every figure: its ε and the respondents it takes as the file is, and its margin each way."""
+    rows = [["question", "figure", "ε", f"for ±{part}%", *(way.name for way in plan.ways)]]
+    for i, line in enumerate(plan.lines):
+        margins = [way.lines[i].margin_text() for way in plan.ways]
+        rows.append([line.id, line.assumption, _epsilon(line.epsilon), written.respondents(line.respondents), *margins])
+    written_as = next(way.name for way in plan.ways if way.ask == plan.ask)
+    head = f"margins at {written.count(plan.settings.respondents or 0)} respondents; ε and for ±{part}% as written: "
+    return [head + written_as, *table(rows, right=range(2, len(rows[0])))]
 
 
 def _epsilon(value: float) -> str:
@@ -76,19 +101,6 @@ def _epsilon(value: float) -> str:
 
 def _wrapped(label: str, sentence: str) -> str:
     return textwrap.fill(f"{label}: {sentence}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-
-
-def _asks(plan: SurveyPlan, part: str) -> list[str]:
-    """How many it takes for all margins with each `ask`, the file's own first."""
-    rows = [["", f"all ±{part}%", "each device answers"]]
-    for name, ask, blocks, needed in (
-        ("as written", plan.ask, plan.blocks, plan.respondents),
-        *((f"ask: {other.ask}", other.ask, other.blocks, other.respondents) for other in plan.alternatives),
-    ):
-        groups = "; ".join(" + ".join(block) for block in blocks)
-        answers = groups if len(blocks) == 1 else f"{'all' if ask == 'all' else 'one'} of {len(blocks)}: {groups}"
-        rows.append([name, written.respondents(needed), textwrap.shorten(answers, WIDTH - 30, placeholder=" …")])
-    return table(rows, right=(1,))
 
 
 def _crosses(crosses: Sequence[Cross]) -> list[str]:
@@ -103,11 +115,22 @@ def _crosses(crosses: Sequence[Cross]) -> list[str]:
             cell = unseen if way.cell is None else written.margin(way.cell, is_share=True)
             alone = ", ".join(f"{line.id} {line.margin_text()}" for line in way.lines)
             mark = " (as written)" if own else ""
-            names = " + ".join(cross.questions)
             rows.append(
-                [f"{names}, {name}{mark}", written.count(cross.cells), written.percent(cross.share, 3), cell, alone]
+                [f"{cross.name}, {name}{mark}", written.count(cross.cells), written.percent(cross.share, 3), cell, alone]
             )
-    return table(rows, right=(1, 2, 3))
+    return [*table(rows, right=(1, 2, 3)), *_prices(crosses)]
+
+
+def _prices(crosses: Sequence[Cross]) -> list[str]:
+    """What it costs to see questions together: a sentence for each wish, one line for all else that might be wished."""
+    wished = [_wrapped("price", f"{cross.name} together: {cross.price_text}") for cross in crosses if cross.is_joint]
+    others = [
+        f"{cross.name} {written.price(cross.price)}{', a gift' if cross.price < 1 else ''}"
+        for cross in crosses
+        if cross.price is not None and not cross.is_joint
+    ]
+    told = "respondents together, in parts of those apart, where a device answers one block"
+    return [*wished, *([_wrapped("price", f"{told}: {'; '.join(others)}")] if others else [])]
 
 
 def _sure(settings: Settings) -> str:

@@ -1,58 +1,93 @@
-"""A survey as it would be with another `ask` or other joint fields: the author's own file, changed and built again."""
+"""The ways to ask the same questions: everything split, the author's own blocks, the best blocks.
+
+Each is the author's own file, changed and built again: with another `ask`, or with other joint fields.
+"""
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from msgspec import Struct
 
 from client.errors import DefinitionError
 from survey_app.authoring import Built, build
-from survey_app.authoring.fields import ASK
 from survey_app.authoring.source import AuthoringError, Node
 from survey_app.plan.forecast import Forecast, enough, forecasts
 from survey_app.plan.settings import Settings
 
+NAMES = {"all": "everything split", "one": "your blocks", "auto": "best blocks"}
+HALF = 0.5  # the share at which most respondents are needed
 
-class Alternative(Struct, frozen=True):
-    """The same questions with some `ask`: their blocks, what they tell, and the respondents for all margins."""
+
+class Way(Struct, frozen=True):
+    """The same questions with one `ask`: their blocks, what they tell, and the respondents for all margins.
+
+    `at_half` is how many those are if all shares are ½, whatever the blocks were made for; `least` is the block that is
+    drawn least often, `fewest` the part of all respondents who answer it.
+    """
 
     ask: str
+    name: str
     blocks: list[list[str]]
+    least: list[str]
+    fewest: float
     respondents: int | None
+    at_half: int | None
     lines: list[Forecast]
+
+
+class Refused(Struct, frozen=True):
+    """A way that these questions do not go, and why."""
+
+    ask: str
+    name: str
+    reason: str
 
 
 def variant(tree: Node, *, ask: str | None = None, joint: Sequence[Sequence[str]] | None = None) -> Built | None:
     """The survey with this `ask`, and with exactly these joint fields; None if it cannot be built."""
+    try:
+        return _built(tree, ask, joint)
+    except (AuthoringError, DefinitionError):
+        return None
+
+
+def _built(tree: Node, ask: str | None, joint: Sequence[Sequence[str]] | None = None) -> Built:
     content = cast(dict[str, Any], tree.plain())
     if ask is not None:
         content["ask"] = ask
     if joint is not None:
         content.pop("joint", None)
         content |= {"joint": [list(group) for group in joint]} if joint else {}
-    try:
-        return build(json.dumps(content, ensure_ascii=False).encode(), json_file=True)
-    except (AuthoringError, DefinitionError):
-        return None
+    return build(json.dumps(content, ensure_ascii=False).encode(), json_file=True)
 
 
-def alternative(built: Built, settings: Settings) -> Alternative:
-    """A survey as one of several to choose from."""
-    lines = forecasts(built.survey, settings)
-    blocks = [[question.id for question in field.questions] for field in built.survey.fields]
-    return Alternative(built.design.ask, blocks, enough(lines), lines)
+def ways(tree: Node, built: Built, settings: Settings) -> tuple[list[Way], list[Refused]]:
+    """The file with each `ask`, its own among them, and those that it cannot have."""
+    found, refused = list[Way](), list[Refused]()
+    for ask, name in NAMES.items():
+        try:
+            found.append(_way(built if ask == built.design.ask else _built(tree, ask), ask, settings))
+        except (AuthoringError, DefinitionError) as error:
+            refused.append(Refused(ask, name, error.reason))
+    return found, refused
 
 
-def alternatives(tree: Node, built: Built, settings: Settings) -> list[Alternative]:
-    """The same file with the other words for `ask`, as far as they make another survey."""
-    found, seen = list[Alternative](), {built.survey.source}
-    for ask in ASK:
-        other = variant(tree, ask=ask)
-        if other and other.survey.source not in seen:
-            seen.add(other.survey.source)
-            found.append(alternative(other, settings))
-    return found
+def _way(built: Built, ask: str, settings: Settings) -> Way:
+    survey, lines = built.survey, forecasts(built.survey, settings)
+    least = min(survey.fields, key=survey.part)
+    half = replace(settings, guess=replace(settings.guess, share=HALF))
+    return Way(
+        ask,
+        NAMES[ask],
+        [[question.id for question in field.questions] for field in survey.fields],
+        [question.id for question in least.questions],
+        float(survey.part(least)),
+        enough(lines),
+        enough(forecasts(survey, half)),
+        lines,
+    )
 
 
 def joint_of(tree: Node) -> list[list[str]]:

@@ -30,7 +30,7 @@ def test_the_command_speaks_json() -> None:
 
 def test_a_small_population_is_all_there_is() -> None:
     found = run(str(ROOT / "examples" / "exam.yaml"), "--population", "300")
-    assert "margin at 300" in found.stdout
+    assert "margins at 300 respondents" in found.stdout
     assert "more than there are" in found.stdout
     one = run("--epsilon", "1", "--margin", "0.05", "--population", "300").stdout
     assert "all 300 together: ±" in one

@@ -14,6 +14,7 @@ from survey_app.plan.estimands import estimands, make_field
 from survey_app.plan.people import Guess
 from survey_app.plan.question import make_question
 from survey_app.plan.survey import plan_survey
+from survey_app.plan.text import survey_page
 from tests.planning import Z, printed, total, two_choices, yes
 
 
@@ -72,10 +73,43 @@ def test_questions_of_two_blocks_are_never_crossed() -> None:
     assert apart.separate.cell is None
     assert apart.joint.cell is not None
     assert apart.price == pytest.approx(2.61, abs=0.005), "options of 30%"
-    assert crossed(3, 3, "1").price is None, "where ε is split, nothing is paid in respondents"
+    assert crossed(3, 3, "1").price == apart.price, "which is that of blocks also where ε is still split"
     merged = crossed(2, 2, "3", ask="auto")
     assert merged.separate == merged.joint, "the best blocks hold them together anyway"
     assert merged.price is not None and merged.price < 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "prices"),
+    [
+        ("yes_no", "yes_no", ("1.24", "0.84", "0.64", "0.56")),
+        ("scale, points: [a, b, c]", "scale, points: [a, b, c]", ("2.58", "1.34", "0.81", "0.61")),
+        ("yes_no", "scale, points: [a, b, c, d, e]", ("3.86", "2.11", "1.18", "0.80")),
+        ("scale, points: [a, b, c, d, e]", "scale, points: [a, b, c, d, e]", ("7.91", "3.80", "1.68", "0.90")),
+    ],
+)  # docs/design.md has the same
+@pytest.mark.parametrize("ask", ["all", "one", "auto"])
+def test_the_price_of_a_wished_pair_is_told(first: str, second: str, prices: tuple[str, ...], ask: str) -> None:
+    for epsilon, price in zip((1, 2, 3, 4), prices, strict=True):
+        source = (
+            f"slug: s\ntitle: S\nepsilon: {epsilon}\nask: {ask}\njoint: [[a, b]]\n"
+            f"questions: [{{id: a, text: '?', type: {first}}}, {{id: b, text: '?', type: {second}}}]"
+        )
+        plan = plan_survey(source.encode())
+        (pair,) = plan.crosses
+        gift = f"costs nothing, {price} of the respondents that they need apart: a gift"
+        cost = f"{price} times the respondents that they need apart"
+        assert pair.price_text == (gift if float(price) < 1 else cost)
+        assert f"price: a + b together: {pair.price_text}" in survey_page(plan)
+
+
+def test_questions_with_an_epsilon_of_their_own_have_no_price() -> None:
+    source = b"slug: s\ntitle: S\njoint: [[a, b]]\nquestions: [%b]" % b", ".join(
+        b"{id: %b, type: yes_no, text: '?', epsilon: 1}" % name for name in (b"a", b"b")
+    )
+    (pair,) = plan_survey(source).crosses
+    assert pair.price is None
+    assert pair.price_text == "they have an ε of their own, and no respondents to share"
 
 
 def test_a_pair_in_a_larger_block_is_crossed_there() -> None:

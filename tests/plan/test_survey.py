@@ -34,19 +34,15 @@ THREE = "slug: s\ntitle: S\nepsilon: 2\nquestions:\n" + "".join(
 
 
 def test_what_ask_would_change_is_what_the_file_with_it_gives() -> None:
-    plans = {ask: planned(f"{THREE}ask: {ask}\n") for ask in ("auto", "one", "all")}
+    plans = {ask: planned(f"{THREE}ask: {ask}\n") for ask in ("all", "one", "auto")}
     for ask, plan in plans.items():
         assert plan.ask == ask
-        assert plan.lines == planned(THREE + f"ask: {ask}\n").lines
-        others = {other.ask: other for other in plan.alternatives}
-        assert set(others) == {"auto", "one", "all"} - {ask}
-        for other, found in others.items():
-            assert (found.lines, found.blocks, found.respondents) == (
-                plans[other].lines,
-                plans[other].blocks,
-                plans[other].respondents,
-            )
+        assert [way.ask for way in plan.ways] == ["all", "one", "auto"]
+        for way in plan.ways:
+            own = plans[way.ask]
+            assert (way.lines, way.blocks, way.respondents) == (own.lines, own.blocks, own.respondents)
     assert plans["auto"].blocks == [["q0", "q1"], ["q2"]]
+    assert plans["all"].ways == plans["one"].ways == plans["auto"].ways
 
 
 def test_the_respondents_of_a_plan_are_those_of_its_design() -> None:
@@ -56,31 +52,22 @@ def test_the_respondents_of_a_plan_are_those_of_its_design() -> None:
         assert planned(source).respondents == build(source.encode()).design.respondents
 
 
-def test_another_ask_is_advised_where_it_saves_a_tenth() -> None:
-    everything, auto = planned(THREE), planned(THREE + "ask: auto\n")
-    (advised,) = [said for said in everything.advice if said.startswith("ask:")]
-    assert advised == (
-        "ask: auto lets each device answer one of 2 blocks of questions, drawn by its own coins, at the same total ε: "
-        f"{auto.respondents:,} respondents for ±5% everywhere, not {everything.respondents:,}. Answers of two blocks "
-        "cannot be crossed"
-    )
-    assert not any(said.startswith("ask:") for said in auto.advice)
-    assert auto.notes == ["these are the blocks that need the fewest respondents"]
+def test_a_remedy_is_the_way_that_is_recommended() -> None:
+    seven, settings = SEVEN.replace("epsilon: 1\n", "epsilon: 1.4\n"), {"respondents": 1000}
+    everything = planned(seven, **settings)
+    assert everything.choice and everything.choice.ask == "auto"
+    (best,) = (way for way in everything.ways if way.ask == "auto")
+    assert f"What helps: ask: auto ({best.lines[0].margin_text()})" in everything.advice[0]
+    assert not any("ask: auto" in said for said in planned(seven + "ask: auto\n", **settings).advice)
 
 
-def test_where_ask_changes_nothing_nothing_is_said() -> None:
-    one = planned("slug: s\ntitle: S\nepsilon: 1\nquestions: [{id: a, type: yes_no, text: '?'}]")
-    assert not one.notes
-    assert not one.alternatives
-    block = planned(THREE.replace("epsilon: 2", "epsilon: 4") + "ask: auto\n")
-    assert block.notes == ["every device answers everything, as one block"]
-    fixed = plan_survey((ROOT / "examples" / "exam.yaml").read_bytes())
-    assert [other.ask for other in fixed.alternatives] == ["auto"], "which is the same as one, and needs fewer"
-
-
-def test_follow_ups_may_be_asked_alone() -> None:
-    plan = plan_survey((ROOT / "tests" / "campus.yaml").read_bytes())
-    assert {other.ask for other in plan.alternatives} == {"auto", "one"}
+def test_more_respondents_are_needed_if_all_shares_are_one_half() -> None:
+    """The blocks and their chances stay those that are published."""
+    plan = planned(THREE)
+    half = planned(THREE, guess=Guess(share=0.5))
+    assert [way.at_half for way in plan.ways] == [way.respondents for way in half.ways]
+    assert [way.at_half for way in plan.ways] == [way.at_half for way in half.ways]
+    assert all((way.at_half or 0) > (way.respondents or 0) for way in plan.ways)
 
 
 def test_a_survey_without_trouble_gets_no_advice() -> None:

@@ -14,16 +14,17 @@ from survey_app.authoring import Built, is_weak
 from survey_app.authoring.faults import check
 from survey_app.explain import chances, written
 from survey_app.plan import guidance
-from survey_app.plan.cross import Cross
+from survey_app.plan.advice import troubles
+from survey_app.plan.estimands import price_of_skipping
 from survey_app.plan.forecast import Forecast, forecasts
 from survey_app.plan.settings import Settings
-from survey_app.plan.survey import plan_built
-from survey_app.plan.variants import Alternative
+from survey_app.plan.survey import SurveyPlan, plan_built
 
 RESPONDENTS = 500
 MARGIN = 0.05
 MOST_RESPONDENTS = 10_000_000
 QUICK_QUESTIONS = 12  # up to so many, everything is worked out at once
+COMPARED_QUESTIONS = 100  # up to so many, at least the three ways to ask them
 
 
 @dataclass(frozen=True)
@@ -38,24 +39,30 @@ class Told:
 
 @dataclass(frozen=True)
 class Part:
-    """A question: its ε, what it tells, and what a device does with an answer."""
+    """A question: its ε, what it tells, what a device does with an answer, and what leaving it out would cost."""
 
     question: Question
     epsilon: Decimal
     figures: list[Told]
     odds: str
+    skipping: str
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """All that is said about a draft for a number of respondents; `more` is None while it was not worked out."""
+    """All that is said about a draft for a number of respondents.
+
+    `plan` is None while it was not worked out, and has neither crossings nor remedies unless it is `thorough`.
+    """
 
     respondents: int
     built: Built
     parts: list[Part]
     guess: str
     weak: bool
-    more: "More | None"
+    plan: SurveyPlan | None
+    thorough: bool
+    hopeless: list[str]
 
     @property
     def total(self) -> Decimal:
@@ -65,18 +72,6 @@ class Outlook:
     def part(self, question: str) -> Part | None:
         """What is said about one question."""
         return next((part for part in self.parts if part.question.id == question), None)
-
-
-@dataclass(frozen=True)
-class More:
-    """What other surveys of the same questions would reach, beside this one, and advice."""
-
-    now: list[Forecast]
-    respondents: int | None
-    alternatives: list[Alternative]
-    crosses: list[Cross]
-    notes: list[str]
-    advice: list[str]
 
 
 @lru_cache(maxsize=32)
@@ -95,16 +90,28 @@ def outlook(source: bytes, respondents: int, everything: bool = False) -> Outloo
             fields[question.id].mechanism.epsilon,
             [_told(planned) for planned in now if planned.id == question.id],
             odds_sentence(fields[question.id]),
+            _skipping(built, question),
         )
         for question in survey.questions
     ]
     total = chances.total(survey)
-    more = None
-    if everything or len(survey.questions) <= QUICK_QUESTIONS:
-        plan = plan_built(content.tree, built, settings)
-        more = More(now, plan.respondents, plan.alternatives, plan.crosses, plan.notes, plan.advice)
+    thorough = everything or len(survey.questions) <= QUICK_QUESTIONS
+    plan = None
+    if thorough or len(survey.questions) <= COMPARED_QUESTIONS:
+        plan = plan_built(content.tree, built, settings, thorough=thorough)
+    hopeless = [f"{planned.id}, {planned.assumption}: {why}" for planned, why in troubles(now, settings)]
     guess = written.at_most(chances.guess(float(total)))
-    return Outlook(respondents, built, parts, guess, is_weak(total), more)
+    return Outlook(respondents, built, parts, guess, is_weak(total), plan, thorough, hopeless)
+
+
+def _skipping(built: Built, question: Question) -> str:
+    """What it costs that a question may be left out; nothing where its author cannot choose."""
+    (item,) = (item for item in built.wishes.items if item.question.id == question.id)
+    if item.design or item.laplace or question.show_if:
+        return ""
+    alone = built.design.ask != "all"
+    (field,) = (field for field in built.survey.fields if question in field.questions)
+    return written.price(price_of_skipping(question, field.mechanism.epsilon, alone=alone))
 
 
 def _told(planned: Forecast) -> Told:

@@ -1,0 +1,116 @@
+"""Which of the three ways to ask a survey is recommended, and why a part is not where it is not.
+
+A part of the questions for each device saves respondents and costs combinations: answers of two blocks come from
+different people. It is not worth that where the saving is small, where every ε is fixed anyway, or where a block would
+be answered by a handful (docs/methods.md §15).
+"""
+
+import math
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from survey_app.authoring import Built
+from survey_app.explain import written
+from survey_app.plan.settings import Settings
+from survey_app.plan.variants import NAMES, Refused, Way
+
+WORTHWHILE = 0.9  # of the respondents may be left, for blocks to be worth their price
+FEWEST = 100  # people whom a block should have
+
+
+class Choice(Struct, frozen=True):
+    """The `ask` that is recommended, empty if none is, and why, in a sentence or two."""
+
+    ask: str
+    why: str
+
+    @property
+    def title(self) -> str:
+        """What is recommended."""
+        return f"recommended: {NAMES[self.ask]}" if self.ask else "not recommended: a part of the questions"
+
+
+def factor(way: Way, split: Way | None) -> float | None:
+    """How many times fewer respondents it takes than if ε were split; None if there is nothing to compare."""
+    if split is None or split.ask == way.ask or not (split.respondents and way.respondents):
+        return None
+    return split.respondents / way.respondents
+
+
+def factor_text(times: float | None) -> str:
+    """The factor in words."""
+    if times is None:
+        return ""
+    if round(times, 2) == 1:
+        return "as many"
+    return f"{written.quantity(max(times, 1 / times))} times {'fewer' if times > 1 else 'more'}"
+
+
+def choose(built: Built, ways: Sequence[Way], refused: Sequence[Refused], settings: Settings) -> Choice | None:
+    """What to recommend; None where there is nothing to choose."""
+    if len(built.survey.questions) == 1:
+        return None
+    by_ask = {way.ask: way for way in ways}
+    split, best = by_ask.get("all"), by_ask.get("auto")
+    if best is None:
+        (why,) = (one.reason for one in refused if one.ask == "auto")
+        return Choice("all", f"each device cannot answer a part of them: {why}")
+    if all(not item.weight for item in built.wishes.items):
+        return Choice(
+            "all" if split else "",
+            "the ε of every question is fixed by its design, so that a part would only be answered by fewer people; "
+            "and on paper nobody could draw one",
+        )
+    if len(best.blocks) == 1:
+        saved = factor_text(factor(best, split))
+        return Choice(
+            "auto",
+            "here they are one block: every device answers everything, randomized together"
+            f"{f', with {saved} respondents' if saved else ''}, and everything can be crossed",
+        )
+    if split and _left(best, split) > WORTHWHILE:
+        return Choice("all", _too_little(best, split, settings))
+    if settings.respondents and best.fewest * settings.respondents < FEWEST:
+        return Choice("", _too_few(best, settings.respondents))
+    return Choice("auto", _worth_it(best, split, settings))
+
+
+def _left(best: Way, split: Way) -> float:
+    """Which part of the respondents the best blocks need, by their margins where no population would do."""
+    if best.respondents and split.respondents:
+        return best.respondents / split.respondents
+    worst, before = (max(line.margin / line.width for line in way.lines) for way in (best, split))
+    return float((worst / before) ** 2)
+
+
+def _everywhere(settings: Settings) -> str:
+    return f"±{written.quantity(100 * (settings.margin or 0))}% everywhere"
+
+
+def _too_little(best: Way, split: Way, settings: Settings) -> str:
+    needed, before = (written.respondents(way.respondents) for way in (best, split))
+    return (
+        f"respondents for {_everywhere(settings)} are {needed} with the best blocks and {before} with everything split: "
+        "too few are saved, since answers of two blocks cannot be combined"
+    )
+
+
+def _too_few(best: Way, respondents: int) -> str:
+    return (
+        f"of {written.count(respondents)} respondents only about {written.count(round(best.fewest * respondents))} "
+        f"would be asked {' + '.join(best.least)}, and a block should have {FEWEST}. From "
+        f"{written.count(math.ceil(FEWEST / best.fewest))} respondents on, or with fewer questions, blocks are better"
+    )
+
+
+def _worth_it(best: Way, split: Way | None, settings: Settings) -> str:
+    times = factor_text(factor(best, split))
+    instead = f", not {written.respondents(split.respondents)}" if split else ""
+    saved = f"{written.respondents(best.respondents)} respondents for {_everywhere(settings)}{instead}"
+    if best.respondents is None:
+        saved = f"so small a population cannot give {_everywhere(settings)}, but blocks come nearer to it"
+    return (
+        f"{saved}{f': {times}' if times else ''}. Each device answers one of {len(best.blocks)} blocks, so that answers "
+        "of two blocks can be compared, but not combined: not for a regression over everything, and not on paper"
+    )
