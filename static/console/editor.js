@@ -120,6 +120,12 @@ document.addEventListener("submit", async (event) => {
 		if (await saveFirst()) await exchange(`${location.pathname}?${query}`);
 		return;
 	}
+	if (form.hasAttribute("data-choice")) {
+		const edit = new URLSearchParams(location.search).get("edit");
+		data.set("back", location.pathname + (edit ? `?edit=${edit}` : ""));
+		if (await saveFirst()) await exchange(form.action, { method: "POST", body: data });
+		return;
+	}
 	if (form.hasAttribute("data-edit") || !dirty) {
 		await exchange(form.action, { method: "POST", body: data });
 		return;
@@ -169,6 +175,16 @@ function toLine(source, line) {
 	source.scrollTop = (source.scrollHeight / lines.length) * Math.max(0, line - 5);
 }
 
+// a choice is made by choosing
+document.addEventListener("change", ({ target }) => {
+	if (target instanceof HTMLInputElement && target.form?.hasAttribute("data-choice")) target.form.requestSubmit();
+});
+
+// what a new question begins with is there to be typed over
+document.addEventListener("focusin", ({ target }) => {
+	if (target instanceof HTMLTextAreaElement && target.dataset.starter === target.value) target.select();
+});
+
 document.addEventListener("input", ({ target }) => {
 	if (!(target instanceof Element) || !draft()?.contains(target)) return;
 	/** @type {HTMLFormElement | null} */
@@ -197,9 +213,16 @@ async function check() {
 		/** @param {string} selector */
 		const take = (selector) => [...page.querySelectorAll(selector)].map((node) => document.adoptNode(node));
 		const open = [...document.querySelectorAll("#beside details[open] > summary")].map((node) => node.textContent);
+		const focused = document.activeElement?.closest("#asking") && document.activeElement?.id;
 		document.getElementById("problems")?.replaceChildren(...take("#problems > *"));
 		for (const node of document.querySelectorAll("#beside > :not(.expect)")) node.remove();
-		expected.form?.after(...take("#beside > :not(.expect)")); // somebody may be typing in that form
+		expected.form?.before(...take("#beside > #asking")); // somebody may be typing in the form between them
+		expected.form?.after(...take("#beside > :not(.expect)"));
+		if (focused) document.getElementById(focused)?.focus();
+		for (const node of take("[data-hint]")) {
+			const hint = document.getElementById(node.getAttribute("data-hint") ?? "");
+			if (hint) hint.textContent = node.textContent;
+		}
 		for (const node of document.querySelectorAll("#beside summary")) {
 			node.parentElement?.toggleAttribute("open", open.includes(node.textContent));
 		}

@@ -26,6 +26,7 @@ slug: {slug}
 title: Untitled survey
 results: private
 epsilon: 4
+ask: auto
 questions: []
 """
 

@@ -34,7 +34,6 @@ SURVEY_TEXTS = (
     "results",
     "max_reports",
     "epsilon",
-    "ask",
 )
 SURVEY_REQUIRED = ("slug", "title")
 MOMENTS = ("opens", "closes")
@@ -53,7 +52,7 @@ def new_question(content: Content, kind: str) -> dict[str, Plain]:
     """A question of this type to begin with."""
     taken = {one.get("id") for one in content.questions if isinstance(one, dict)}
     number = next(i for i in range(1, len(taken) + 2) if f"q{i}" not in taken)
-    return {"id": f"q{number}", "type": kind, "text": "New question", **STARTERS[kind]}
+    return {"id": f"q{number}", "type": kind, "text": "", **STARTERS[kind]}
 
 
 def type_of(question: Plain) -> str | None:

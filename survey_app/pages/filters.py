@@ -45,6 +45,8 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "margin": written.margin,
     "moment": moment,
     "outcome": written.outcome,
+    "price": written.price,
     "raised": raised,
+    "respondents": written.respondents,
     "sentence": sentence,
 }

@@ -28,18 +28,18 @@ class Choice(Struct, frozen=True):
     @property
     def title(self) -> str:
         """What is recommended."""
-        return f"recommended: {NAMES[self.ask]}" if self.ask else "not recommended: a part of the questions"
+        return f"recommended: {NAMES[self.ask]}" if self.ask else "no part is recommended yet"
 
 
-def factor(way: Way, split: Way | None) -> float | None:
-    """How many times fewer respondents it takes than if ε were split; None if there is nothing to compare."""
-    if split is None or split.ask == way.ask or not (split.respondents and way.respondents):
-        return None
-    return split.respondents / way.respondents
+def factor(way: Way, split: Way) -> float | None:
+    """How many times fewer respondents it takes; None where a population is too small for one of them."""
+    return split.respondents / way.respondents if split.respondents and way.respondents else None
 
 
-def factor_text(times: float | None) -> str:
-    """The factor in words."""
+def saving(way: Way, ways: Sequence[Way]) -> str:
+    """How many times fewer respondents it takes than if ε were split, in words; empty for that itself."""
+    split = next((one for one in ways if one.ask == "all"), None)
+    times = None if split is None or split.ask == way.ask else factor(way, split)
     if times is None:
         return ""
     if round(times, 2) == 1:
@@ -63,7 +63,7 @@ def choose(built: Built, ways: Sequence[Way], refused: Sequence[Refused], settin
             "and on paper nobody could draw one",
         )
     if len(best.blocks) == 1:
-        saved = factor_text(factor(best, split))
+        saved = saving(best, ways)
         return Choice(
             "auto",
             "here they are one block: every device answers everything, randomized together"
@@ -72,14 +72,14 @@ def choose(built: Built, ways: Sequence[Way], refused: Sequence[Refused], settin
     if split and _left(best, split) > WORTHWHILE:
         return Choice("all", _too_little(best, split, settings))
     if settings.respondents and best.fewest * settings.respondents < FEWEST:
-        return Choice("", _too_few(best, settings.respondents))
-    return Choice("auto", _worth_it(best, split, settings))
+        return Choice("", _too_few(best, split, settings.respondents))
+    return Choice("auto", _worth_it(best, split, saving(best, ways), settings))
 
 
 def _left(best: Way, split: Way) -> float:
     """Which part of the respondents the best blocks need, by their margins where no population would do."""
-    if best.respondents and split.respondents:
-        return best.respondents / split.respondents
+    if times := factor(best, split):
+        return 1 / times
     worst, before = (max(line.margin / line.width for line in way.lines) for way in (best, split))
     return float((worst / before) ** 2)
 
@@ -91,26 +91,27 @@ def _everywhere(settings: Settings) -> str:
 def _too_little(best: Way, split: Way, settings: Settings) -> str:
     needed, before = (written.respondents(way.respondents) for way in (best, split))
     return (
-        f"respondents for {_everywhere(settings)} are {needed} with the best blocks and {before} with everything split: "
-        "too few are saved, since answers of two blocks cannot be combined"
+        f"respondents for {_everywhere(settings)} are {needed} with the best blocks and {before} with everything "
+        "split: too few are saved, since answers of two blocks cannot be combined"
     )
 
 
-def _too_few(best: Way, respondents: int) -> str:
+def _too_few(best: Way, split: Way | None, respondents: int) -> str:
+    worse = ". Everything split would be less precise still" if split and _left(best, split) < 1 else ""
     return (
         f"of {written.count(respondents)} respondents only about {written.count(round(best.fewest * respondents))} "
-        f"would be asked {' + '.join(best.least)}, and a block should have {FEWEST}. From "
-        f"{written.count(math.ceil(FEWEST / best.fewest))} respondents on, or with fewer questions, blocks are better"
+        f"would be asked {' + '.join(best.least)}, and a block should have {FEWEST}: ask at least "
+        f"{written.count(math.ceil(FEWEST / best.fewest))} people, or fewer questions{worse}"
     )
 
 
-def _worth_it(best: Way, split: Way | None, settings: Settings) -> str:
-    times = factor_text(factor(best, split))
+def _worth_it(best: Way, split: Way | None, times: str, settings: Settings) -> str:
     instead = f", not {written.respondents(split.respondents)}" if split else ""
     saved = f"{written.respondents(best.respondents)} respondents for {_everywhere(settings)}{instead}"
     if best.respondents is None:
         saved = f"so small a population cannot give {_everywhere(settings)}, but blocks come nearer to it"
     return (
-        f"{saved}{f': {times}' if times else ''}. Each device answers one of {len(best.blocks)} blocks, so that answers "
-        "of two blocks can be compared, but not combined: not for a regression over everything, and not on paper"
+        f"{saved}{f': {times}' if times else ''}. Each device answers one of {len(best.blocks)} blocks, so that "
+        "answers of two blocks can be compared, but not combined: not for a regression over everything, and not on "
+        "paper"
     )

@@ -39,6 +39,14 @@ class SurveyPlan(Struct, frozen=True):
     crosses: list[Cross]
     advice: list[str]
 
+    def way(self, ask: str) -> Way | None:
+        """The survey with this `ask`, if it can be made."""
+        return next((way for way in self.ways if way.ask == ask), None)
+
+    def reason(self, ask: str) -> str:
+        """Why it cannot."""
+        return next((one.reason for one in self.refused if one.ask == ask), "")
+
 
 def plan_survey(
     source: bytes, settings: Settings = DEFAULT, *, json_file: bool = False, cross: Sequence[Sequence[str]] = ()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from survey_app.explain import written
 from survey_app.explain.chances import SUSPICION
 from survey_app.plan.advice import TOO_MANY
-from survey_app.plan.choice import factor, factor_text
+from survey_app.plan.choice import saving
 from survey_app.plan.cross import Cross
 from survey_app.plan.guidance import Level
 from survey_app.plan.question import Prospect, SinglePlan
@@ -60,7 +60,6 @@ def survey_page(plan: SurveyPlan) -> str:
 
 def _ways(plan: SurveyPlan, part: str) -> list[str]:
     """How many it takes for all margins each way, and what a device answers in the last of them."""
-    split = next((way for way in plan.ways if way.ask == "all"), None)
     rows = [["respondents for", f"all ±{part}%", "", "at shares of ½", "each device answers"]]
     for way in plan.ways:
         several = "everything" if len(way.blocks) == 1 or way.ask == "all" else f"one of {len(way.blocks)} blocks"
@@ -68,7 +67,7 @@ def _ways(plan: SurveyPlan, part: str) -> list[str]:
             [
                 f"{way.name} (ask: {way.ask})",
                 written.respondents(way.respondents),
-                factor_text(factor(way, split)),
+                saving(way, plan.ways),
                 written.respondents(way.at_half),
                 several + (", as written" if way.ask == plan.ask else ""),
             ]
@@ -116,13 +115,19 @@ def _crosses(crosses: Sequence[Cross]) -> list[str]:
             alone = ", ".join(f"{line.id} {line.margin_text()}" for line in way.lines)
             mark = " (as written)" if own else ""
             rows.append(
-                [f"{cross.name}, {name}{mark}", written.count(cross.cells), written.percent(cross.share, 3), cell, alone]
+                [
+                    f"{cross.name}, {name}{mark}",
+                    written.count(cross.cells),
+                    written.percent(cross.share, 3),
+                    cell,
+                    alone,
+                ]
             )
     return [*table(rows, right=(1, 2, 3)), *_prices(crosses)]
 
 
 def _prices(crosses: Sequence[Cross]) -> list[str]:
-    """What it costs to see questions together: a sentence for each wish, one line for all else that might be wished."""
+    """What it costs to see questions together: a sentence for each wish, one line for what might be wished."""
     wished = [_wrapped("price", f"{cross.name} together: {cross.price_text}") for cross in crosses if cross.is_joint]
     others = [
         f"{cross.name} {written.price(cross.price)}{', a gift' if cross.price < 1 else ''}"

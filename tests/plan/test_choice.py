@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from survey_app.plan.choice import Choice, factor, factor_text
+from survey_app.plan.choice import Choice, saving
 from survey_app.plan.settings import Settings
 from survey_app.plan.spread import Target
 from survey_app.plan.survey import SurveyPlan, plan_survey
@@ -39,7 +39,7 @@ def test_respondents_of_six_mixed_questions(ask: str, epsilon: int, split: int, 
     plan = planned(MIXED, epsilon, ask=ask)
     ways = {way.ask: way for way in plan.ways}
     assert (ways["all"].respondents, ways["auto"].respondents) == (split, best)
-    assert factor_text(factor(ways["auto"], ways["all"])) == f"{times} times fewer"
+    assert saving(ways["auto"], plan.ways) == f"{times} times fewer"
     page = survey_page(plan)
     assert [f"{split:,}" in page, f"{best:,}" in page, f"{times} times fewer" in page] == [True] * 3
     assert max(map(len, page.splitlines())) <= WIDTH
@@ -88,10 +88,10 @@ def test_no_part_where_a_block_would_be_a_handful() -> None:
     plan = planned(yes_no(12), 1, respondents=1000)
     assert plan.choice == Choice(
         "",
-        "of 1,000 respondents only about 83 would be asked q4, and a block should have 100. From 1,201 respondents "
-        "on, or with fewer questions, blocks are better",
+        "of 1,000 respondents only about 83 would be asked q4, and a block should have 100: ask at least 1,201 people, "
+        "or fewer questions. Everything split would be less precise still",
     )
-    assert "not recommended: a part of the questions: of 1,000" in survey_page(plan)
+    assert "no part is recommended yet: of 1,000" in survey_page(plan)
     assert chosen(yes_no(12), 1, respondents=1201).ask == "auto"
     assert chosen(yes_no(12), 1, respondents=1200).ask == ""
 

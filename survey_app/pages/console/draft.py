@@ -17,6 +17,8 @@ from survey_app.authoring.source import Plain
 from survey_app.drafts import form
 from survey_app.pages.access import owner, store
 from survey_app.pages.console.outlook import levels, outlook, respondents_of
+from survey_app.plan.choice import saving
+from survey_app.plan.variants import NAMES
 from survey_app.problems import Problem
 from survey_app.store import StoreError
 
@@ -35,6 +37,13 @@ DESIGN_NAMES = {
     "warner": "Warner, with p",
     "gamma": "gamma, ½ ± g",
     "forced": "forced response",
+}
+ASKS = {
+    "all": "Each person answers every question. Their protection is split among all the answers, so each answer "
+    "carries a lot of noise.",
+    "one": "Each person's device draws one block and asks only that: one question, or one of your joint fields. So "
+    "few answers need less noise.",
+    "auto": "The same, with blocks of questions that are formed so that you need the fewest people.",
 }
 CHANGED = "This was changed in another window, and what you typed was not saved. Save again to put it in its place."
 
@@ -107,8 +116,12 @@ def context(key: int, source: bytes, checked: Checked) -> dict[str, Any]:
         "content": checked.content,
         "title": title if isinstance(title, str) and title.strip() else "Untitled draft",
         "respondents": planned(),
+        "asks": [(ask, name.capitalize(), ASKS[ask]) for ask, name in NAMES.items()],
+        "asked": said.get("ask", "all"),
+        "saving": saving,
         "type_names": TYPE_NAMES,
         "design_names": DESIGN_NAMES,
+        "starters": form.STARTERS,
         "show_question": form.show_question,
         "type_of": form.type_of,
         "part_stamp": part_stamp,

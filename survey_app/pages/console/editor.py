@@ -12,6 +12,7 @@ from flask.typing import ResponseReturnValue
 
 from client.question import TYPES
 from survey_app.authoring.faults import check
+from survey_app.authoring.fields import ASK
 from survey_app.authoring.source import LARGEST_FILE, LARGEST_FORM, AuthoringError
 from survey_app.drafts import edits, form
 from survey_app.drafts.edits import EditError
@@ -25,8 +26,9 @@ blueprint = Blueprint("editor", __name__)
 guard(blueprint)
 
 ACTION = re.compile(r"(save|done|up|down|copy|delete|move):(\d{1,6})|add:(\w+)")
+BACK = re.compile(r"/console/drafts/([0-9]{1,18})(/settings|/yaml|/try|/publish)?(\?edit=[0-9]{1,6})?")
 POSITION = re.compile(r"[0-9]{1,6}")
-NOT_TYPED = ("csrf_token", "stamp", "own", "do", "was", "question", "to")
+NOT_TYPED = ("csrf_token", "stamp", "own", "do", "was", "question", "to", "back")
 
 
 class Changed(Exception):
@@ -130,6 +132,23 @@ def _unsaved(key: int, fields: dict[str, str], why: str) -> ResponseReturnValue:
 # the survey itself
 
 
+@blueprint.post("/console/drafts/<int:key>/ask")
+def choose(key: int) -> ResponseReturnValue:
+    """What each device answers, from any page of the draft; then back to it."""
+    source, fields = draft_of(key), sent()
+    if (ask := fields.get("ask")) not in ASK:
+        raise Problem("malformed_request", "The form does not say what each device answers.")
+    try:
+        if edits.content_of(source).said.get("ask", "all") != ask:
+            source = edits.set_survey(source, {"ask": ask})
+    except (EditError, AuthoringError) as error:
+        return _unsaved(key, fields, str(error))
+    save(key, source)
+    flash("Saved.", "status")
+    back = BACK.fullmatch(fields.get("back", ""))
+    return redirect(back[0] if back and int(back[1]) == key else url_for(".questions", key=key))
+
+
 @blueprint.get("/console/drafts/<int:key>/settings")
 def settings(key: int) -> ResponseReturnValue:
     """Texts, dates, limits, and the budget."""
@@ -219,16 +238,17 @@ def file(key: int) -> Response:
 def live(key: int) -> ResponseReturnValue:
     """What would be said about the draft with what is typed just now; nothing is saved."""
     source, fields = draft_of(key), sent()
+    edited = -1
     try:
         if "source" in fields:
             source = with_text(source, fields["source"])[: LARGEST_FILE + 1]
         elif "question" in fields:
-            source, _ = with_question(source, fields)
+            source, edited = with_question(source, fields)
         else:
             source = with_settings(source, fields)
     except (Changed, EditError, AuthoringError):
         return Response(status=204)
-    return page("live", key, source)
+    return page("live", key, source, edited=edited)
 
 
 @blueprint.route("/console/drafts/<int:key>/delete", methods=["GET", "POST"])

@@ -12,9 +12,9 @@ from survey_app.authoring import Built
 from survey_app.authoring.faults import check
 from survey_app.explain import chances, written
 from survey_app.pages.access import owner, store
-from survey_app.pages.console.draft import draft_of, page
+from survey_app.pages.console.draft import draft_of, page, planned
 from survey_app.pages.console.guard import guard
-from survey_app.pages.console.outlook import respondents_of
+from survey_app.pages.console.outlook import outlook, respondents_of
 from survey_app.pages.form.explain import explained
 from survey_app.pages.form.form import frame_of
 from survey_app.simulate.trial import Line, Tried, try_out
@@ -130,7 +130,7 @@ def review(key: int) -> ResponseReturnValue:
 def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
     built = check(source).built
     there = store().newest(built.survey.slug) if built else None
-    warnings = list(built.advice) if built else []
+    warnings = _warnings(built, source)
     if built and built.terms.closes and built.terms.closes <= now():
         warnings.append("closes lies in the past: the survey would be closed from the start")
     return page(
@@ -149,6 +149,12 @@ def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
     )
 
 
+def _warnings(built: Built | None, source: bytes) -> list[str]:
+    """What its author has to have read: a weak ε, and figures that will say nothing of so many respondents."""
+    ahead = outlook(source, planned())
+    return [*built.advice, *ahead.hopeless] if built and ahead else []
+
+
 @blueprint.post("/console/drafts/<int:key>/publish")
 def publish(key: int) -> ResponseReturnValue:
     """Publish exactly what was shown."""
@@ -156,7 +162,7 @@ def publish(key: int) -> ResponseReturnValue:
     built = check(source).built
     if built is None or request.form.get("digest") != built.survey.digest:
         return _review(key, source, "The draft was changed meanwhile. This is what would be published now.")
-    if built.advice and "advised" not in request.form:
+    if _warnings(built, source) and "advised" not in request.form:
         return _review(key, source, "Read the advice and tick that you did.")
     try:
         store().add_survey(

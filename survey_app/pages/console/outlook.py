@@ -1,7 +1,7 @@
 """What stands beside the editor: what the chosen ε costs in precision, and what it means for a respondent.
 
-The numbers are those of `survey_app.plan` and `survey_app.explain`. What another `ask` or randomizing together would
-buy takes seconds for a long survey, so there it is worked out only when somebody wants it.
+The numbers are those of `survey_app.plan` and `survey_app.explain`. What would help a question, or randomizing some
+together, takes seconds for a long survey, so there it is worked out only when somebody wants it.
 """
 
 from dataclasses import dataclass
@@ -28,22 +28,12 @@ COMPARED_QUESTIONS = 100  # up to so many, at least the three ways to ask them
 
 
 @dataclass(frozen=True)
-class Told:
-    """One figure of a question, in words."""
-
-    figure: str
-    margin: str
-    enough: str  # respondents for a margin of 5 points, or of 5% of the range
-    hopeless: bool  # the interval can be as wide as all that is possible
-
-
-@dataclass(frozen=True)
 class Part:
-    """A question: its ε, what it tells, what a device does with an answer, and what leaving it out would cost."""
+    """A question: its ε, its first margin, what a device does with an answer, and what leaving it out would cost."""
 
     question: Question
     epsilon: Decimal
-    figures: list[Told]
+    margin: str
     odds: str
     skipping: str
 
@@ -57,6 +47,7 @@ class Outlook:
 
     respondents: int
     built: Built
+    lines: list[Forecast]
     parts: list[Part]
     guess: str
     weak: bool
@@ -88,7 +79,7 @@ def outlook(source: bytes, respondents: int, everything: bool = False) -> Outloo
         Part(
             question,
             fields[question.id].mechanism.epsilon,
-            [_told(planned) for planned in now if planned.id == question.id],
+            next(planned for planned in now if planned.id == question.id).margin_text(),
             odds_sentence(fields[question.id]),
             _skipping(built, question),
         )
@@ -101,7 +92,7 @@ def outlook(source: bytes, respondents: int, everything: bool = False) -> Outloo
         plan = plan_built(content.tree, built, settings, thorough=thorough)
     hopeless = [f"{planned.id}, {planned.assumption}: {why}" for planned, why in troubles(now, settings)]
     guess = written.at_most(chances.guess(float(total)))
-    return Outlook(respondents, built, parts, guess, is_weak(total), plan, thorough, hopeless)
+    return Outlook(respondents, built, now, parts, guess, is_weak(total), plan, thorough, hopeless)
 
 
 def _skipping(built: Built, question: Question) -> str:
@@ -112,11 +103,6 @@ def _skipping(built: Built, question: Question) -> str:
     alone = built.design.ask != "all"
     (field,) = (field for field in built.survey.fields if question in field.questions)
     return written.price(price_of_skipping(question, field.mechanism.epsilon, alone=alone))
-
-
-def _told(planned: Forecast) -> Told:
-    enough = written.respondents(planned.respondents)
-    return Told(planned.assumption, planned.margin_text(), enough, planned.says_nothing)
 
 
 @cache

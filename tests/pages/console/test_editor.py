@@ -10,8 +10,6 @@ from flask.testing import FlaskClient
 
 from survey_app.authoring.source import LARGEST_FILE
 from survey_app.drafts import edits
-from survey_app.plan.settings import Settings
-from survey_app.plan.survey import plan_survey
 from survey_app.store import Store, StoreError
 from tests.browser import CAMPUS
 from tests.console import EVIL, EXAM, change, draft, kept, post, stamp, upload
@@ -188,62 +186,6 @@ def test_what_another_window_changed_is_not_overwritten_without_a_question(ada: 
     assert post(ada, f"/console/drafts/{key}/settings", title="Mine again").status_code == 409
 
 
-def test_the_numbers_beside_the_editor_are_those_of_the_plan(ada: FlaskClient) -> None:
-    source = CAMPUS.read_bytes().replace(b"epsilon: 8", b"epsilon: 7")
-    key = draft(ada, source)
-    plan = plan_survey(source, Settings(respondents=750, margin=0.05))
-    page = re.sub(
-        r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", ada.get(f"/console/drafts/{key}?respondents=750").text))
-    )
-    assert "For you, with 750 respondents" in page
-    for line in plan.lines:
-        assert f"{line.margin_text()} {line.assumption}" in page
-        assert f"{line.respondents:,}" in page
-    for one in plan.advice:
-        assert one in page
-    assert "at most 99 in 100" in page  # 1/(1 + 19 e^-7) = 0.983, rounded up
-    assert "help + fair joint now" in page
-    assert "For you, with 750 respondents" in unescape(ada.get(f"/console/drafts/{key}/settings").text)  # remembered
-    alone = draft(ada, EXAM)
-    assert "at most 1 in 7" in re.sub(r"<[^>]+>", "", ada.get(f"/console/drafts/{alone}").text)  # docs/methods.md §13
-    several = b"slug: s\ntitle: T\nepsilon: 2\nquestions:\n" + b"".join(
-        b"  - {id: q%d, type: yes_no, text: Q}\n" % i for i in range(10)
-    )
-    asked = unescape(re.sub(r"<[^>]+>", " ", ada.get(f"/console/drafts/{draft(ada, several)}").text))
-    asked = re.sub(r"\s+", " ", asked)
-    assert "ask: auto : each device answers one of 5 blocks" in asked
-    needed = {known.ask: known.respondents for known in plan_survey(several).alternatives}
-    assert (
-        f"{needed['auto']:,} respondents for ±5% everywhere; as it is, {plan_survey(several).respondents:,}." in asked
-    )
-    assert "ask: one : each device answers one of 10 fields" in asked
-
-
-def test_what_a_device_answers_is_one_of_three_choices(ada: FlaskClient) -> None:
-    key = draft(ada, CAMPUS.read_bytes())
-    path = f"/console/drafts/{key}/settings"
-    page = ada.get(path).text
-    offered = re.search(r'<select name="ask".*?</select>', page, re.DOTALL)
-    assert offered
-    assert re.findall(r'value="(\w*)"', offered[0]) == ["", "auto", "one"]
-    assert 'value="" selected' in offered[0]
-    for word in ("auto", "one", "all"):
-        post(ada, path, ask=word)
-        assert edits.content_of(kept(ada, key)).said["ask"] == word
-        chosen = re.search(r'<select name="ask".*?</select>', ada.get(path).text, re.DOTALL)
-        assert chosen
-        assert re.findall(r'value="(\w*)"', chosen[0]) == ["all", "auto", "one"]
-        assert f'value="{word}" selected' in chosen[0]
-        assert ("<p>Each device answers one of" in ada.get(f"/console/drafts/{key}").text) == (word != "all")
-
-
-def test_an_ask_of_old_is_told_the_three_words(ada: FlaskClient) -> None:
-    key = draft(ada, EXAM.replace(b"questions:", b"ask: 2\nquestions:", 1))
-    page = unescape(ada.get(f"/console/drafts/{key}/settings").text)
-    assert "ask is a word: auto" in page
-    assert '<option value="2" selected>2</option>' in page
-
-
 def test_checking_saves_nothing(ada: FlaskClient) -> None:
     key = draft(ada, CAMPUS.read_bytes())
     path = f"/console/drafts/{key}/check"
@@ -296,7 +238,11 @@ def test_a_hundred_questions_and_a_thousand_options_stay_handy(ada: FlaskClient)
     first = edits.content_of(kept(ada, key)).questions[0]
     assert isinstance(first, dict)
     assert len(first["options"]) == 1001
-    assert "Work out what <code>ask</code>" in ada.get(f"/console/drafts/{key}").text
+    page = ada.get(f"/console/drafts/{key}").text
+    assert "Work out what joint fields would buy, and advice" in page
+    assert "people" in page.partition('id="ask-auto"')[2].partition("</label>")[0], (
+        "the three ways are compared at once"
+    )
 
 
 def test_a_draft_that_is_gone_says_so(store: Store, ada: FlaskClient) -> None:

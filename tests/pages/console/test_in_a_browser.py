@@ -58,6 +58,78 @@ def test_a_survey_of_all_types_is_written_and_published_in_a_browser(site: Site,
         assert complaints(device) == []
 
 
+SEVERAL = b"slug: s\ntitle: T\nepsilon: 2  # kept\nquestions:\n" + b"".join(
+    b"  - {id: q%d, type: yes_no, text: Q%d}\n" % (i, i) for i in range(6)
+)
+
+
+def test_what_each_person_answers_is_chosen_by_keyboard_and_nothing_typed_is_lost(site: Site, browser: Browser) -> None:
+    user = named(site.store, "ada")
+    key = site.store.save_draft(user.key, SEVERAL)
+    with visit(browser, **DESKTOP) as device:
+        enter(device, site)
+        page = device.open(f"{site.origin}/console/drafts/{key}?edit=1")
+        expect(page.locator("label[for=ask-all]")).to_contain_text("13,948 people")
+        page.fill("#q1-text", "Did you?")
+        page.locator("#ask-all").focus()
+        page.keyboard.press("ArrowUp")  # around to the last
+        page.wait_for_selector("#ask-auto:checked:focus")
+        page.wait_for_selector("#said:has-text('Saved.')")
+        expect(page.locator("#q1-text")).to_have_value("Did you?")
+        expect(page.locator("#q1 h3")).to_have_text("Did you?")
+        expect(page.locator("td.now").first).to_have_text(re.compile("±11.5"))
+        assert page.url.endswith(f"/console/drafts/{key}?edit=1")
+        found = site.store.draft(user.key, key)
+        assert found is not None
+        assert found.source == SEVERAL.replace(b"# kept\n", b"# kept\nask: auto\n").replace(
+            b"text: Q1", b"text: Did you?"
+        )
+        page.get_by_role("link", name="2 Settings").click()
+        page.fill("#s-epsilon", "4")
+        expect(page.locator("label[for=ask-auto]")).to_contain_text("739 people")  # while one types
+        page.get_by_label("Your blocks").check()
+        expect(page.locator("#ask-one")).to_be_checked()
+        expect(page.locator("#s-epsilon")).to_have_value("4")
+        expect(page.locator("label[for=ask-one]")).to_contain_text("1,651 people")
+        assert complaints(device) == []
+
+
+def test_the_text_of_a_new_question_is_what_is_typed_at_once(site: Site, browser: Browser) -> None:
+    with visit(browser, **DESKTOP) as device:
+        page = enter(device, site)
+        press(page, "Start empty")
+        page.wait_for_selector("text=No questions yet")
+        press(page, "One of several")
+        page.wait_for_selector("#q0.open textarea:focus")
+        page.keyboard.type("Which one?")
+        expect(page.locator("#q0-text")).to_have_value("Which one?")
+        page.locator("#q0-options").focus()
+        page.keyboard.type("red")
+        page.keyboard.press("Enter")
+        page.keyboard.type("green")
+        expect(page.locator("#q0-options")).to_have_value("red\ngreen")
+        page.locator("#q0-id").focus()
+        page.locator("#q0-options").focus()
+        page.keyboard.press("Control+End")
+        page.keyboard.type("ish")
+        expect(page.locator("#q0-options")).to_have_value("red\ngreenish")  # one's own words are not typed over
+        expect(page.locator("#q0-optional-hint")).to_contain_text("times the respondents")  # since it is a survey now
+        assert complaints(device) == []
+
+
+def test_nothing_beside_the_editor_hides_in_a_scroll_of_its_own(site: Site, browser: Browser) -> None:
+    key = site.store.save_draft(named(site.store, "ada").key, SEVERAL)
+    with visit(browser, **DESKTOP) as device:
+        enter(device, site)
+        page = device.open(f"{site.origin}/console/drafts/{key}?respondents=200")
+        page.wait_for_selector("#advice")
+        assert page.evaluate(
+            "(() => { const one = document.getElementById('beside'); return one.scrollHeight <= one.clientHeight + 1 })()"
+        )
+        top, beside = page.locator(".editing").bounding_box(), page.locator("#beside").bounding_box()
+        assert top and beside and beside["y"] == top["y"]
+
+
 def test_the_preview_is_the_real_form_and_sends_and_keeps_nothing(site: Site, browser: Browser) -> None:
     user = named(site.store, "ada")
     key = site.store.save_draft(user.key, EXAM)
@@ -95,12 +167,18 @@ def test_everything_works_without_scripts(site: Site, browser: Browser) -> None:
         page.fill("#s-epsilon", "3")
         page.get_by_role("button", name="Save").click()
         expect(page.locator("body")).to_contain_text(re.compile("ε.=.3"))
+        page.get_by_label("Your blocks").check()
+        page.get_by_role("button", name="Use this").click()
+        expect(page.get_by_label("Your blocks")).to_be_checked()
+        page.fill("#respondents", "60")
+        page.get_by_role("button", name="Work it out").click()
         page.get_by_role("link", name="3 YAML").click()
-        expect(page.locator("#source")).to_have_value(re.compile("What helped you?"))
+        expect(page.locator("#source")).to_have_value(re.compile(r"ask: one\n(.|\n)*What helped you?"))
         page.get_by_role("link", name="5 Try it").click()
         page.get_by_role("button", name="Let them answer").click()
         expect(page.locator("body")).to_contain_text("intervals hold")
         page.get_by_role("link", name="6 Publish").click()
+        page.get_by_label("I have read it").check()  # of sixty respondents nothing is learnt
         page.get_by_role("button", name="Publish").click()
         page.wait_for_url(re.compile("/console/campus-[0-9a-f]{6}$"))
         slug = page.url.rpartition("/")[2]
