@@ -1,24 +1,228 @@
-"""How good and how quick the search for blocks is: `python -m benchmarks.design`.
+"""What a design saves, and how good the search for blocks is: `python -m benchmarks.design` writes docs/design.md.
 
-Surveys of mixed questions, with follow-ups, optional ones and weights. Up to twelve units all partitions are compared
-too: the last column is what the search needs in parts of the best, at worst.
+Respondents are those at which every main figure of a survey has its margin, ±5% of its range at 95% confidence, for the
+people whom authoring imagines. The tables of the page are exact, and the surveys on which the search is compared with
+all partitions are drawn from a stated seed, so that the page comes out the same each time. `--search` prints the same
+comparison for new surveys, larger ones too, with the seconds it takes.
 """
 
 import json
+import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
 
 from survey_app.authoring import build
-from survey_app.authoring.design import Prices, best_blocks, unit_orders
+from survey_app.authoring.design import (
+    MARGIN,
+    RESPONDENTS,
+    Asked,
+    Design,
+    Prices,
+    best_blocks,
+    best_way,
+    joint_price,
+    unit_orders,
+)
 from survey_app.authoring.fields import Wishes
+from survey_app.authoring.imagined import OPTION, SKIPPING, YES
 from survey_app.authoring.partition import by_search, exactly
+from survey_app.explain import written
+from survey_app.plan.question import make_question
+from survey_app.plan.survey import plan_survey
+
+DOCS = Path(__file__).parent.parent / "docs" / "design.md"
+EPSILONS = (1, 2, 3, 4, 6)
+QUESTIONS = (3, 6, 9, 12)
+MIXED_EPSILONS = (1, 2, 4)
+OPTIONS = 10
+PAIR_EPSILONS = (1, 2, 3, 4)
+SEED, COMPARED, UNITS = 15, 60, 10
+
+MIXED: Sequence[dict[str, Any]] = (
+    {"id": "yes", "type": "yes_no", "text": "?"},
+    {"id": "why", "type": "choice", "text": "?", "options": [*"abcd"], "show_if": {"question": "yes", "is": ["yes"]}},
+    {"id": "scale", "type": "scale", "text": "?", "points": [*"abcde"]},
+    {"id": "several", "type": "multiple", "text": "?", "options": [*"abcd"]},
+    {"id": "hours", "type": "number", "text": "?", "min": "0", "max": "24", "step": "0.1"},
+    {"id": "maybe", "type": "choice", "text": "?", "options": [*"abc"], "optional": "true"},
+)
+PAIRS: dict[str, tuple[tuple[str, int | None], tuple[str, int | None]]] = {
+    "yes or no, yes or no": (("yes_no", None), ("yes_no", None)),
+    "3 points, 3 points": (("scale", 3), ("scale", 3)),
+    "yes or no, 5 points": (("yes_no", None), ("scale", 5)),
+    "5 points, 5 points": (("scale", 5), ("scale", 5)),
+}
+SKIPPED: dict[str, tuple[str, int | None]] = {
+    "yes or no": ("yes_no", None),
+    "one of 3": ("choice", 3),
+    "a scale of 5": ("scale", 5),
+    "several of 4": ("multiple", 4),
+    "a number": ("number", None),
+}
+
+HEAD = f"""# How many respondents a design needs
+
+Made by `python -m benchmarks.design`. Numbers are respondents until every main figure has a margin of
+±{100 * MARGIN:g}% of its range, at 95% confidence: a yes at {YES:.0%}, an option at {OPTION:.0%}, the mean of a scale
+or of a number that are spread evenly. ε is that of the whole survey: what a person gives away is the same whatever the
+design.
+
+- *Everything split* (`ask: all`): each device answers everything, and ε is split among the questions.
+- *One question* (`ask: one`): each device answers one question at the full ε.
+- *Best blocks* (`ask: auto`): each device answers one block of questions, randomized together at the full ε; the blocks
+  are those that need the fewest, and each is drawn in proportion to its need.
+
+[authoring.md](authoring.md) tells how blocks are found, [methods.md](methods.md) §15 has the formulas, and
+`candor plan` ([planning.md](planning.md)) the numbers of your own file; it counts with the published chances, which are
+whole millionths, and may say one respondent more.
+"""
+YES_OR_NO = """## Yes or no
+
+Everything split / one question / **best blocks**.
+"""
+SIX = """## Six mixed questions
+
+Yes or no, a follow-up of four options, a scale of five points, several of four options, a number, an optional choice of
+three. *All shares ½* is what the same blocks take if half of the people say yes to everything, and so see the
+follow-up. *The hardest alone* is what the most demanding of the six needs in a survey of its own.
+"""
+SIX_HEAD = [
+    "ε", "everything split", "one question", "best blocks", "", "best blocks, all shares ½", "the hardest alone"
+]  # fmt: skip
+SEVERAL = """## Several of ten options
+
+One question, of which each device answers for some options.
+"""
+TOGETHER = """## The price of a pair
+
+Respondents of two questions that are randomized together, in parts of those that they need apart. Below 1 the cross-tab
+is a gift: it costs nothing, and saves some.
+"""
+LEFT_OUT = """## The price of `optional`
+
+Respondents of a question that may be left out, and is by one in ten, in parts of those that it needs otherwise; asked
+alone.
+"""
+SEARCH = f"""## The search
+
+Up to ten units all partitions are compared. Above, a search finds the blocks; here it is held against all partitions of
+{UNITS} mixed questions with follow-ups, optional ones and weights (seed {SEED}).
+`python -m benchmarks.design --search` draws new ones, and larger ones.
+"""
+
+
+def designs(questions: Sequence[dict[str, Any]], epsilon: float) -> dict[str, Design]:
+    """The designs of a survey of these questions, by the word for `ask`."""
+    return build(_file(questions, epsilon), json_file=True).designs
+
+
+def _file(questions: Sequence[dict[str, Any]], epsilon: float, ask: str = "auto") -> bytes:
+    said = {"slug": "s", "title": "S", "epsilon": str(epsilon), "ask": ask, "questions": list(questions)}
+    return json.dumps(said).encode()
+
+
+def table(text: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A section with its table, in Markdown."""
+    lines = "".join(f"| {' | '.join(one)} |\n" for one in (head, ["---"] * len(head), *rows))
+    return f"{text}\n{lines}"
+
+
+def _at(epsilons: Sequence[int]) -> list[str]:
+    return [f"ε = {epsilon}" for epsilon in epsilons]
+
+
+def page() -> str:
+    """The whole page."""
+    parts = (HEAD, yes_or_no(), mixed(), drawn(), pairs(), skipping(), compared())
+    return "\n".join(parts)
+
+
+def yes_or_no() -> str:
+    rows = []
+    for count in QUESTIONS:
+        questions = [{"id": f"q{i}", "type": "yes_no", "text": "?"} for i in range(count)]
+        found = [designs(questions, epsilon) for epsilon in EPSILONS]
+        rows.append([str(count), *(_three(one) for one in found)])
+    return table(YES_OR_NO, ["questions", *_at(EPSILONS)], rows)
+
+
+def _three(found: dict[str, Design]) -> str:
+    split, one, best = (written.count(found[ask].respondents) for ask in ("all", "one", "auto"))
+    return f"{split} / {one} / **{best}**"
+
+
+def mixed() -> str:
+    rows = []
+    for epsilon in MIXED_EPSILONS:
+        found = designs(MIXED, epsilon)
+        split, one, best = (found[ask].respondents for ask in ("all", "one", "auto"))
+        hardest = max(designs([one], epsilon)["auto"].respondents for one in MIXED if "show_if" not in one)
+        half = plan_survey(_file(MIXED, epsilon), json_file=True).way("auto")
+        counts = [split, one, best]
+        rows.append(
+            [
+                str(epsilon),
+                *(written.count(count) for count in counts),
+                f"{written.quantity(split / best)} times fewer",
+                written.respondents(half.at_half if half else None),
+                written.count(hardest),
+            ]
+        )
+    return table(SIX, SIX_HEAD, rows)
+
+
+def drawn() -> str:
+    question = make_question("multiple", options=OPTIONS)
+    ways = [best_way(question, 1.0, math.exp(epsilon)) for epsilon in EPSILONS]
+    rows = [
+        ["options drawn by a device", *(str(way.draw) for way in ways)],
+        ["respondents", *(written.count(math.ceil(RESPONDENTS * way.variance)) for way in ways)],
+    ]
+    return table(SEVERAL, ["", *_at(EPSILONS)], rows)
+
+
+def pairs() -> str:
+    rows = []
+    for name, pair in PAIRS.items():
+        made = [make_question(kind, options=options) for kind, options in pair]
+        asked = [Asked(replace(question, id=f"q{i}"), i, 1.0, 1.0) for i, question in enumerate(made)]
+        rows.append([name, *(written.price(joint_price(asked, epsilon)) for epsilon in PAIR_EPSILONS)])
+    return table(TOGETHER, ["", *_at(PAIR_EPSILONS)], rows)
+
+
+def skipping() -> str:
+    rows = []
+    for name, (kind, options) in SKIPPED.items():
+        plain, optional = (make_question(kind, options=options, optional=optional) for optional in (False, True))
+        prices = []
+        for epsilon in PAIR_EPSILONS:
+            odds = math.exp(epsilon)
+            prices.append(best_way(optional, 1 - SKIPPING, odds).variance / best_way(plain, 1.0, odds).variance)
+        rows.append([name, *(written.price(price) for price in prices)])
+    return table(LEFT_OUT, ["", *_at(PAIR_EPSILONS)], rows)
+
+
+def compared() -> str:
+    """The search beside all partitions, on surveys of a stated seed."""
+    rows = []
+    for epsilon in (1, 2, 4, 6):
+        rng = np.random.default_rng([SEED, epsilon])
+        ratios = [ratio(build(survey(UNITS, epsilon, rng), json_file=True).wishes, epsilon) for _ in range(COMPARED)]
+        best = sum(one < 1 + 1e-9 for one in ratios)
+        rows.append([str(epsilon), f"{best} of {COMPARED}", f"{max(ratios):.4f}"])
+    return table(SEARCH, ["ε", "as good as the best", "worst, in parts of the best"], rows)
+
+
+# random surveys
 
 SIZES = (10, 12, 20, 40, 60)
 MOST_COMPARED = 12
-EPSILONS = (1, 2, 4, 6)
 SURVEYS, QUICK_SURVEYS = 8, 1
 
 KINDS: Sequence[dict[str, object]] = (
@@ -45,8 +249,7 @@ def survey(count: int, epsilon: int, rng: np.random.Generator) -> bytes:
         if rng.random() < 0.2:
             one["weight"] = str(rng.choice([0.5, 2, 3]))
         questions.append(one)
-    said = {"slug": "s", "title": "S", "epsilon": str(epsilon), "ask": "one", "questions": questions}
-    return json.dumps(said).encode()
+    return _file(questions, epsilon, "one")
 
 
 def ratio(wishes: Wishes, epsilon: int) -> float:
@@ -59,16 +262,14 @@ def ratio(wishes: Wishes, epsilon: int) -> float:
     )
 
 
-@click.command()
-@click.option("--quick", is_flag=True, help="One survey of each kind.")
-def main(quick: bool) -> None:
-    """Print the table."""
+def search(quick: bool) -> None:
+    """Print how good and how quick the search is on new surveys."""
     rng = np.random.default_rng()
     count = QUICK_SURVEYS if quick else SURVEYS
     print(f"Designs: {count} random surveys of each size and ε; medians, and the longest time and the worst ratio")
     print(f"{'questions':>9}{'ε':>4}{'split':>12}{'one':>10}{'auto':>9}{'blocks':>8}{'seconds':>9}{'search/best':>13}")
     for size in SIZES:
-        for epsilon in EPSILONS:
+        for epsilon in (1, 2, 4, 6):
             rows, ratios = [], []
             for _ in range(count):
                 built = build(survey(size, epsilon, rng), json_file=True)
@@ -86,6 +287,19 @@ def main(quick: bool) -> None:
             print(
                 f"{size:>9}{epsilon:>4}{split:>12,.0f}{one:>10,.0f}{auto:>9,.0f}{several:>8.0f}{longest:>9.3f}{worst:>13}"
             )
+
+
+@click.command()
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=DOCS, help="The page; docs/design.md.")
+@click.option("--search", "searching", is_flag=True, help="Instead: how good and quick the search is, on new surveys.")
+@click.option("--quick", is_flag=True, help="With --search: one survey of each kind.")
+def main(out: Path, searching: bool, quick: bool) -> None:
+    """Write the page of designs, or print how good the search is."""
+    if searching:
+        search(quick)
+    else:
+        out.write_text(page(), encoding="utf-8")
+        print(out)
 
 
 if __name__ == "__main__":

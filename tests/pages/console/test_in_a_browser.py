@@ -73,8 +73,7 @@ def test_what_each_person_answers_is_chosen_by_keyboard_and_nothing_typed_is_los
         page.fill("#q1-text", "Did you?")
         page.locator("#ask-all").focus()
         page.keyboard.press("ArrowUp")  # around to the last
-        page.wait_for_selector("#ask-auto:checked:focus")
-        page.wait_for_selector("#said:has-text('Saved.')")
+        page.wait_for_selector("body:has(#ask-auto:checked:focus) #said:has-text('Saved.')")
         expect(page.locator("#q1-text")).to_have_value("Did you?")
         expect(page.locator("#q1 h3")).to_have_text("Did you?")
         expect(page.locator("td.now").first).to_have_text(re.compile("±11.5"))

@@ -31,7 +31,7 @@ def author(page: Page) -> None:
     page.fill("#s-title", "All types")
     page.fill("#s-slug", "all-types")
     page.get_by_label("Everything split").check()  # what was typed is saved first
-    page.wait_for_selector("#said:has-text('Saved.')")
+    page.wait_for_selector("body:has(#ask-all:checked) #said:has-text('Saved.')")
     page.get_by_role("link", name="6 Publish").click()
     page.wait_for_selector("h1:has-text('All types')")
     page.get_by_role("button", name="Publish").click()
