@@ -21,6 +21,9 @@ def test_the_command_speaks_json() -> None:
     assert [line["id"] for line in found["lines"]] == ["cheated", "help", "hours"]
     assert found["settings"]["respondents"] == 500
     assert found["lines"][0]["respondents"] == 1399
+    assert [way["ask"] for way in found["ways"]] == ["all", "one", "auto"]
+    assert found["ways"][0]["lines"] == found["lines"]
+    assert found["choice"]["ask"] == "all"
     single = json.loads(run("--epsilon", "1", "--margin", "5%", "--json").stdout)
     assert single["outlooks"][0]["precision"] == {"respondents": 1661, "margin": 0.05}
     levels = json.loads(run("--guidance", "--json").stdout)
