@@ -151,7 +151,7 @@ COUNT = click.IntRange(2, 10**12)
 def plan_command(ctx: click.Context, /, file: Path | None, **options: Any) -> None:
     """How many respondents a margin takes, before a survey is launched.
 
-    For a survey FILE: the respondents of three ways to ask it, every question's margins, what a joint field costs, advice.
+    For a survey FILE: how many each of three ways to ask it needs, all margins, what joint fields cost, and advice.
     For one question: --epsilon with --margin or --respondents. --guidance prints a table of ε and its price.
     """
     given = {name for name in options if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
