@@ -15,13 +15,12 @@ import { chance, epsilon, say, strings } from "./strings.js";
 
 // in the browser's storage, beside the ledger
 const LIMIT = "candor-limit/1";
-// where a suspicion of 1 in 20 becomes 1 in 2: no longer something that never proves anything
+// where a suspicion of 1 in 20 becomes 1 in 2
 const EVEN = Math.log(19);
 // with its pin and invitation
 const url = location.href;
 const root = /** @type {HTMLElement} */ (document.getElementById("form"));
 const status = /** @type {HTMLElement} */ (document.getElementById("status"));
-// what happens to answers: to any until a field is drawn, then to these
 const told = document.getElementById("promise");
 const general = told ? [...told.children] : [];
 const isOpen = root.dataset.state === "open";

@@ -1,4 +1,4 @@
-// What the device does to an answer, told in this survey's own numbers, to somebody who has never heard of ε.
+// What the device does to an answer, in this survey's own numbers.
 
 import { Geometric } from "/client/js/mechanism.js";
 import { blind, digitLabel, oddsSentence } from "/client/js/words.js";
@@ -11,7 +11,7 @@ import { epsilon, language, say, speech } from "./strings.js";
 const MOST_LISTED = 5; // values that a number may be rounded to
 
 /**
- * One field, in words: how its numbers are rounded, and what chance does then.
+ * How the numbers of a field are rounded, and what chance does then.
  * @param {Field} field
  */
 export function explain(field) {
@@ -32,7 +32,7 @@ function rounding(question) {
 }
 
 /**
- * Before the first question: what the device does to the answers; nothing if it has no common words.
+ * For the first screen; nothing if all these fields have no common words.
  * @param {Field[]} fields
  */
 export function dice(fields) {
@@ -41,7 +41,7 @@ export function dice(fields) {
 }
 
 /**
- * Several fields: the one that sends the truth most often, if all of them draw blindly otherwise.
+ * The field that sends the truth most often, if all of them draw blindly otherwise.
  * @param {Field[]} fields
  */
 function atMost(fields) {
@@ -51,7 +51,6 @@ function atMost(fields) {
 }
 
 /**
- * The odds of a field, for those who want to know more.
  * @param {Survey} survey
  * @param {Field} field
  */

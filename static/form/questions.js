@@ -66,6 +66,8 @@ export function questionnaire(survey, asked, finish) {
 		go(0);
 	});
 	const note = ours("p.note", "once");
+	// if the filters hide all that was drawn
+	const nothing = asked !== null && ours("p.note", "hidden");
 	const form = el(
 		"form",
 		{ novalidate: true, autocomplete: "off", submit: advance, input: update, change: update },
@@ -74,6 +76,7 @@ export function questionnaire(survey, asked, finish) {
 			const ended = blocks.filter(({ field }) => field.questions.at(-1) === question);
 			return [node, ...ended.map((block) => block.node)];
 		}),
+		nothing,
 		note,
 		el("p.actions", {}, next, back, items.length > 1 && layout),
 	);
@@ -106,6 +109,7 @@ export function questionnaire(survey, asked, finish) {
 		for (const { field, node } of blocks) {
 			node.hidden = !items.some((item) => field.questions.includes(item.question) && !item.node.hidden);
 		}
+		if (nothing) nothing.hidden = counted.length > 0 || list.some(({ read }) => (read() ?? null) === null);
 		const last = !single || at >= list.length - 1;
 		note.hidden = !last;
 		back.hidden = !single || at === 0;
@@ -165,7 +169,7 @@ export function questionnaire(survey, asked, finish) {
  * One question; no id of a question has a dot.
  * @param {Question} question
  * @param {boolean} sent
- * @param {Leaf} shield how its answer is protected, if it is a field of its own
+ * @param {Leaf} shield if it is a field of its own
  * @returns {Item}
  */
 function ask(question, sent, shield) {

@@ -58,7 +58,7 @@ function fields(survey, bits, answers) {
 }
 
 /**
- * What is sent, question by question where it is one combination of answers, else in one piece.
+ * Question by question where it is one combination of answers, else in one piece.
  * @param {Field} field
  * @param {number[]} part
  * @returns {[field: Field, sent: string][]}

@@ -23,7 +23,8 @@ blueprint = Blueprint("form", __name__)
 
 NO_FORM = {State.READY: "survey_not_open", State.CLOSED: "survey_closed"}
 OF_INVITATIONS = {"no_code", "not_invited", "already_used", "invited"}
-OF_ASK = {"chosen", "filter"}
+OF_ASK = {"chosen", "filter", "hidden"}
+OF_ALL = {"rolls_each", "depends"}  # where everything is asked
 
 
 @blueprint.get("/s/<slug>")
@@ -70,7 +71,7 @@ def data(words: Words, survey: Survey, invited: bool) -> Markup:
     """The strings that this survey's script can need, in a block of JSON that no string can end."""
     unused = {"survey_not_open"}
     unused |= set() if invited else OF_INVITATIONS
-    unused |= set() if survey.ask else OF_ASK
+    unused |= OF_ALL if survey.ask else OF_ASK
     strings = {
         key: text
         for section in ("form", "trouble")

@@ -215,7 +215,12 @@ def test_a_filter_is_marked_for_the_eye_and_the_ear_and_by_keyboard_leads_on(sit
         expect(group).to_have_accessible_description("Asked only to know what comes next; not sent.")
         expect(group.locator(".filter")).to_be_visible()
         assert group.evaluate("e => getComputedStyle(e).borderTopStyle") == "dashed"
+        nothing = page.get_by_text("That leads to no further question")
+        expect(nothing).to_be_hidden()
+        press(page, option(page, "No"))
+        expect(nothing).to_be_visible()
         press(page, option(page, "Yes"))
+        expect(nothing).to_be_hidden()
         why = page.get_by_role("group", name="1 of 1 Why?")
         expect(why).to_be_visible()
         assert why.evaluate("e => getComputedStyle(e).borderTopStyle") == "solid"
