@@ -21,13 +21,18 @@ from survey_app.estimate import hypotheses
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.joint import joint_crosstab
+from survey_app.estimate.pairs import names_option, option_crosstab
 from survey_app.estimate.question import LEAST_REPORTS, Cell, Evidence, members, project, symbol_names
-from survey_app.estimate.tables import MOST_CELLS, Crosstab, PairError, Rows, by_row, score, share
+from survey_app.estimate.tables import MOST_CELLS, ApartError, Crosstab, PairError, Rows, by_row, score, share
 from survey_app.tally import Bits, Columns, Tally, columns_of
 
 
 def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterable[Bits], options: Options) -> Crosstab:
-    """Two questions of a survey; `scan`, the bits behind the tally, is read only if they are in separate fields."""
+    """Two questions of a survey, or two options of one; `scan`, the bits behind the tally, is read only if they are in
+    separate fields, or if options were drawn.
+    """
+    if names_option(rows) or names_option(columns):
+        return option_crosstab(survey, rows, columns, tally, scan, options)
     by_id = {question.id: question for question in survey.questions}
     for name in (rows, columns):
         if name not in by_id:
@@ -44,14 +49,19 @@ def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterab
         evidence = Evidence(places[0].field, tally.counts[places[0].part], n, places[0].asked is None)
         return joint_crosstab(evidence, (first, second), (left.names, right.names), options)
     if survey.ask:
-        raise PairError(
-            f"no device answered both {rows} and {columns}, since each answers one field of this survey only; to see"
-            " how two questions go together, put them in one joint group and publish a new version"
+        raise ApartError(
+            f"no device answered both {rows} and {columns}, since each answers one block of this survey only; to see"
+            f" how they go together next time, write joint: [[{', '.join(_in_order(survey, rows, columns))}]]"
         )
     moments = _Moments(len(left.names), len(right.names))
     for packed in scan:
         moments.add(packed, survey.width, left, right)
     return _separate(moments, left, right, options)
+
+
+def _in_order(survey: Survey, *names: str) -> list[str]:
+    """As the survey has them, and as a joint field must."""
+    return [question.id for question in survey.questions if question.id in names]
 
 
 @dataclass(frozen=True)

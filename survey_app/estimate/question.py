@@ -91,15 +91,22 @@ def question_estimates(evidence: Evidence, question: Question, options: Options)
 
 def joint_cells(evidence: Evidence, questions: Sequence[Question], options: Options) -> list[Cell]:
     """Every possible cell of some questions of one joint field, the first question most significant."""
-    mechanism = evidence.field.mechanism
-    if evidence.n < LEAST_REPORTS or not isinstance(mechanism, Subset):
-        return []
     sets = joint_members(evidence.field, questions)
-    estimates = _disjoint(mechanism, evidence, list(sets.values()), [("", "share")] * len(sets), options)
     labels = [
         tuple(digit_label(question, digit) for question, digit in zip(questions, digits, strict=True))
         for digits in sets
     ]
+    return set_cells(evidence, list(sets.values()), labels, options)
+
+
+def set_cells(
+    evidence: Evidence, sets: Sequence[Sequence[int]], labels: Sequence[tuple[str, ...]], options: Options
+) -> list[Cell]:
+    """Cells that are sets of a field's symbols, which together hold all of them."""
+    mechanism = evidence.field.mechanism
+    if evidence.n < LEAST_REPORTS or not isinstance(mechanism, Subset):
+        return []
+    estimates = _disjoint(mechanism, evidence, sets, [("", "share")] * len(sets), options)
     return [Cell(label, estimate) for label, estimate in zip(labels, estimates, strict=True)]
 
 
@@ -196,11 +203,12 @@ def _drawn(mechanism: Drawn, evidence: Evidence, question: Question, options: Op
     for position, name in enumerate(names):
         ones = int(evidence.counts[2 * position + 1])
         n = int(evidence.counts[2 * position]) + ones
-        if n < LEAST_REPORTS:
-            continue
         limits = binomial(
             ones, n, mechanism.p, mechanism.q, each, sample=evidence.complete and mechanism.draw == len(names)
         )
+        if not n:  # nobody was asked about it, so it may be anything: a line that vanished would say less
+            estimates.append(Estimate(*name, n, 0.5, limits, float("nan"), None))
+            continue
         value = (ones / n - q) / (p - q)
         estimates.append(Estimate(*name, n, clamp(value), limits, value, ones / n))
     return estimates

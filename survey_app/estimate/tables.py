@@ -25,6 +25,10 @@ class PairError(Exception):
     """These two questions cannot be crossed; the message says why."""
 
 
+class ApartError(PairError):
+    """No device answered both: they are in different blocks of which each device answers one."""
+
+
 @dataclass(frozen=True)
 class Crosstab:
     """Cells by row and column; shares within each row; their differences to the first row; a test.

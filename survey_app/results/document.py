@@ -16,6 +16,7 @@ from client.question import Question
 from survey_app.estimate import derived
 from survey_app.estimate.intervals import Coverage, Method, Options
 from survey_app.estimate.question import Cell, Estimate, Evidence, Kind, evidence_of, joint_cells, question_estimates
+from survey_app.results.asked import Asked, asked_blocks, base, condition
 from survey_app.tally import Tally
 
 Totals = Mapping[str, Sequence[Sequence[str]]]  # for a question, sets of labels
@@ -62,13 +63,18 @@ class Quantile(Struct, frozen=True, kw_only=True):
 
 
 class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One question: its shares in order, then means; and what follows from the shares, where something does."""
+    """One question: its shares in order, then means; and what follows from the shares, where something does.
+
+    `base` says which devices n counts, unless it is all of them; `condition` of whom it was asked, unless of everybody.
+    """
 
     id: str
     type: str
     epsilon: float
     estimates: tuple[Line, ...]
     note: Note | UnsetType = UNSET
+    base: str = ""
+    condition: str = ""
     answered: tuple[Line, ...] = ()
     totals: tuple[Line, ...] = ()
     cumulative: tuple[Line, ...] = ()
@@ -90,12 +96,13 @@ class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
         }
 
 
-class JointPart(Struct, frozen=True, kw_only=True):
+class JointPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Questions that were randomized together: every combination of their answers that can occur."""
 
     questions: tuple[str, ...]
     estimates: tuple[Line, ...]
     note: Note | UnsetType = UNSET
+    base: str = ""
 
     @property
     def name(self) -> str:
@@ -124,7 +131,9 @@ TARGETS = Targets(
 
 
 class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All questions of a survey, and the joint fields; `slug` only where several surveys stand side by side."""
+    """All questions of a survey, and the joint fields; `slug` only where several surveys stand side by side, `asked`
+    only where each device answers one block.
+    """
 
     slug: str = ""
     survey: str
@@ -136,6 +145,7 @@ class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
     targets: Targets
     questions: tuple[QuestionPart, ...]
     joint: tuple[JointPart, ...]
+    asked: Asked | None = None
 
     @property
     def parts(self) -> tuple[QuestionPart | JointPart, ...]:
@@ -163,11 +173,15 @@ def results(
     for evidence in evidence_of(survey, tally):
         together = evidence.field.questions
         for question in together:
-            questions[question.id] = _question(evidence, question, options, (totals or {}).get(question.id, ()))
+            part = _question(evidence, question, options, (totals or {}).get(question.id, ()))
+            questions[question.id] = replace(
+                part, base=base(survey, evidence.field, question), condition=condition(survey, question)
+            )
         if evidence.field.joint:
             cells = tuple(cell_line(cell) for cell in joint_cells(evidence, together, options))
             names = tuple(question.id for question in together)
-            joint.append(JointPart(questions=names, estimates=cells, note=note_on(cells)))
+            whom = base(survey, evidence.field, *together)
+            joint.append(JointPart(questions=names, estimates=cells, note=note_on(cells), base=whom))
     return Results(
         slug=slug,
         survey=survey.digest,
@@ -179,6 +193,7 @@ def results(
         targets=TARGETS,
         questions=tuple(questions[question.id] for question in survey.questions),
         joint=tuple(joint),
+        asked=asked_blocks(survey, tally),
     )
 
 

@@ -413,7 +413,7 @@ def forbidden() -> Iterator[Bits]:
 
 def test_what_no_device_answered_together_cannot_be_crossed() -> None:
     parsed = survey(PAIRS["ask one of two, joint"])
-    with pytest.raises(PairError, match=r"no device answered both a and c.* one joint group"):
+    with pytest.raises(PairError, match=r"no device answered both a and c.* next time, write joint: \[\[a, c\]\]"):
         crosstab(parsed, "a", "c", Tally(100, np.full(parsed.width, 20)), forbidden(), Options())
 
 

@@ -305,25 +305,30 @@ def test_a_quantile_set_is_never_empty_and_skipped_questions_have_none() -> None
 
 
 def test_drawn_options_are_covered_whoever_is_asked_about_them() -> None:
-    """One of four options for each of 20 people: how many are asked about one is random, and so is what they say."""
+    """One of four options for each of 20 people: how many are asked about one is random, and so is what they say.
+
+    Also where nobody is, or one person: it may be anything, and says so.
+    """
     parsed = survey(define([multiple(options=4)], [field(drawn(4, 1), "used")]))
     made, n, worst = parsed.fields[0].mechanism, 20, 1.0
     assert isinstance(made, Drawn)
     for share in np.linspace(0, 1, 21):
-        total = held = 0.0
-        for asked in range(2, n + 1):
+        held = 0.0
+        for asked in range(n + 1):
             chance = float(binom.pmf(asked, n, 0.25))
             found = [binomial(y, asked, made.p, made.q, Options(), sample=False).interval for y in range(asked + 1)]
             reported = float(made.q) + share * float(made.p - made.q)
             held += chance * covered(found, binom.pmf(np.arange(asked + 1), asked, reported), share)
-            total += chance
-        worst = min(worst, held / total)
+        worst = min(worst, held)
     assert worst >= 0.95
     assert binomial(0, 0, made.p, made.q, Options(), sample=False).interval == Interval(0, 1, Method.CLOPPER_PEARSON)
     found_lines = question_estimates(
-        Evidence(parsed.fields[0], np.array([0, 5, 3, 2, 1, 0, 4, 5]), n), parsed.questions[0], Options()
+        Evidence(parsed.fields[0], np.array([0, 5, 6, 5, 1, 0, 0, 0]), n), parsed.questions[0], Options()
     )
-    assert [(one.option, one.n) for one in found_lines] == [("item 0", 5), ("item 1", 5), ("item 3", 9)]
+    assert [(one.option, one.n) for one in found_lines] == [("item 0", 5), ("item 1", 11), ("item 2", 1), ("item 3", 0)]
+    nobody = found_lines[3]
+    assert (nobody.interval.low, nobody.interval.high, nobody.interval.label) == (0, 1, "guaranteed")
+    assert math.isnan(nobody.unbiased) and nobody.reported is None
 
 
 # those who answered
