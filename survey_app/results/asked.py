@@ -86,6 +86,14 @@ def base(survey: Survey, field: Field, *questions: Question) -> str:
     return whom
 
 
+def short_base(survey: Survey, field: Field) -> str:
+    """The same in a few words, for the foot of a plot."""
+    mechanism = field.mechanism
+    if isinstance(mechanism, Drawn) and mechanism.draw < mechanism.size:
+        return "devices asked about the option"
+    return "devices that drew this block" if survey.ask else ""
+
+
 def condition(survey: Survey, question: Question) -> str:
     """Of whom a question was asked, in words; empty where it was of everybody."""
     if question.show_if is None:

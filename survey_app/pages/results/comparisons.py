@@ -11,6 +11,7 @@ from client.definition import Survey
 from client.question import Question
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
+from survey_app.estimate.pairs import names_option
 from survey_app.estimate.question import joint_members
 from survey_app.pages.results.figures import (
     MOST_PLOTTED,
@@ -65,7 +66,7 @@ class Crossed:
         """Cells, shares within rows, differences to the first row."""
         cells, within, differences = self.document.lists.values()
         tables = [
-            Table("estimates", "Cells: shares of all respondents",
+            Table("estimates", f"Cells: shares of {self.document.base}",
                   self._by_row(self._possible, cells), share_format(cells, self.view)),
             Table("within_rows", "Within rows: of those in a row, the share in each column",
                   self._by_row(self._possible, within), share_format(within, self.view)),
@@ -80,6 +81,9 @@ class Crossed:
     @cached_property
     def _possible(self) -> list[Place]:
         """The combinations that can occur, by row and column."""
+        if names_option(self.rows.id):
+            rows, columns = self.document.row_options, self.document.column_options
+            return [(rows.index(line.options[0]), columns.index(line.options[1])) for line in self.document.estimates]
         field = columns_of(self.survey, self.rows.id).field
         if self.columns in field.questions:
             return [(i, j) for i, j in joint_members(field, (self.rows, self.columns))]
@@ -104,14 +108,14 @@ class Crossed:
         if not 0 < len(lines) <= MOST_PLOTTED:
             return None
         svg = intervals(
-            rows_of(lines, self.view, [": ".join(line.options) for line in lines]),
+            rows_of(lines, self.view, [" · ".join(line.options) for line in lines]),
             title=f"{self.columns.text} Within each answer to: {self.rows.text}",
             name="plot-crosstab",
             note=self.view.note(lines),
             words=self.view.words,
             standalone=self.view.standalone,
         )
-        return Plot(f"{self.rows.id}.crosstab", svg)
+        return Plot(f"{self.rows.id.partition(':')[0]}.crosstab", svg)
 
 
 class Beside(NamedTuple):
