@@ -5,6 +5,8 @@ the option; and a question with a condition is answered only by those who saw it
 and the methods paragraph say so in the same words.
 """
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 from client.definition import Field, Survey
@@ -95,11 +97,52 @@ def short_base(survey: Survey, field: Field) -> str:
 
 
 def condition(survey: Survey, question: Question) -> str:
-    """Of whom a question was asked, in words; empty where it was of everybody."""
+    """Of whom a question was asked, in a sentence's words; empty where it was of everybody."""
     if question.show_if is None:
         return ""
-    parent = next(one for one in survey.questions if one.id == question.show_if.question)
+    return f"Asked only of {shown_to(question, parent_of(survey, question), text=True)}"
+
+
+def parent_of(survey: Survey, question: Question) -> Question:
+    """The question on which another depends; itself if on none."""
+    wanted = question.show_if.question if question.show_if else question.id
+    return next(one for one in survey.questions if one.id == wanted)
+
+
+def shown_to(question: Question, parent: Question, *, text: bool = False) -> str:
+    """To whom a question was put: those who said so to another, by its id or by its text."""
+    if question.show_if is None:
+        return "everybody"
     labels = [f"“{label}”" for label in question.show_if.labels]
     said = labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} or {labels[-1]}"
     told = f"chose {said} in" if parent.type == "multiple" else f"answered {said} to"
-    return f"Asked only of those who {told} “{parent.text}”"
+    return f"those who {told} “{parent.text if text else parent.id}”"
+
+
+def asked_sentences(survey: Survey, asked: Asked | None) -> Iterator[str]:
+    """For a paper: which block a device answers, how likely each is and was; and what was put to some only."""
+    if survey.ask:
+        how = "drawn at random"
+        if len({field.chance for field in survey.fields}) > 1:
+            named = [f"{_block(field)} {percent(float(survey.part(field)), 3)}" for field in survey.fields]
+            how = f"drawn on the device with these chances: {', '.join(named)}"
+        yield f"Each device answered one of {len(survey.fields)} blocks of questions, {how}."
+        if asked and asked.test:
+            yield draws_sentence(asked)
+        yield "Every figure rests on the devices that drew its block; their number is given with it."
+    for question in survey.questions:
+        if question.show_if:
+            parent = parent_of(survey, question)
+            yield f"“{question.id}” was put only to {shown_to(question, parent)}{_filtered(survey, question, parent)}."
+    if any(question.show_if for question in survey.questions):
+        yield "A question that was not put counts as unanswered; shares among those who answered are ratios of the two."
+
+
+def _block(field: Field) -> str:
+    return " + ".join(f"“{question.id}”" for question in field.questions)
+
+
+def _filtered(survey: Survey, question: Question, parent: Question) -> str:
+    """Whether the device asked the other question as a filter only."""
+    together = any({question, parent} <= set(field.questions) for field in survey.fields)
+    return ", which the device asked first, as a filter that was not sent" if survey.ask and not together else ""

@@ -23,6 +23,7 @@ from survey_app.pages.results.figures import (
     rows_of,
     share_format,
 )
+from survey_app.results.asked import EVERYBODY
 from survey_app.results.crosstab import Crosstab
 from survey_app.results.document import Line
 from survey_app.results.groups import Study
@@ -111,7 +112,7 @@ class Crossed:
             rows_of(lines, self.view, [" · ".join(line.options) for line in lines]),
             title=f"{self.columns.text} Within each answer to: {self.rows.text}",
             name="plot-crosstab",
-            note=self.view.note(lines),
+            note=self.view.note(lines, "" if self.document.base == EVERYBODY else self.document.base),
             words=self.view.words,
             standalone=self.view.standalone,
         )

@@ -75,4 +75,4 @@ def side(survey: Survey, name: str) -> Question:
         return next(question for question in survey.questions if question.id == name)
     question, option = option_of(survey, name)
     label = question.labels[option]
-    return Question(id=name, type="yes_no", text=f"{question.text} {label}", labels=(f"{label}: no", f"{label}: yes"))
+    return Question(id=name, type="yes_no", text=f"{question.text}: {label}", labels=(f"{label}: no", f"{label}: yes"))

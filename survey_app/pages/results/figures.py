@@ -251,7 +251,7 @@ class Figure:
         shift = largest_shift(self.survey, self.field, self.question)
         if shift is not None:
             moved = written.size(shift, not self.question.levels, self.question.unit)
-            what = "a share" if self.shares else "the mean"
+            what = "a share of n" if self.by_answer else "a share" if self.shares else "the mean"
             facts.append((f"{written.percent(INVENTED)} of invented reports", f"could move {what} by up to {moved}"))
         return facts
 

@@ -7,6 +7,7 @@ from client.mechanism import Geometric, Subset
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
 from survey_app.pages.results.figures import Figure, Plot, rows_of
+from survey_app.results.asked import short_base
 from survey_app.results.document import Line
 
 
@@ -43,7 +44,7 @@ class Noise:
             rows_of(self.figure.plotted, view, reported=True),
             title=f"{question.text} (reported and estimated)",
             name=f"noise-{question.id}",
-            note=self.figure.view.note(self.figure.plotted),
+            note=view.note(self.figure.plotted, short_base(self.figure.survey, self.figure.field)),
             words=view.words,
             standalone=view.standalone,
         )
