@@ -9,6 +9,7 @@ from client.mechanism import Subset
 from client.question import Question
 from client.words import digit_label
 from survey_app.estimate import functional
+from survey_app.estimate.answered import drawn_answered
 from survey_app.estimate.functional import indicator
 from survey_app.estimate.intervals import GUARANTEED, Coverage, Limits, Method, Options
 from survey_app.estimate.question import LEAST_REPORTS, Estimate, Evidence, clamp, members, union_estimate
@@ -84,11 +85,13 @@ def quantiles(evidence: Evidence, question: Question, options: Options) -> list[
 
 
 def answered(evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
-    """The shares among those who answered an optional question (Fieller); not for very many options."""
+    """The shares among those who answered an optional question (Fieller, if not drawn); not for very many options."""
     mechanism = evidence.field.mechanism
-    if not question.optional or question.levels or evidence.n < LEAST_REPORTS or question.no_answer > MOST_ANSWERED:
+    if not question.optional or question.levels or evidence.n < LEAST_REPORTS:
         return []
     if not isinstance(mechanism, Subset):
+        return drawn_answered(evidence, question, options)
+    if question.no_answer > MOST_ANSWERED:
         return []
     sets = members(evidence.field, question)
     everyone = np.ones(mechanism.size) - indicator(mechanism.size, sets[question.no_answer])

@@ -1,6 +1,9 @@
 """Whom figures are about: the blocks that devices drew, whom n counts, and who saw a question at all."""
 
+import csv
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,10 +18,11 @@ from survey_app.plan.people import draw_people
 from survey_app.results.asked import draws_sentence
 from survey_app.results.crosstab import Crosstab, crosstab_document
 from survey_app.results.document import Results, results
+from survey_app.results.export import csv_chunks, ndjson_chunks
 from survey_app.simulate.devices import reports
 from survey_app.tally import Bits, Tally
 from tests.blocks import blocks
-from tests.definitions import COIN, choice, define, field, multiple, subset, survey, yes_no
+from tests.definitions import COIN, choice, define, field, multiple, scale, subset, survey, yes_no
 from tests.results.kinds import made_of
 
 
@@ -154,3 +158,27 @@ def test_too_many_combinations_have_no_price() -> None:
                          [field(subset(33, 1), "help"), field(subset(31, 1), "town")], ask=1))  # fmt: skip
     with pytest.raises(PairError, match="with fewer options: they have too many combinations"):
         crosstab_document(made, Tally.empty(made), [], "help", "town", Options())
+
+
+def test_the_sample_of_the_documents_is_what_the_results_say() -> None:
+    after = {"question": "cheated", "is": ["yes"]}
+    fields = [field(subset(4, 1), "cheated", "help"), field(subset(3, 1), "fair")]
+    made = survey(define([yes_no(), choice(options=2, show_if=after), scale()], fields, ask=1))
+    found = plain(results(made, Tally(150, np.array([78, 40, 20, 10, 8, 72, 40, 20, 12]))))["asked"]
+    found["test"] |= {"statistic": round(found["test"]["statistic"], 4), "p_value": round(found["test"]["p_value"], 4)}
+    page = re.sub(r"\s+", "", (Path(__file__).parents[2] / "docs" / "api.md").read_text())
+    assert re.sub(r"\s+", "", '"asked":' + json.dumps(found)) in page
+
+
+def test_an_export_carries_what_the_draws_need(made: Survey, rows: Bits, tally: Tally) -> None:
+    """From the files alone: the asked columns give n, the definition beside them each chance."""
+    head, *lines = b"".join(csv_chunks(made, [rows])).decode().splitlines()
+    names = next(csv.reader([head]))
+    bits = np.array([[int(bit) for bit in line.split(",")] for line in lines])
+    definition = json.loads(next(ndjson_chunks(made, len(rows), [])))["definition"]
+    chances = [one["chance"] for one in definition["fields"]]
+    asked = results(made, tally).asked
+    assert asked is not None
+    for block, chance in zip(asked.blocks, chances, strict=True):
+        assert bits[:, names.index(f"{'+'.join(block.questions)}:asked")].sum() == block.n
+        assert chance / sum(chances) == pytest.approx(block.chance)

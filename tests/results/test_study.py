@@ -213,6 +213,24 @@ def test_a_crosstab_reads_the_store_in_pieces(run: Any, monkeypatch: pytest.Monk
         assert one["unbiased"] == pytest.approx(other["unbiased"])
 
 
+def test_people_read_tables_and_programs_ask_for_json_or_csv(run: Any, tmp_path: Path) -> None:
+    assert run("results", "exam").stdout.startswith("Exam honesty (exam), version ")
+    assert f"{REPORTS} reports; 95% intervals" in run("results", "exam").stdout
+    assert "fair + told, together" in run("results", "exam").stdout
+    assert run("results", "exam", "other").stdout.startswith("exam, other, other - exam: 95% intervals")
+    crossed = run("crosstab", "exam", "used:item 0", "used:item 1")
+    assert "devices asked about both options" in crossed.stdout, crossed.output
+    assert strict(run("crosstab", "exam", "used:item 0", "used:item 1", "--json").stdout)["n"] < REPORTS
+    file = tmp_path / "covariates.yaml"
+    file.write_text("exam: {year: 1}\nother: {year: 2}\n")
+    fitted = run("regress", "exam", "other", "--outcome", "help=option 1", "--covariates", str(file))
+    assert fitted.exit_code == 1 or "log odds of help = option 1" in fitted.stdout
+    for words in (("results", "exam"), ("crosstab", "exam", "cheated", "help")):
+        both = run(*words, "--json", "--csv")
+        assert (both.exit_code, "give --json or --csv, not both" in both.output) == (2, True)
+    refused(run("crosstab", "exam", "used:item 0", "help"), "another option of its question")
+
+
 # strata
 
 
