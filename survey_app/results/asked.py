@@ -18,7 +18,7 @@ from survey_app.explain.written import count, percent
 from survey_app.tally import Tally
 
 EVERYBODY = "all respondents"
-SMALL = 0.01  # a p-value under which the draws are called odd
+USUAL, SMALL = 0.05, 0.01  # p-values under which the draws are called rare, and odd
 
 
 class AskedBlock(Struct, frozen=True, kw_only=True):
@@ -64,8 +64,11 @@ def draws_sentence(asked: Asked) -> str:
         return "Nobody has drawn a block yet."
     p = "p < 0.0001" if test.p_value < 0.0001 else f"p = {test.p_value:.2g}"
     figures = f"χ² = {test.statistic:.2f}, df = {test.df}, {p}, n = {count(test.n)}"
-    if test.p_value >= SMALL:
+    if test.p_value >= USUAL:
         return f"Devices drew the blocks as often as their chances say ({figures})."
+    if test.p_value >= SMALL:
+        rare = f"chance alone strays so far in {percent(test.p_value, 2)} of surveys"
+        return f"Devices drew the blocks roughly as often as their chances say ({figures}): {rare}."
     odd = max(asked.blocks, key=lambda one: (one.n - one.expected) ** 2 / one.expected)
     seldom = "seldom" if odd.n < odd.expected else "often"
     return (

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from client.definition import Survey
-from client.mechanism import Geometric
 from client.question import Question
 from survey_app.estimate.pairs import has_pairs, names_option, option_of
-from survey_app.tally import columns_of
+
+MOST_NAMED = 6
+NUMBERS = "are numbers without bins: only their means are"
 
 
 class Offer(NamedTuple):
@@ -22,12 +23,10 @@ def offers(survey: Survey) -> list[Offer]:
     groups = [field.questions for field in survey.fields] if survey.ask else [survey.questions]
     found: list[Offer] = []
     for group in groups:
-        sides = [(question.id, question.text) for question in group if _has_shares(survey, question)]
+        sides = [(question.id, question.text) for question in group if not question.levels]
         if len(sides) > 1:
-            heading = (
-                f"Two questions of the block {' + '.join(one.id for one in group)}" if survey.ask else "Two questions"
-            )
-            found.append(Offer(heading, sides))
+            block = f" of the block {' + '.join(one.id for one in group)}" if survey.ask else ""
+            found.append(Offer(f"Two questions{block}", sides))
     for question in survey.questions:
         if has_pairs(survey, question) and len(question.labels) > 1:
             sides = [(f"{question.id}:{label}", label) for label in question.labels]
@@ -38,34 +37,24 @@ def offers(survey: Survey) -> list[Offer]:
 def missing(survey: Survey) -> list[str]:
     """Why the other questions are in no menu."""
     sentences: list[str] = []
-    numbers = [question.text for question in survey.questions if not _has_shares(survey, question)]
-    if numbers:
-        what = (
-            "is a number without bins: only its mean is"
-            if len(numbers) == 1
-            else "are numbers without bins: only their means are"
-        )
+    if numbers := [question.text for question in survey.questions if question.levels]:
+        what = "is a number without bins: only its mean is" if len(numbers) == 1 else NUMBERS
         sentences.append(f"{_listed(numbers)} {what} estimated, and a mean has no rows or columns.")
     offered = {name for offer in offers(survey) for name, _ in offer.sides}
-    alone = [
-        question.text for question in survey.questions if _has_shares(survey, question) and question.id not in offered
-    ]
+    alone = [question.text for question in survey.questions if not question.levels and question.id not in offered]
     if survey.ask and alone:
         what = "was alone in its block" if len(alone) == 1 else "were each alone in their block"
         sentences.append(
-            f"{_listed(alone)} {what}: no device answered {'it' if len(alone) == 1 else 'one of them'} and another"
-            " question. To cross two questions next time, name them in one joint group of the author's file."
+            f"{_listed(alone)} {what}, so no device answered another question with it. To cross two questions next"
+            " time, name both in one joint group of the author's file."
         )
     return sentences
 
 
-def _has_shares(survey: Survey, question: Question) -> bool:
-    mechanism = columns_of(survey, question.id).field.mechanism
-    return not question.levels and not isinstance(mechanism, Geometric)
-
-
 def _listed(texts: Sequence[str]) -> str:
     quoted = [f"“{text}”" for text in texts]
+    if len(quoted) > MOST_NAMED + 1:
+        quoted = [*quoted[:MOST_NAMED], f"{len(quoted) - MOST_NAMED} more questions"]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
@@ -75,4 +64,4 @@ def side(survey: Survey, name: str) -> Question:
         return next(question for question in survey.questions if question.id == name)
     question, option = option_of(survey, name)
     label = question.labels[option]
-    return Question(id=name, type="yes_no", text=f"{question.text}: {label}", labels=(f"{label}: no", f"{label}: yes"))
+    return Question(id=name, type="yes_no", text=f"{question.text} – {label}", labels=(f"{label}: no", f"{label}: yes"))
