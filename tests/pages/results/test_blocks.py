@@ -53,6 +53,25 @@ def test_the_page_tells_how_often_each_block_was_drawn(house: House) -> None:
     assert "one of 6 blocks" in page.one("dl", id="live-summary").text
 
 
+def test_what_is_replaced_while_the_page_lives_holds_nothing_to_press(house: House) -> None:
+    page = house.page("/results/blocks?rows=used:notes&columns=used:phone")
+    for part in page.all(data_live=None):
+        if part.attributes["id"] != "live-summary":
+            assert not part.all("a", "button", "input", "select", "summary"), part.attributes["id"]
+
+
+def test_a_follow_up_with_several_answers_leads_with_those_who_answered(fresh: House) -> None:
+    """Also where its options are drawn."""
+    after = {"question": "cheated", "is": ["yes"]}
+    fields = [field(COIN, "cheated"), field(drawn(4, 2), "used", chance=3)]
+    fresh.add(define([yes_no(), multiple(show_if=after)], fields, ask=1), 400)
+    told = fresh.page("/results/exam").one("section", id="q-used")
+    assert "Asked only of those who answered “yes” to “Did you copy?”" in told.one("p", class_="condition").text
+    assert [title.partition(":")[0] for title in plot_rows(told.one("svg"))] == ["item 0", "item 1", "item 2"]
+    assert [one.attributes["data-list"] for one in told.all("tbody")] == ["answered", "estimates"]
+    assert {row.all("td")[5].text for row in told.all("tbody")[0].all("tr")} == {"guaranteed"}
+
+
 def test_every_question_says_whom_its_n_counts(house: House) -> None:
     page = house.page("/results/blocks")
     n = {
