@@ -19,12 +19,13 @@ from client.question import Question
 from client.sampling import WHOLE
 from client.words import NO_ANSWER
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.joint import crossed_sets
+from survey_app.estimate.joint import crossed_sets, joint_crosstab
 from survey_app.estimate.question import Evidence, evidence_of, members
 from survey_app.estimate.tables import Crosstab, Names, PairError
 from survey_app.tally import Bits, Counts, Tally, columns_of
 
 CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
+YES_NO = ("no", "yes")
 
 
 def names_option(name: str) -> bool:
@@ -72,13 +73,10 @@ def option_crosstab(
             " larger ε, or fewer options, lets a device answer two or more"
         )
     counts = _asked_together(survey, question, (first, second), scan)
-    asked = replace(evidence.field, mechanism=_of_four(mechanism))
-    return crossed_sets(
-        Evidence(asked, counts, int(counts.sum()), complete=False),
-        {cell: [place] for place, cell in enumerate(CELLS)},
-        names,
-        options,
-    )
+    both = tuple(Question(id=name, type="yes_no", text=name, labels=YES_NO) for name in (rows, columns))
+    field = replace(evidence.field, questions=both, mechanism=_of_four(mechanism))
+    asked = Evidence(field, counts, int(counts.sum()), complete=False)
+    return joint_crosstab(asked, (both[0], both[1]), names, options)
 
 
 def _names(question: Question, option: int) -> Names:
