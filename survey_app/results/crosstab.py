@@ -1,8 +1,9 @@
 """Two questions at once, as a document like the results."""
 
 from collections.abc import Iterable
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from client.definition import Survey
 from survey_app.estimate.crosstab import crosstab
@@ -11,12 +12,15 @@ from survey_app.estimate.intervals import Options
 from survey_app.results.document import TOO_FEW, Line, Note, cell_line
 from survey_app.tally import Bits, Tally
 
+TestNote = Literal["too few reports for a test"]
+TOO_FEW_TO_TEST: TestNote = "too few reports for a test"
 
-class Crosstab(Struct, frozen=True, kw_only=True):
+
+class Crosstab(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Cells, shares within rows, differences to the first row, a test of independence.
 
     Where one question hides the other in a joint field, some combinations cannot occur: these have no lines, and there
-    is no test.
+    is no test. Nor is there one where too few reports name some combination; then `note` says so.
     """
 
     survey: str
@@ -30,6 +34,7 @@ class Crosstab(Struct, frozen=True, kw_only=True):
     within_rows: tuple[Line, ...]
     differences: tuple[Line, ...]
     test: Test | None
+    note: TestNote | UnsetType = UNSET
 
     @property
     def lists(self) -> dict[str, tuple[Line, ...]]:
@@ -60,6 +65,7 @@ def crosstab_document(
     crossed = crosstab(survey, rows, columns, tally, scan, options)
     if not crossed.cells:
         return EmptyCrosstab(survey=survey.digest, rows=rows, columns=columns, n=crossed.n, estimates=(), note=TOO_FEW)
+    untested = len(crossed.cells) == len(crossed.rows) * len(crossed.columns)
     return Crosstab(
         survey=survey.digest,
         rows=rows,
@@ -72,4 +78,5 @@ def crosstab_document(
         within_rows=tuple(map(cell_line, crossed.within)),
         differences=tuple(map(cell_line, crossed.differences)),
         test=crossed.test,
+        note=TOO_FEW_TO_TEST if crossed.test is None and untested else UNSET,
     )

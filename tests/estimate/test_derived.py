@@ -27,7 +27,8 @@ from survey_app.estimate.intervals import (
     dirichlet,
     finite,
 )
-from survey_app.estimate.question import Evidence, project, question_estimates
+from survey_app.estimate.points import project
+from survey_app.estimate.question import Evidence, question_estimates
 from survey_app.simulate.devices import reports
 from tests.definitions import COIN, define, drawn, field, geometric, multiple, number, scale, subset, survey, yes_no
 from tests.definitions import choice as choice_question

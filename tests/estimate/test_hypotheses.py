@@ -15,20 +15,12 @@ import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
 from scipy.special import xlogy
-from scipy.stats import binom, chi2, chisquare, ncx2
+from scipy.stats import binom, chi2, ncx2
 
 from client.mechanism import Flip, Subset
 from survey_app import channel
 from survey_app.authoring import choose
-from survey_app.estimate.hypotheses import (
-    Test,
-    goodness_of_fit,
-    groups,
-    likelihood_ratio,
-    pearson,
-    quadratic,
-    wald,
-)
+from survey_app.estimate.hypotheses import Scored, Test, groups, likelihood_ratio, pearson, quadratic, wald
 from tests.definitions import COIN, define, field, subset, survey, yes_no
 from tests.definitions import choice as choice_question
 from tests.reference import distribution
@@ -195,7 +187,10 @@ def bits_of(mechanism: Flip | Subset, truth: npt.NDArray[np.int64]) -> Floats:
 def crossed(u: Floats, v: Floats) -> Test:
     n = len(u)
     cross = u.T @ v / n - np.outer(u.mean(axis=0), v.mean(axis=0))
-    return quadratic(cross, (u.T @ u / n, u.mean(axis=0)), (v.T @ v / n, v.mean(axis=0)), n)
+    left, right = (Scored(one.T @ one / n, one.mean(axis=0), np.full(1, n // 2), one) for one in (u, v))
+    found = quadratic(cross, left, right, n)
+    assert found is not None
+    return found
 
 
 KINDS: list[tuple[Flip | Subset, Flip | Subset, int]] = [
@@ -318,39 +313,7 @@ def test_wald_keeps_its_size_where_a_report_names_several_cells(made: Subset) ->
     assert wald(np.array([[0.35, 0.1, 0.05], [0.05, 0.2, 0.25]]), spread, 5000).p_value < 1e-6
 
 
-# goodness of fit, and groups
-
-
-def test_goodness_of_fit_is_pearson_where_a_report_names_one_symbol() -> None:
-    made = choose.subset(4, 1, Decimal(1))
-    shares, counts, n = np.array([0.4, 0.3, 0.2, 0.1]), np.array([30.0, 20.0, 27.0, 23.0]), 100
-    found = goodness_of_fit(made, counts, n, shares)
-    statistic, p_value = chisquare(counts, n * channel.expected(made, shares))
-    assert found.df == 3
-    assert (found.statistic, found.p_value) == pytest.approx((statistic, p_value))
-
-
-FITS: list[tuple[Flip | Subset, int]] = [
-    (choose.flip(Decimal(1)), 1),
-    (choose.subset(4, 1, Decimal(1)), 3),
-    (choose.subset(5, 2, Decimal(1)), 4),
-    (choose.subset(5, 3, Decimal(1)), 4),
-]
-
-
-@pytest.mark.parametrize(("made", "df"), FITS)
-def test_goodness_of_fit_keeps_its_size(made: Flip | Subset, df: int) -> None:
-    """Published as .048 to .053; other shares are found out."""
-    runs, n = 800, 200
-    shares = np.arange(made.size, 0, -1) / sum(range(made.size + 1))
-    truth = np.random.default_rng().choice(made.size, runs * n, p=shares)
-    counts = bits_of(made, truth).reshape(runs, n, -1).sum(axis=1)
-    claimed = shares[1:] if isinstance(made, Flip) else shares
-    found = [goodness_of_fit(made, one, n, claimed) for one in counts]
-    assert {one.df for one in found} == {df}
-    assert not_below(runs, 0.035) <= rejections(found) < not_above(runs)
-    wrong = [goodness_of_fit(made, one, n, claimed[::-1] if df > 1 else 1 - claimed) for one in counts]
-    assert rejections(wrong) > not_above(runs)
+# groups
 
 
 def test_groups_keep_their_size() -> None:
