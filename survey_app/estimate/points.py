@@ -18,6 +18,7 @@ from survey_app.channel import Floats
 
 FIRST = 1e6  # how much more a margin's squared distance weighs than a cell's
 NEAR = 1e-8  # how far the sums may stay from what they shall be
+DUST = 1e-6  # a share of nobody
 TINY = 1e-12
 MOST_STEPS = 50
 MOST_WORK = 2**22  # margins × cells; beyond, the cells are projected alone
@@ -75,5 +76,6 @@ def nearest(cells: Floats, margins: Sequence[Sequence[int] | npt.NDArray[np.int6
         else:
             break
         y, value, x = y + size * step, new, moved
+    x[x < DUST] = 0
     found: Floats = x / x.sum()
     return found
