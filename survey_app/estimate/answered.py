@@ -39,5 +39,5 @@ def drawn_answered(evidence: Evidence, question: Question, options: Options) -> 
         interval = Interval(min(low, 1.0), min(high, 1.0), within.method)
         ratio = value / (1 - none) if none < 1 else math.nan
         point = clamp(ratio, interval.low, interval.high) if math.isfinite(ratio) else 0.5
-        estimates.append(Estimate(label, "share", n, point, Limits(interval, interval), ratio, None))
+        estimates.append(Estimate(label, "share", n, point, Limits(interval, interval), ratio, None, True))
     return estimates

@@ -53,7 +53,7 @@ def draw_test(drawn: list[Draw]) -> Test | None:
         return Test(name, statistic, df, float(chdtrc(df, statistic)), n)
     others = _chi_square(np.random.default_rng(SEED).multinomial(n, chances, SIMULATED), chances, n)
     as_much = int((others >= statistic * (1 - 1e-9)).sum())  # equal numbers may differ by rounding
-    return Test(f"{name}, simulated", statistic, df, (1 + as_much) / (1 + SIMULATED), n)
+    return Test(f"{name}, simulated", statistic, df, (1 + as_much) / (1 + SIMULATED), n, "bootstrap", SIMULATED)
 
 
 def _chi_square(seen: Counts, chances: Floats, n: int) -> Floats:

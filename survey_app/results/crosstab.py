@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from client.definition import Survey
 from client.mechanism import Drawn
@@ -21,12 +22,15 @@ from survey_app.tally import Bits, Tally, columns_of
 
 MOST_PLANNED = 1000  # combinations of questions that anybody would randomize together
 
+TestNote = Literal["too few reports for a test"]
+TOO_FEW_TO_TEST: TestNote = "too few reports for a test"
 
-class Crosstab(Struct, frozen=True, kw_only=True):
+
+class Crosstab(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Cells, shares within rows, differences to the first row, a test of independence; `base` says whom n counts.
 
     Where one question hides the other in a joint field, some combinations cannot occur: these have no lines, and there
-    is no test.
+    is no test. Nor is there one where too few reports name some combination; then `note` says so.
     """
 
     survey: str
@@ -41,6 +45,7 @@ class Crosstab(Struct, frozen=True, kw_only=True):
     within_rows: tuple[Line, ...]
     differences: tuple[Line, ...]
     test: Test | None
+    note: TestNote | UnsetType = UNSET
 
     @property
     def lists(self) -> dict[str, tuple[Line, ...]]:
@@ -74,6 +79,7 @@ def crosstab_document(
         raise ApartError(f"{error}{_price(survey, rows, columns)}") from None
     if not crossed.cells:
         return EmptyCrosstab(survey=survey.digest, rows=rows, columns=columns, n=crossed.n, estimates=(), note=TOO_FEW)
+    untested = len(crossed.cells) == len(crossed.rows) * len(crossed.columns)
     return Crosstab(
         survey=survey.digest,
         rows=rows,
@@ -87,6 +93,7 @@ def crosstab_document(
         within_rows=tuple(map(cell_line, crossed.within)),
         differences=tuple(map(cell_line, crossed.differences)),
         test=crossed.test,
+        note=TOO_FEW_TO_TEST if crossed.test is None and untested else UNSET,
     )
 
 

@@ -174,8 +174,9 @@ def method_words(options: Options) -> dict[Method, str]:
         Method.DIRICHLET: "Dirichlet–Clopper–Pearson intervals for means of scores (approximate)",
         Method.KORN_GRAUBARD: "Korn–Graubard intervals for sums over several reported symbols (approximate)",
         Method.FIELLER: "Fieller's intervals for figures among those who answered (approximate)",
-        Method.SCORE: "score intervals for the cells of two questions and the shares within rows (approximate)",
-        Method.MOVER: "MOVER intervals for sums and differences of estimates (approximate)",
+        Method.SCORE: "score intervals for the cells of two questions, the shares within rows and weighted sums of"
+        " shares (approximate)",
+        Method.MOVER: "MOVER intervals for differences of estimates and weighted sums of means (approximate)",
         Method.WALD: "Wald intervals for the coefficients of a regression (approximate)",
         Method.CERTAIN: "a single point where a total holds every answer (certain)",
     }

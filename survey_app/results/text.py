@@ -180,12 +180,15 @@ def crosstab_text(survey: Survey, document: Crosstab | EmptyCrosstab) -> str:
 def independence_sentence(document: Crosstab) -> str:
     """What the test of independence says."""
     test = document.test
+    if test is None and document.note:
+        return f"There are {document.note} of independence."
     if test is None:
         return "Some combinations cannot occur, so the two depend on each other, and there is nothing to test."
     p = "p < 0.0001" if test.p_value < 0.0001 else f"p = {test.p_value:.4f}"
-    return (
-        f"{test.name[0].upper()}{test.name[1:]}: χ² = {test.statistic:.2f}, df = {test.df}, {p}, n = {count(test.n)}."
-    )
+    called = "statistic" if test.draws else "χ²"
+    how = f" by {count(test.draws)} draws, since too few are expected somewhere for χ²" if test.draws else ""
+    said = f"{called} = {test.statistic:.2f}, df = {test.df}, {p}{how}, n = {count(test.n)}"
+    return f"{test.name[0].upper()}{test.name[1:]}: {said}."
 
 
 def _grid(document: Crosstab, lines: Sequence[Line]) -> list[str]:

@@ -71,7 +71,7 @@ def test_the_whole_life_of_a_survey(run: Any, file: str, tmp_path: Path) -> None
     assert found["reports"] == 40
     table = run("results", "exam", "--csv").output.splitlines()
     assert table[0] == (
-        "survey,list,question,option,kind,n,estimate,low,high,unbiased,reported,coverage,sample_low,sample_high,"
+        "survey,list,question,option,kind,n,estimate,low,high,unbiased,raw,reported,coverage,sample_low,sample_high,"
         "sample_coverage,method"
     )
     assert table[1].startswith("exam,estimates,cheated,no,share,40,")

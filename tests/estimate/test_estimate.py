@@ -29,7 +29,8 @@ from survey_app.estimate.intervals import (
     korn_graubard,
     wilson,
 )
-from survey_app.estimate.question import Estimate, Evidence, evidence_of, joint_cells, project, question_estimates
+from survey_app.estimate.points import project
+from survey_app.estimate.question import Estimate, Evidence, evidence_of, joint_cells, question_estimates
 from survey_app.tally import Tally
 from tests.answers import SMALL
 from tests.definitions import (

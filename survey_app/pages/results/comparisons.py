@@ -11,6 +11,7 @@ from client.definition import Survey
 from client.question import Question
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
+from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.pairs import names_option
 from survey_app.estimate.question import joint_members
 from survey_app.pages.results.figures import (
@@ -141,6 +142,11 @@ class Compared:
     def intervals(self) -> int:
         """How many there are to see, besides those of the first survey."""
         return sum(bool(line) for one in self.answers for line in (*one.lines[1:], *one.differences))
+
+    @property
+    def test(self) -> Test | None:
+        """Whether chance explains how the groups differ, where that can be tested."""
+        return next((one.test for one in self.document.tests if one.id == self.question.id), None)
 
     @property
     def slugs(self) -> list[str]:

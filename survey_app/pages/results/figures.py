@@ -74,10 +74,10 @@ def is_known(line: Line) -> bool:
 
 
 def largest(lines: Sequence[Line], *, in_order: bool) -> list[Line]:
-    """All lines in their order, or those with the largest estimates, by size or still in their order."""
+    """All lines in their order, or those with the largest unbiased estimates, by size or still in their order."""
     if len(lines) <= MOST_PLOTTED:
         return list(lines)
-    by_size = sorted(range(len(lines)), key=lambda i: (-lines[i].estimate, -lines[i].high, i))[:MOST_PLOTTED]
+    by_size = sorted(range(len(lines)), key=lambda i: (-(lines[i].unbiased or 0.0), i))[:MOST_PLOTTED]
     return [lines[i] for i in (sorted(by_size) if in_order else by_size)]
 
 
@@ -214,6 +214,11 @@ class Figure:
             note = f"Among those who answered; {note}"
         if len(lines) < len(self.shares) and lines is self.plotted:
             note = f"The {len(lines)} largest of {written.count(len(self.shares))}; the table has all. {note}"
+        if self.part.lowered and lines is self.plotted:
+            note = (
+                f"Many answers share few reports: possible shares lie up to {written.size(self.part.lowered, True)}"
+                f" below the unbiased estimates, which the table has. {note}"
+            )
         if self.view.standalone:
             loss = written.epsilon(self.field.mechanism.epsilon)
             note += f" ε = {loss}. Survey {self.survey.slug}, {self.survey.digest[:12]}."
