@@ -158,6 +158,22 @@ def test_points_lie_in_their_intervals_but_for_few() -> None:
     assert outside / total < 0.01 < far / total
 
 
+def test_cells_of_rare_answers_leave_their_intervals_in_some_two_percent() -> None:
+    """Three yes or no of 5% each in one field, ε 2, 650 reports: the price of margins that come first."""
+    mechanism = choose.subset(8, 1, Decimal(2))
+    made = survey(define([yes_no("a"), yes_no("b"), yes_no("c")], [field(publish(mechanism), "a", "b", "c")]))
+    yes = np.array([0.95, 0.05])
+    cells = np.multiply.outer(np.outer(yes, yes), yes).ravel()
+    chances = float(mechanism.q) + float(mechanism.p - mechanism.q) * cells
+    shown = [
+        line
+        for counts in np.random.default_rng().multinomial(650, chances, size=150)
+        for line in results(made, Tally(650, counts)).joint[0].estimates
+    ]
+    outside = np.mean([not line.low - 1e-6 <= line.estimate <= line.high + 1e-6 for line in shown])
+    assert 0.002 < outside < 0.06
+
+
 def test_many_options_and_few_reports_are_said_to_lower_the_points() -> None:
     made = survey(define([choice(options=100)], [field(subset(100, 1, 2**61), "help")]))
     counts = np.full(100, 8)
