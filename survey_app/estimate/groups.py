@@ -2,9 +2,9 @@
 
 Nothing but noisy bits is stored, so who belongs to which group is known only because each group has a survey of its
 own. Estimates of different surveys are independent. Weighted sums of shares get score intervals, which hold also for
-many small groups; differences, and sums of means, intervals by MOVER, from the distances between each estimate and its
-own limits, neither guarded nor cut. Points are clipped once, after the sum: to clip the groups first shows 5% where 2%
-are true (10 groups of 100, ε 1).
+many small groups, and those of means the interval of pooled reports; differences, and what is left, get intervals by
+MOVER, from the distances between each estimate and its own limits, neither guarded nor cut. Points are clipped once,
+after the sum: to clip the groups first shows 5% where 2% are true (10 groups of 100, ε 1).
 """
 
 import math
@@ -19,7 +19,7 @@ from client.mechanism import Flip, Subset
 from client.question import Question
 from survey_app.estimate import hypotheses
 from survey_app.estimate.hypotheses import Test
-from survey_app.estimate.intervals import Interval, Limits, Method, Options
+from survey_app.estimate.intervals import Interval, Limits, Method, Options, dirichlet
 from survey_app.estimate.points import project
 from survey_app.estimate.question import LEAST_REPORTS, Estimate, Evidence, clamp, members, scores_of
 
@@ -115,7 +115,11 @@ def combine(
     )
     point = clamp(value, *within) if math.isfinite(value) else shown
     n, is_ratio = sum(one.n for one in estimates), any(one.is_ratio for one in estimates)
-    raw = _score(estimates, weights, clamp(value, *within), options.alpha) or _mover(estimates, weights)
+    raw = (
+        _score(estimates, weights, clamp(value, *within), options.alpha)
+        or _pooled(estimates, weights, options.alpha)
+        or _mover(estimates, weights)
+    )
     interval = raw.clipped(*within) if raw.method is Method.SCORE else _inside(raw, value, within)
     return Estimate(first.option, first.kind, n, point, Limits(interval, raw), value, None, is_ratio)
 
@@ -154,6 +158,24 @@ def _score(estimates: Sequence[Estimate], weights: Sequence[float], value: float
         root = (b + sign * math.sqrt(max(b * b - a * c, 0.0))) / a
         ends.append(outer(moved + sign * math.sqrt(seen), root))
     return Interval(ends[0], ends[1], Method.SCORE)
+
+
+def _pooled(estimates: Sequence[Estimate], weights: Sequence[float], alpha: float) -> Interval | None:
+    """For means of scores, one a report: as if all reports were of one survey, of 1/Σ(w²/n) reports.
+
+    Of equal groups no other ones with that sum vary more. Those of unequal ones may, so MOVER counts where it reaches
+    farther.
+    """
+    scores = [one.limits.scores for one in estimates if one.limits.scores]
+    if len(scores) < len(estimates):
+        return None
+    reports = 1 / math.fsum(weight**2 / one.n for one, weight in zip(estimates, weights, strict=True))
+    counts = [
+        reports * weight / one.n * held for one, weight, (_, held) in zip(estimates, weights, scores, strict=True)
+    ]
+    pooled = dirichlet(np.concatenate([values for values, _ in scores]), np.concatenate(counts), alpha)
+    apart = _mover(estimates, weights)
+    return Interval(min(pooled.low, apart.low), max(pooled.high, apart.high), pooled.method)
 
 
 def _inside(raw: Interval, value: float, within: Range) -> Interval:

@@ -128,13 +128,15 @@ class Limits:
 
     `interval` is for the population that the respondents are a sample of, cut to what is possible. `raw` is neither
     guarded nor cut, for sums and differences. `sample` is for these very respondents, where only the coins are random.
-    `spread` is there for shares, for sums of many of them.
+    For sums over many groups, shares have a `spread`, and means of scores, one a report, their `scores`: what each
+    symbol adds to the mean, and how often it was reported.
     """
 
     interval: Interval
     raw: Interval
     sample: Interval | None = None
     spread: Spread | None = None
+    scores: tuple[Floats, Floats] | None = None
 
     def mapped(self, slope: float, offset: float) -> "Limits":
         """The limits of slope · x + offset."""
@@ -220,7 +222,7 @@ def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population
     return Interval(ends[0], ends[1], Method.FINITE_POPULATION).clipped(0, 1)
 
 
-def dirichlet(scores: Sequence[float], counts: Sequence[int], alpha: float) -> Interval:
+def dirichlet(scores: Sequence[float] | Floats, counts: Sequence[float] | Floats, alpha: float) -> Interval:
     """For the mean score of reports that each carry one score: quantiles of Σ v W, W ~ Dirichlet.
 
     One more report at the largest score for the upper limit, at the smallest for the lower.

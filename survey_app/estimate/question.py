@@ -272,6 +272,9 @@ def _mean(
         return ratio_estimate(mechanism, evidence, (total, answered), (low, high), ("mean", "mean"), options)
     raw = functional.mean(mechanism, evidence.counts, n, total, options.alpha)
     limits = Limits(raw.around(value, low, high), raw)
+    if mechanism.weight == 1:
+        p, q = float(mechanism.p), float(mechanism.q)
+        limits = replace(limits, scores=((total - q * total.sum()) / (p - q), evidence.counts.astype(float)))
     return Estimate("mean", "mean", n, clamp(float(total @ evidence.points), low, high), limits, value, None)
 
 
@@ -300,4 +303,5 @@ def _geometric(mechanism: Geometric, evidence: Evidence, question: Question, opt
     value = low + step * float(scores @ evidence.counts / n)
     raw = dirichlet(scores.tolist(), evidence.counts.tolist(), options.alpha).mapped(step, low)
     high = float(question.max)
-    return Estimate("mean", "mean", n, clamp(value, low, high), Limits(raw.around(value, low, high), raw), value, None)
+    limits = Limits(raw.around(value, low, high), raw, scores=(low + step * scores, evidence.counts.astype(float)))
+    return Estimate("mean", "mean", n, clamp(value, low, high), limits, value, None)

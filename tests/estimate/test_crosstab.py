@@ -302,6 +302,7 @@ DECIDED: list[tuple[dict[str, Any], list[list[float]], int]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("definition", "cells", "n"), DECIDED)
 def test_rows_that_decide_their_columns_have_covered_differences(
     definition: dict[str, Any], cells: list[list[float]], n: int, monkeypatch: pytest.MonkeyPatch

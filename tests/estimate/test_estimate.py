@@ -29,7 +29,7 @@ from survey_app.estimate.intervals import (
     korn_graubard,
     wilson,
 )
-from survey_app.estimate.points import project
+from survey_app.estimate.points import nearest, project
 from survey_app.estimate.question import Estimate, Evidence, evidence_of, joint_cells, question_estimates
 from survey_app.tally import Tally
 from tests.answers import SMALL
@@ -141,6 +141,34 @@ def test_the_projection_is_the_nearest_point_of_the_simplex() -> None:
         assert point.min() >= 0
         others = rng.dirichlet(np.ones(6), 2000)
         assert ((others - raw) ** 2).sum(axis=1).min() >= ((point - raw) ** 2).sum() - 1e-12
+
+
+def test_the_cells_nearest_to_their_margins() -> None:
+    """Each margin is the projection of its own; of all possible cells with these margins, none is nearer."""
+    rng, at = np.random.default_rng(), np.arange(12).reshape(3, 4)
+    for spread in (0.05, 0.3, 2.0):
+        for _ in range(30):
+            raw = rng.normal(1 / 12, spread, 12)
+            raw += (1 - raw.sum()) / 12
+            found = nearest(raw, [*at.tolist(), *at.T.tolist()]).reshape(3, 4)
+            assert found.min() >= 0
+            assert found.sum(axis=1) == pytest.approx(project(raw.reshape(3, 4).sum(axis=1)), abs=1e-5)
+            assert found.sum(axis=0) == pytest.approx(project(raw.reshape(3, 4).sum(axis=0)), abs=1e-5)
+            apart = ((found - raw.reshape(3, 4)) ** 2).sum()
+            for _ in range(60):  # to another one with the same margins
+                (i, other), (j, across) = rng.choice(3, 2, replace=False), rng.choice(4, 2, replace=False)
+                step = rng.random() * min(found[i, across], found[other, j])
+                moved = found.copy()
+                moved[[i, other], [j, across]] += step
+                moved[[i, other], [across, j]] -= step
+                assert ((moved - raw.reshape(3, 4)) ** 2).sum() >= apart - 1e-4 * (1 + apart) * step
+
+
+@pytest.mark.parametrize("cells", [[0.0] * 4, [-3.0, -3.0, -3.0, -3.0], [5.0, 5.0, -9.0, 0.0]])
+def test_cells_that_no_reports_can_give_have_nearest_ones_too(cells: list[float]) -> None:
+    found = nearest(np.array(cells), [[0, 1], [2, 3], [0, 2], [1, 3]])
+    assert found.sum() == pytest.approx(1)
+    assert found.min() >= 0
 
 
 # every pair of question and mechanism

@@ -346,6 +346,7 @@ THIN: list[tuple[str, int, Floats, Floats]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "n", "a", "b"), THIN)
 def test_separate_fields_of_few_reports_keep_their_size(
     epsilon: str, n: int, a: Floats, b: Floats, monkeypatch: pytest.MonkeyPatch
@@ -361,6 +362,7 @@ def test_separate_fields_of_few_reports_keep_their_size(
     assert sum(one.df > 0 and chi2.sf(one.statistic, one.df) < LEVEL for one in found) / runs > not_above(runs, 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "n", "a", "b"),
     [("2", 20, ALL_ALIKE[2], ALL_ALIKE[2]), ("8", 20, np.full(4, 0.25), np.full(3, 1 / 3))],
