@@ -19,7 +19,7 @@ from client import Survey
 from client.mechanism import Subset
 from survey_app.authoring import build, choose
 from survey_app.estimate.functional import unbiased
-from survey_app.estimate.question import project
+from survey_app.estimate.points import project
 from survey_app.simulate.devices import reports
 
 EPSILON = 1

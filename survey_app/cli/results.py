@@ -22,6 +22,7 @@ from survey_app.results.document import Part, Results, results
 from survey_app.results.groups import Study, groups_document
 from survey_app.results.regression import regression_on_groups, regression_on_questions
 from survey_app.results.table import crosstab_table, csv_text, results_table
+from survey_app.results.text import crosstab_text, groups_text, regression_text, results_text
 from survey_app.store import Published, Store
 from survey_app.tally import Bits
 
@@ -32,16 +33,21 @@ CONFIDENCE: Callable[[Any], Any] = click.option(
     type=click.FloatRange(LEAST_CONFIDENCE, MOST_CONFIDENCE),
     help="Of every interval.",
 )
+JSON: Callable[[Any], Any] = click.option("--json", "as_json", is_flag=True, help="For a program.")
 SIMULTANEOUS: Callable[[Any], Any] = click.option(
     "--simultaneous", is_flag=True, help="Intervals that hold for all options of a question together."
 )
 
 
+def forms(command: Any) -> Any:
+    """A table for a person, unless one of these is given."""
+    return JSON(click.option("--csv", "as_csv", is_flag=True, help="For a spreadsheet.")(command))
+
+
 @click.command("results")
 @click.argument("slugs", nargs=-1, required=True)
 @DIGEST
-@click.option("--json", "form", flag_value="json", default="json")
-@click.option("--csv", "form", flag_value="csv")
+@forms
 @CONFIDENCE
 @SIMULTANEOUS
 @click.option("--narrow", is_flag=True, help="Wilson's intervals: narrower, right on average, not guaranteed.")
@@ -54,13 +60,14 @@ def results_command(
     /,
     slugs: tuple[str, ...],
     digest: str | None,
-    form: str,
+    as_json: bool,
+    as_csv: bool,
     totals: tuple[str, ...],
     weights: Path | None,
     **wanted: Any,
 ) -> None:
     """Estimates with intervals, in steps of twenty reports; several surveys are strata of one study."""
-    store, options = open_db(ctx), Options(**wanted)
+    form, store, options = _form(as_json, as_csv), open_db(ctx), Options(**wanted)
     if len(set(slugs)) < len(slugs):
         raise click.ClickException("a survey is named twice")
     surveys = [find_survey(store, slug, digest) for slug in slugs]
@@ -79,10 +86,21 @@ def results_command(
             )
         except GroupsError as error:
             raise click.ClickException(str(error)) from None
-    if form == "json":
+    if form == "csv":
+        click.echo(csv_text(results_table(_named_parts(slugs[0], document))), nl=False)
+    elif form == "json":
         click.echo(_json(document))
-        return
-    click.echo(csv_text(results_table(_named_parts(slugs[0], document))), nl=False)
+    elif isinstance(document, Results):
+        click.echo(results_text(surveys[0].survey, document))
+    else:
+        click.echo(groups_text(surveys[0].survey, _named_parts(slugs[0], document), options.confidence))
+
+
+def _form(as_json: bool, as_csv: bool) -> str:
+    """What is printed: text for a person, unless a program shall read it."""
+    if as_json and as_csv:
+        raise click.UsageError("give --json or --csv, not both")
+    return "json" if as_json else "csv" if as_csv else "text"
 
 
 def _named_parts(slug: str, document: Results | Study) -> Iterator[tuple[str, Sequence[Part]]]:
@@ -158,26 +176,36 @@ def _scan(store: Store, published: Published) -> Iterator[Bits]:
 @click.argument("rows")
 @click.argument("columns")
 @DIGEST
-@click.option("--json", "form", flag_value="json", default="json")
-@click.option("--csv", "form", flag_value="csv")
+@forms
 @CONFIDENCE
 @SIMULTANEOUS
 @click.pass_context
 def crosstab_command(
-    ctx: click.Context, /, slug: str, rows: str, columns: str, digest: str | None, form: str, **wanted: Any
+    ctx: click.Context,
+    /,
+    slug: str,
+    rows: str,
+    columns: str,
+    digest: str | None,
+    as_json: bool,
+    as_csv: bool,
+    **wanted: Any,
 ) -> None:
-    """Two questions at once: cells, shares within rows, differences to the first row, a test of independence."""
-    store = open_db(ctx)
+    """Two questions at once: cells, shares within rows, differences to the first row, a test of independence.
+
+    Two options of one question are named QUESTION:OPTION.
+    """
+    form, store = _form(as_json, as_csv), open_db(ctx)
     published = find_survey(store, slug, digest)
     tally, options = store.snapshot(published), Options(**wanted)
     try:
         document = crosstab_document(published.survey, tally, _scan(store, published), rows, columns, options)
     except PairError as error:
         raise click.ClickException(str(error)) from None
-    if form == "json":
-        click.echo(_json(document))
+    if form == "csv":
+        click.echo(csv_text(crosstab_table(rows, columns, document)), nl=False)
         return
-    click.echo(csv_text(crosstab_table(rows, columns, document)), nl=False)
+    click.echo(_json(document) if form == "json" else crosstab_text(published.survey, document))
 
 
 @click.command("regress")
@@ -187,6 +215,7 @@ def crosstab_command(
     "--on", "predictors", multiple=True, metavar="QUESTION", help="A question of the same survey; may be repeated."
 )
 @click.option("--covariates", type=FILE, help="JSON or YAML: numbers known of each survey, a stratum of one study.")
+@JSON
 @CONFIDENCE
 @click.pass_context
 def regress_command(
@@ -195,6 +224,7 @@ def regress_command(
     outcome: str,
     predictors: tuple[str, ...],
     covariates: Path | None,
+    as_json: bool,
     confidence: float,
 ) -> None:
     """Logistic regression of a randomized answer, through the coins: on strata, or on other randomized answers."""
@@ -215,7 +245,7 @@ def regress_command(
             raise click.ClickException("--on is for one survey")
     except FitError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(_json(document))
+    click.echo(_json(document) if as_json else regression_text(document))
 
 
 def _covariates(file: Path) -> Any:

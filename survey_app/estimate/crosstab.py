@@ -6,7 +6,7 @@ A pair inside one joint field needs no scan: its cells are columns of the tally.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
@@ -18,16 +18,24 @@ from client.words import NO_ANSWER
 from survey_app import channel
 from survey_app.channel import Floats
 from survey_app.estimate import hypotheses
-from survey_app.estimate.hypotheses import Test
+from survey_app.estimate.hypotheses import Scored, Test
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.joint import joint_crosstab
-from survey_app.estimate.question import LEAST_REPORTS, Cell, Evidence, members, project, symbol_names
-from survey_app.estimate.tables import MOST_CELLS, Crosstab, PairError, Rows, by_row, score, share
+from survey_app.estimate.pairs import names_option, option_crosstab
+from survey_app.estimate.points import nearest
+from survey_app.estimate.question import LEAST_REPORTS, Cell, Evidence, members, symbol_names
+from survey_app.estimate.tables import MOST_CELLS, ApartError, Crosstab, PairError, Rows, by_row, score, share
 from survey_app.tally import Bits, Columns, Tally, columns_of
+
+MOST_KEPT = 2**18  # scores
 
 
 def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterable[Bits], options: Options) -> Crosstab:
-    """Two questions of a survey; `scan`, the bits behind the tally, is read only if they are in separate fields."""
+    """Two questions of a survey, or two options of one; `scan`, the bits behind the tally, is read only if they are in
+    separate fields, or if options were drawn.
+    """
+    if names_option(rows) or names_option(columns):
+        return option_crosstab(survey, rows, columns, tally, scan, options)
     by_id = {question.id: question for question in survey.questions}
     for name in (rows, columns):
         if name not in by_id:
@@ -44,14 +52,19 @@ def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterab
         evidence = Evidence(places[0].field, tally.counts[places[0].part], n, places[0].asked is None)
         return joint_crosstab(evidence, (first, second), (left.names, right.names), options)
     if survey.ask:
-        raise PairError(
-            f"no device answered both {rows} and {columns}, since each answers one field of this survey only; to see"
-            " how two questions go together, put them in one joint group and publish a new version"
+        raise ApartError(
+            f"no device answered both {rows} and {columns}, since each answers one block of this survey only; to see"
+            f" how they go together next time, write joint: [[{', '.join(_in_order(survey, rows, columns))}]]"
         )
-    moments = _Moments(len(left.names), len(right.names))
+    moments = _Moments(left, right)
     for packed in scan:
         moments.add(packed, survey.width, left, right)
     return _separate(moments, left, right, options)
+
+
+def _in_order(survey: Survey, *names: str) -> list[str]:
+    """As the survey has them, and as a joint field must."""
+    return [question.id for question in survey.questions if question.id in names]
 
 
 @dataclass(frozen=True)
@@ -123,15 +136,28 @@ class _Scores:
 
 
 class _Moments:
-    """Sums over reports of products of scores."""
+    """Sums over reports of products of scores; and where a test may have to permute reports, some thousands of them."""
 
-    def __init__(self, rows: int, columns: int) -> None:
+    def __init__(self, left: _Scores, right: _Scores) -> None:
+        rows, columns = len(left.names), len(right.names)
         self.n = 0
+        self.ones = [np.zeros(one.place.stop - one.place.start, dtype=np.int64) for one in (left, right)]
+        self.kept: list[tuple[Floats, Floats]] = []
+        self.keeps = left.table is None or right.table is None
         self.u, self.v = np.zeros(rows), np.zeros(columns)
         self.uu, self.vv = np.zeros((rows, rows)), np.zeros((columns, columns))
         shape = (rows, columns)
         self.uv, self.u2v, self.u2v2 = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.ruv, self.ruv2 = np.zeros(shape), np.zeros(shape)  # r: the score of the first row
+
+    @property
+    def scored(self) -> tuple[Scored, Scored]:
+        """What a test has to know of each question."""
+        u, v = (np.concatenate(part) for part in zip(*self.kept, strict=True)) if self.kept else (None, None)
+        return (
+            Scored(self.uu / self.n, self.u / self.n, self.ones[0], u),
+            Scored(self.vv / self.n, self.v / self.n, self.ones[1], v),
+        )
 
     def add(self, packed: Bits, width: int, left: _Scores, right: _Scores) -> None:
         """Add some reports."""
@@ -139,6 +165,10 @@ class _Moments:
         u, v = left.read(bits), right.read(bits)
         u2, v2, ru = u * u, v * v, u * u[:, :1]
         self.n += len(bits)
+        for one, sums in zip((left, right), self.ones, strict=True):
+            sums += bits[:, one.place.part].sum(axis=0, dtype=np.int64)
+        self.keeps = self.keeps and self.n * (u.shape[1] + v.shape[1]) <= MOST_KEPT
+        self.kept = [*self.kept, (u, v)] if self.keeps else []
         self.u, self.v = self.u + u.sum(axis=0), self.v + v.sum(axis=0)
         self.uu, self.vv = self.uu + u.T @ u, self.vv + v.T @ v
         self.uv, self.u2v, self.u2v2 = self.uv + u.T @ v, self.u2v + u2.T @ v, self.u2v2 + u2.T @ v2
@@ -154,21 +184,30 @@ def _separate(sums: _Moments, left: _Scores, right: _Scores, options: Options) -
     held = np.clip(rows, 0, 1)[:, None]
     a, b, g, h = left.still[:, None], right.still[None, :], left.gain[:, None], right.gain[None, :]
     least = held * g * b + columns * a * h + a * b  # E(u²v²) − P · g · h
+    shown, shown_rows = _shown(value, rows, left, right)
     cells: list[Cell] = []
     for i, j in np.ndindex(value.shape):
-        point, spread = float(value[i, j]), (float(least[i, j]), float(g[i, 0] * h[0, j]), -1.0)
-        cells.append(Cell((names[0][i], names[1][j]), share(n, point, *score(point, 1.0, spread, n, z))))
-    if not any(isinstance(one.place.field.mechanism, Drawn) for one in (left, right)):  # the cells hold everything
-        points = project(value.ravel())
-        cells = [
-            Cell(cell.options, replace(cell.estimate, estimate=float(point)))
-            for cell, point in zip(cells, points, strict=True)
-        ]
+        top, spread = float(value[i, j]), (float(least[i, j]), float(g[i, 0] * h[0, j]), -1.0)
+        low, high = score(top, 1.0, spread, n, z)
+        cells.append(Cell((names[0][i], names[1][j]), share(n, top, float(shown[i, j]), low, high)))
     known = rows > z * np.sqrt(np.maximum(a + held * g - held**2, 0)[:, 0] / n)
     by_cell = least, held * g * h - 2 * columns * a, a - held * g + 0 * columns
     everywhere = np.ones(value.shape, dtype=bool)
-    within, differences = by_row(names, Rows(value, rows, known, by_cell, _correlation(sums), everywhere), n, z)
+    table = Rows(value, rows, known, by_cell, _correlation(sums), everywhere, shown, shown_rows)
+    within, differences = by_row(names, table, n, z)
     return Crosstab(*names, n, cells, within, differences, _independence(sums, left, right))
+
+
+def _shown(value: Floats, rows: Floats, left: _Scores, right: _Scores) -> tuple[Floats, Floats]:
+    """The displayed cells and rows: the nearest possible ones with the displayed margins of both questions.
+
+    Options that a device draws do not exclude each other, and are each as near as possible.
+    """
+    if any(isinstance(one.place.field.mechanism, Drawn) for one in (left, right)):
+        return np.clip(value, 0, 1), np.clip(rows, 0, 1)
+    at = np.arange(value.size).reshape(value.shape)
+    shown = nearest(value.ravel(), [*list(at), *list(at.T)]).reshape(value.shape)
+    return shown, shown.sum(axis=1)
 
 
 def _correlation(sums: _Moments) -> Floats:
@@ -181,7 +220,7 @@ def _correlation(sums: _Moments) -> Floats:
     return found
 
 
-def _independence(sums: _Moments, left: _Scores, right: _Scores) -> Test:
+def _independence(sums: _Moments, left: _Scores, right: _Scores) -> Test | None:
     n = sums.n
     if left.table is not None and right.table is not None:
         (base, d), (other_base, e) = left.table, right.table
@@ -189,4 +228,4 @@ def _independence(sums: _Moments, left: _Scores, right: _Scores) -> Test:
         table += d * np.outer(sums.u, other_base) + e * np.outer(base, sums.v)
         return hypotheses.pearson(np.rint(table))
     cross = sums.uv / n - np.outer(sums.u, sums.v) / n**2
-    return hypotheses.quadratic(cross, (sums.uu / n, sums.u / n), (sums.vv / n, sums.v / n), n)
+    return hypotheses.quadratic(cross, *sums.scored, n)

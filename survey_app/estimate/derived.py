@@ -8,10 +8,18 @@ import numpy as np
 from client.mechanism import Subset
 from client.question import Question
 from client.words import digit_label
-from survey_app.estimate import functional
+from survey_app.estimate.answered import drawn_answered
 from survey_app.estimate.functional import indicator
-from survey_app.estimate.intervals import GUARANTEED, Coverage, Limits, Method, Options
-from survey_app.estimate.question import LEAST_REPORTS, Estimate, Evidence, clamp, members, union_estimate
+from survey_app.estimate.intervals import GUARANTEED, Coverage, Method, Options
+from survey_app.estimate.question import (
+    LEAST_REPORTS,
+    Estimate,
+    Evidence,
+    answer_sets,
+    members,
+    ratio_estimate,
+    union_estimate,
+)
 
 QUARTILES = (0.25, 0.5, 0.75)
 MOST_ANSWERED = 256  # each takes a search of its own
@@ -19,12 +27,12 @@ MOST_ANSWERED = 256  # each takes a search of its own
 
 @dataclass(frozen=True)
 class Quantile:
-    """The symbols that may hold a quantile; the interval of every cumulative share has a say."""
+    """The symbols that may hold a quantile, without a hole; the interval of every cumulative share has a say."""
 
     level: float
     options: tuple[str, ...]
     n: int
-    method: Method  # of the first cumulative share
+    method: Method  # of a cumulative share that is not guaranteed, if there is one
     coverage: Coverage
 
 
@@ -68,7 +76,11 @@ def cumulative(evidence: Evidence, question: Question, options: Options) -> list
 
 
 def quantiles(evidence: Evidence, question: Question, options: Options) -> list[Quantile]:
-    """For each quartile the symbols m with upper F(m) ≥ τ and lower F(m−1) < τ; not where people may skip."""
+    """For each quartile the symbols m with upper F(m) ≥ τ and lower F(m−1) < τ, and those between them.
+
+    Not where people may skip. The limits of F are made apart, so the first may leave holes: what lies between two
+    possible quantiles is possible.
+    """
     below = [] if question.optional else cumulative(evidence, question, options)
     if not below:
         return []
@@ -78,39 +90,24 @@ def quantiles(evidence: Evidence, question: Question, options: Options) -> list[
     weakest = next((one.interval for one in below if one.interval.label != GUARANTEED), below[0].interval)
     for level in QUARTILES:
         held = [m for m in range(question.no_answer) if high[m + 1] >= level and low[m] < level]
-        names = tuple(digit_label(question, m) for m in held)
+        names = tuple(digit_label(question, m) for m in range(held[0], held[-1] + 1))
         sets.append(Quantile(level, names, evidence.n, weakest.method, weakest.label))
     return sets
 
 
 def answered(evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
-    """The shares among those who answered an optional question (Fieller); not for very many options."""
+    """The shares among those who answered an optional question (Fieller, if not drawn); not for very many options."""
     mechanism = evidence.field.mechanism
-    if not question.optional or question.levels or evidence.n < LEAST_REPORTS or question.no_answer > MOST_ANSWERED:
+    if not question.optional or question.levels or evidence.n < LEAST_REPORTS:
         return []
     if not isinstance(mechanism, Subset):
+        return drawn_answered(evidence, question, options)
+    if question.no_answer > MOST_ANSWERED:
         return []
-    sets = members(evidence.field, question)
-    everyone = np.ones(mechanism.size) - indicator(mechanism.size, sets[question.no_answer])
-    share = functional.unbiased(mechanism, evidence.counts, evidence.n, everyone)
-    wanted = _answers(question, sets)
+    *wanted, (_, none) = answer_sets(evidence.field, question)
+    everyone = np.ones(mechanism.size) - indicator(mechanism.size, none)
     each = options.among(len(wanted))
-    estimates: list[Estimate] = []
-    for name, symbols in wanted:
-        scores = indicator(mechanism.size, symbols)
-        value = functional.unbiased(mechanism, evidence.counts, evidence.n, scores)
-        value = value / share if share > 0 else float("nan")
-        interval = functional.ratio(mechanism, evidence.counts, evidence.n, scores, everyone, 0.0, 1.0, each.alpha)
-        point = clamp(value) if share > 0 else 0.5
-        estimates.append(Estimate(name, "share", evidence.n, point, Limits(interval, interval), value, None))
-    return estimates
-
-
-def _answers(question: Question, sets: list[list[int]]) -> list[tuple[str, list[int]]]:
-    """The options of a question with the field's symbols that hold them."""
-    if question.type != "multiple":
-        return [(digit_label(question, i), sets[i]) for i in range(question.no_answer)]
     return [
-        (label, [symbol for mask in range(question.no_answer) if mask >> i & 1 for symbol in sets[mask]])
-        for i, label in enumerate(question.labels)
+        ratio_estimate(mechanism, evidence, (indicator(mechanism.size, symbols), everyone), (0.0, 1.0), name, each)
+        for name, symbols in wanted
     ]

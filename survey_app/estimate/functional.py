@@ -11,12 +11,13 @@ import numpy as np
 from scipy.optimize import brentq
 
 from client.mechanism import Subset
-from survey_app.channel import Categorical, Floats, subset_moments
+from survey_app.channel import Categorical, Floats, subset_moments, union_variance
 from survey_app.estimate.intervals import (
     Interval,
     Limits,
     Method,
     Options,
+    Spread,
     binomial,
     dirichlet,
     dirichlet_excess,
@@ -48,11 +49,20 @@ def union(
     if mechanism.weight == 1:
         p, q = mechanism.p + (len(members) - 1) * mechanism.q, len(members) * mechanism.q
         if p >= 1:
-            return Limits(*[Interval(1.0, 1.0, Method.CERTAIN)] * (3 if sample else 2))
+            certain = Interval(1.0, 1.0, Method.CERTAIN)
+            return Limits(certain, certain, certain if sample else None)
         return binomial(int(counts[list(members)].sum()), n, p, q, options, sample=sample)
     scores = indicator(mechanism.size, members)
     raw = mean(mechanism, counts, n, scores, options.alpha)
-    return Limits(raw.around(unbiased(mechanism, counts, n, scores), 0, 1), raw)
+    interval = raw.around(unbiased(mechanism, counts, n, scores), 0, 1)
+    return Limits(interval, raw, spread=_union_spread(mechanism, len(members), n))
+
+
+def _union_spread(mechanism: Subset, size: int, n: int) -> Spread:
+    """n·Var of the share of a union is quadratic in the share, so three of its values tell all."""
+    none, half, whole = (union_variance(mechanism, size, share) for share in (0.0, 0.5, 1.0))
+    bend = 2 * (none + whole) - 4 * half
+    return Spread(none, whole - none - bend, bend, 1 / (n * float(mechanism.p - mechanism.q)))
 
 
 def mean(mechanism: Subset, counts: Counts, n: int, scores: Sequence[float] | Floats, alpha: float) -> Interval:

@@ -1,17 +1,27 @@
 """Several surveys with the same questions as groups of one study.
 
 Nothing but noisy bits is stored, so who belongs to which group is known only because each group has a survey of its
-own. Estimates of different surveys are independent; sums and differences of them get intervals by MOVER, from the
-distances between each estimate and its own limits, neither guarded nor cut.
+own. Estimates of different surveys are independent. Weighted sums of shares get score intervals, which hold also for
+many small groups, and those of means the interval of pooled reports; differences, and what is left, get intervals by
+MOVER, from the distances between each estimate and its own limits, neither guarded nor cut. Points are clipped once,
+after the sum: to clip the groups first shows 5% where 2% are true (10 groups of 100, ε 1).
 """
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import ndtri
 
 from client.definition import Survey
+from client.mechanism import Flip, Subset
 from client.question import Question
-from survey_app.estimate.intervals import Interval, Limits, Method
-from survey_app.estimate.question import Estimate, clamp, scores_of
+from survey_app.estimate import hypotheses
+from survey_app.estimate.hypotheses import Test
+from survey_app.estimate.intervals import Interval, Limits, Method, Options, dirichlet
+from survey_app.estimate.points import project
+from survey_app.estimate.question import LEAST_REPORTS, Estimate, Evidence, clamp, members, scores_of
 
 Range = tuple[float, float]
 
@@ -45,23 +55,127 @@ def possible(question: Question, kind: str) -> Range:
     return min(scores_of(question)), max(scores_of(question))
 
 
-def combine(estimates: Sequence[Estimate], weights: Sequence[float], within: Range = (0.0, 1.0)) -> Estimate:
-    """Σ w_h θ_h, for weights that sum to one: the post-stratified estimate."""
-    raw, first = _mover(estimates, weights), estimates[0]
-    value, point = (
+def whole(
+    question: Question, by_line: Sequence[Sequence[Estimate]], weights: Sequence[float], options: Options
+) -> list[Estimate]:
+    """Σ w_h θ_h of every line of a question, for weights that sum to one: the post-stratified estimates.
+
+    `by_line` has for each line its estimates in every group. Displayed are the shares that are nearest to the weighted
+    sums of unbiased ones, and the mean of a scale is theirs.
+    """
+    each = options.among(sum(lines[0].kind != "mean" for lines in by_line))
+    found = [
+        combine(lines, weights, possible(question, lines[0].kind), options if lines[0].kind == "mean" else each)
+        for lines in by_line
+    ]
+    shares = np.array([one.unbiased for one in found if one.kind != "mean"])
+    if question.type == "multiple" or len(shares) != question.size:
+        return found
+    points = project(shares)
+    shown = [*points.tolist()]
+    if question.type == "scale":
+        shown.append(found[-1].estimate if question.optional else float(points @ scores_of(question)))
+    return [replace(one, estimate=point) for one, point in zip(found, shown, strict=True)]
+
+
+def same_shares(groups: Sequence[Evidence], name: str) -> Test | None:
+    """Whether the groups may have the same shares of a question: Pearson's test of what was reported.
+
+    Only where all were randomized alike, and every report names one symbol.
+    """
+    tables: list[list[int]] = []
+    alike: set[object] = set()
+    for one in groups:
+        mechanism = one.field.mechanism
+        question = next(each for each in one.field.questions if each.id == name)
+        sets = members(one.field, question)
+        if question.levels or question.type == "multiple" or one.n < LEAST_REPORTS:
+            return None
+        if isinstance(mechanism, Flip):
+            tables.append([one.n - int(one.counts[0]), int(one.counts[0])])
+        elif isinstance(mechanism, Subset) and mechanism.weight == 1:
+            tables.append([int(one.counts[symbols].sum()) for symbols in sets])
+        else:
+            return None
+        alike.add((mechanism, *map(len, sets)))
+    return hypotheses.groups(np.array(tables, dtype=float)) if len(alike) == 1 else None
+
+
+def combine(
+    estimates: Sequence[Estimate],
+    weights: Sequence[float],
+    within: Range = (0.0, 1.0),
+    options: Options = Options(),  # noqa: B008 (frozen)
+) -> Estimate:
+    """Σ w_h θ_h, for weights that sum to one; clipped once, after it is summed."""
+    first = estimates[0]
+    value, shown = (
         math.fsum(weight * number for number, weight in zip(numbers, weights, strict=True))
         for numbers in ([one.unbiased for one in estimates], [one.estimate for one in estimates])
     )
-    limits = Limits(_inside(raw, value, within), raw)
-    return Estimate(first.option, first.kind, sum(one.n for one in estimates), point, limits, value, None)
+    point = clamp(value, *within) if math.isfinite(value) else shown
+    n, is_ratio = sum(one.n for one in estimates), any(one.is_ratio for one in estimates)
+    raw = (
+        _score(estimates, weights, clamp(value, *within), options.alpha)
+        or _pooled(estimates, weights, options.alpha)
+        or _mover(estimates, weights)
+    )
+    interval = raw.clipped(*within) if raw.method is Method.SCORE else _inside(raw, value, within)
+    return Estimate(first.option, first.kind, n, point, Limits(interval, raw), value, None, is_ratio)
 
 
 def difference(one: Estimate, other: Estimate, within: Range = (0.0, 1.0)) -> Estimate:
-    """θ_1 − θ_2 of two groups."""
+    """θ_1 − θ_2 of two groups, clipped once, after it is taken."""
     value, most = one.unbiased - other.unbiased, within[1] - within[0]
+    point = clamp(value, -most, most) if math.isfinite(value) else one.estimate - other.estimate
     raw = _mover((one, other), (1.0, -1.0))
     limits = Limits(_inside(raw, value, (-most, most)), raw)
-    return Estimate(one.option, "difference", one.n + other.n, one.estimate - other.estimate, limits, value, None)
+    n, is_ratio = one.n + other.n, one.is_ratio or other.is_ratio
+    return Estimate(one.option, "difference", n, point, limits, value, None, is_ratio)
+
+
+def _score(estimates: Sequence[Estimate], weights: Sequence[float], value: float, alpha: float) -> Interval | None:
+    """All x with |value − x| ≤ z √Var(x) and half a report; for shares, None where other figures are among them.
+
+    Var is Σ w²/n (v0 + v1 x + v2 x²), as if the share were x in every group: of equal groups no other shares with that
+    sum vary more. Those of unequal ones may, so the variance that the groups show counts if it is larger. Half a report
+    is that of the group where one weighs most.
+    """
+    spreads = [one.limits.spread for one in estimates if one.limits.spread]
+    if len(spreads) < len(estimates):
+        return None
+    each = list(zip(estimates, spreads, weights, strict=True))
+    z2 = float(ndtri(1 - alpha / 2)) ** 2
+    v0, v1, v2 = (
+        z2 * math.fsum(weight**2 / one.n * getattr(spread, part) for one, spread, weight in each)
+        for part in ("v0", "v1", "v2")
+    )
+    seen = z2 * math.fsum(weight**2 / (one.n - 1) * spread.at(one.unbiased) for one, spread, weight in each)
+    ends: list[float] = []
+    for sign, outer in ((-1, min), (1, max)):
+        moved = value + sign * max(weight * spread.step for _, spread, weight in each) / 2
+        a, b, c = 1 - v2, moved + v1 / 2, moved * moved - v0
+        root = (b + sign * math.sqrt(max(b * b - a * c, 0.0))) / a
+        ends.append(outer(moved + sign * math.sqrt(seen), root))
+    return Interval(ends[0], ends[1], Method.SCORE)
+
+
+def _pooled(estimates: Sequence[Estimate], weights: Sequence[float], alpha: float) -> Interval | None:
+    """For means of scores, one a report: as if all reports were of one survey, of 1/Σ(w²/n) reports.
+
+    Of equal groups no other ones with that sum vary more. Those of unequal ones may, so MOVER counts where it reaches
+    farther.
+    """
+    scores = [one.limits.scores for one in estimates if one.limits.scores]
+    if len(scores) < len(estimates):
+        return None
+    reports = 1 / math.fsum(weight**2 / one.n for one, weight in zip(estimates, weights, strict=True))
+    counts = [
+        reports * weight / one.n * held for one, weight, (_, held) in zip(estimates, weights, scores, strict=True)
+    ]
+    pooled = dirichlet(np.concatenate([values for values, _ in scores]), np.concatenate(counts), alpha)
+    apart = _mover(estimates, weights)
+    return Interval(min(pooled.low, apart.low), max(pooled.high, apart.high), pooled.method)
 
 
 def _inside(raw: Interval, value: float, within: Range) -> Interval:

@@ -95,28 +95,62 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """How much the estimate of a share x varies if x is true, n·Var = v0 + v1 x + v2 x²; `step` is what one bit adds.
+
+    Of a binomial count with p and q: λ(1−λ)/(p−q)², λ = q + x(p−q).
+    """
+
+    v0: float
+    v1: float
+    v2: float
+    step: float
+
+    @classmethod
+    def binomial(cls, n: int, p: Fraction, q: Fraction) -> "Spread":
+        """Of a share whose count is binomial."""
+        d = float(p - q)
+        return cls(float(q * (1 - q)) / d**2, float(1 - 2 * q) / d, -1.0, 1 / (n * d))
+
+    def at(self, x: float) -> float:
+        """n·Var at x; of an x that no report allows, none."""
+        return max(self.v0 + self.v1 * x + self.v2 * x * x, 0.0)
+
+    def mapped(self, slope: float, offset: float) -> "Spread":
+        """Of slope · x + offset."""
+        v0 = slope**2 * self.v0 - slope * offset * self.v1 + offset**2 * self.v2
+        return Spread(v0, slope * self.v1 - 2 * offset * self.v2, self.v2, abs(slope) * self.step)
+
+
+@dataclass(frozen=True)
 class Limits:
     """The intervals of one share or mean.
 
     `interval` is for the population that the respondents are a sample of, cut to what is possible. `raw` is neither
     guarded nor cut, for sums and differences. `sample` is for these very respondents, where only the coins are random.
+    For sums over many groups, shares have a `spread`, and means of scores, one a report, their `scores`: what each
+    symbol adds to the mean, and how often it was reported.
     """
 
     interval: Interval
     raw: Interval
     sample: Interval | None = None
+    spread: Spread | None = None
+    scores: tuple[Floats, Floats] | None = None
 
     def mapped(self, slope: float, offset: float) -> "Limits":
         """The limits of slope · x + offset."""
         sample = self.sample and self.sample.mapped(slope, offset)
-        return Limits(self.interval.mapped(slope, offset), self.raw.mapped(slope, offset), sample)
+        spread = self.spread and self.spread.mapped(slope, offset)
+        return Limits(self.interval.mapped(slope, offset), self.raw.mapped(slope, offset), sample, spread)
 
 
 def binomial(ones: int, n: int, p: Fraction, q: Fraction, options: Options, *, sample: bool) -> Limits:
     """The limits of a share whose count is binomial; `sample` tells whether all respondents were asked."""
     alpha = options.alpha
     if n == 0:
-        return Limits(*[Interval(0.0, 1.0, Method.CLOPPER_PEARSON)] * 2)
+        anything = Interval(0.0, 1.0, Method.CLOPPER_PEARSON)
+        return Limits(anything, anything)
     slope = 1 / float(p - q)
     low, high = clopper_pearson(ones, ones, n, alpha)
     plain = Interval(low, high, Method.CLOPPER_PEARSON).mapped(slope, -float(q) * slope)
@@ -124,7 +158,8 @@ def binomial(ones: int, n: int, p: Fraction, q: Fraction, options: Options, *, s
         interval = finite(ones, n, p, q, alpha, options.population)
     else:
         interval = (narrow if options.narrow else guarded)(ones, n, p, q, alpha)
-    return Limits(interval, plain, finite(ones, n, p, q, alpha, n) if sample else None)
+    here = finite(ones, n, p, q, alpha, n) if sample else None
+    return Limits(interval, plain, here, Spread.binomial(n, p, q))
 
 
 def clopper_pearson(lower: float, upper: float, n: float, alpha: float) -> tuple[float, float]:
@@ -187,7 +222,7 @@ def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population
     return Interval(ends[0], ends[1], Method.FINITE_POPULATION).clipped(0, 1)
 
 
-def dirichlet(scores: Sequence[float], counts: Sequence[int], alpha: float) -> Interval:
+def dirichlet(scores: Sequence[float] | Floats, counts: Sequence[float] | Floats, alpha: float) -> Interval:
     """For the mean score of reports that each carry one score: quantiles of Σ v W, W ~ Dirichlet.
 
     One more report at the largest score for the upper limit, at the smallest for the lower.

@@ -1,4 +1,6 @@
-"""Two questions of one joint field: their cells are unions of columns of the tally, so no scan is needed."""
+"""Two questions of one joint field, or two options of one multiple: cells that are unions of a field's symbols."""
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.special import ndtri
@@ -10,50 +12,55 @@ from survey_app.channel import Floats
 from survey_app.estimate import hypotheses
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.question import LEAST_REPORTS, Evidence, joint_cells, joint_members
+from survey_app.estimate.question import LEAST_REPORTS, Evidence, joint_members, set_cells
 from survey_app.estimate.tables import Crosstab, Names, Rows, by_row
 
 
 def joint_crosstab(
     evidence: Evidence, questions: tuple[Question, Question], names: tuple[Names, Names], options: Options
 ) -> Crosstab:
-    """From the tally: cells exactly, the rest from the covariance of the stored bits at the estimated shares."""
+    """Two questions, whatever the others of the field say."""
+    sets = {(i, j): symbols for (i, j), symbols in joint_members(evidence.field, questions).items()}
+    return crossed_sets(evidence, sets, names, options)
+
+
+def crossed_sets(
+    evidence: Evidence, sets: Mapping[tuple[int, int], Sequence[int]], names: tuple[Names, Names], options: Options
+) -> Crosstab:
+    """From the tally: cells exactly, the rest from the covariance of the stored bits at the estimated shares.
+
+    `sets` are the symbols of the field that each cell holds; a cell that is not among them cannot occur.
+    """
     mechanism, n = evidence.field.mechanism, evidence.n
     if n < LEAST_REPORTS or not isinstance(mechanism, Subset):
         return Crosstab(*names, n, [], [], [], None)
-    counts, sizes = _cells(evidence, questions)
+    counts, sizes, shown = (np.zeros((len(names[0]), len(names[1]))) for _ in range(3))
+    for cell, symbols in sets.items():
+        counts[cell], sizes[cell] = evidence.counts[list(symbols)].sum(), len(symbols)
+        shown[cell] = evidence.points[list(symbols)].sum()
     p, q = float(mechanism.p), float(mechanism.q)
     value = (counts / n - sizes * q) / (p - q)
     shares = np.clip(value.ravel(), 0, None)
     shares = shares / shares.sum() if shares.sum() > 0 else sizes.ravel() / sizes.sum()
     spread = channel.covariance(mechanism, shares, sizes.ravel()) / (p - q) ** 2
-    z = float(ndtri(1 - options.among(int((sizes > 0).sum())).alpha / 2))
-    within, differences = by_row(names, _rows(mechanism, value, spread, sizes, n, z), n, z)
+    z = float(ndtri(1 - options.among(len(sets)).alpha / 2))
+    rows = _rows(mechanism, value, spread, sizes, shown, n, z)
+    within, differences = by_row(names, rows, n, z)
     test = _test(mechanism, counts, sizes, value, spread, n)
-    return Crosstab(*names, n, joint_cells(evidence, questions, options), within, differences, test)
-
-
-def _cells(evidence: Evidence, questions: tuple[Question, Question]) -> tuple[Floats, Floats]:
-    """How often each cell of two questions was reported, whatever the other questions of the field say, and how many
-    symbols of the field it has: none if it cannot occur.
-    """
-    shape = questions[0].size, questions[1].size
-    counts, sizes = np.zeros(shape), np.zeros(shape)
-    for cell, symbols in joint_members(evidence.field, questions).items():
-        counts[cell], sizes[cell] = evidence.counts[symbols].sum(), len(symbols)
-    return counts, sizes
+    cells = set_cells(evidence, list(sets.values()), [(names[0][i], names[1][j]) for i, j in sets], options)
+    return Crosstab(*names, n, cells, within, differences, test)
 
 
 def _test(mechanism: Subset, counts: Floats, sizes: Floats, value: Floats, spread: Floats, n: int) -> Test | None:
-    """Of independence; there is nothing to test where one question hides the other."""
+    """Of independence; nothing where one question hides the other, or where too few reports name some cell."""
     if not sizes.all():
         return None
     if mechanism.weight == 1:
-        return hypotheses.likelihood_ratio(counts, float(mechanism.p - mechanism.q), sizes * float(mechanism.q))
-    return hypotheses.wald(value, spread, n)
+        return hypotheses.joint_independence(counts, float(mechanism.p - mechanism.q), sizes * float(mechanism.q))
+    return hypotheses.wald(value, spread, n) if counts.min() >= hypotheses.LEAST_JOINT else None
 
 
-def _rows(mechanism: Subset, value: Floats, spread: Floats, sizes: Floats, n: int, z: float) -> Rows:
+def _rows(mechanism: Subset, value: Floats, spread: Floats, sizes: Floats, shown: Floats, n: int, z: float) -> Rows:
     """The shares within rows: with a = 1 − r for the symbols of a cell, −r for the others of its row, and q, c1 and c2
     of `channel`, Σ a b of one report varies by (q−c2) Σa² + (c2−q²)(Σa)² + (p−q−2(c1−c2)) r(1−r) P, P the row's share.
     """
@@ -77,4 +84,4 @@ def _rows(mechanism: Subset, value: Floats, spread: Floats, sizes: Floats, n: in
     scale = np.sqrt(np.maximum(mine * mine[0], 0))
     correlation = np.clip(np.divide(both, scale, out=np.zeros_like(both), where=scale > 0), -1, 1)
     known = sums > z * np.sqrt(np.diag(rows) / n)
-    return Rows(value, sums, known, (v0, v1, v2 + 0 * value), correlation, sizes > 0)
+    return Rows(value, sums, known, (v0, v1, v2 + 0 * value), correlation, sizes > 0, shown, shown.sum(axis=1))

@@ -1,11 +1,13 @@
 """The estimates of one question, from the counts of the field that holds it.
 
 An `Estimate` keeps apart what must not be confused: `unbiased`, which may lie outside the possible range; `estimate`,
-the point to display; the intervals; `reported`, the raw share of the stored bit; and n, the number of devices asked.
+the point to display, made of the field's one set of points; the intervals; `reported`, the raw share of the stored bit;
+and n, the number of devices asked.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -18,6 +20,7 @@ from survey_app.channel import Floats, geometric_scores
 from survey_app.estimate import functional
 from survey_app.estimate.functional import indicator
 from survey_app.estimate.intervals import Interval, Limits, Options, binomial, dirichlet
+from survey_app.estimate.points import nearest
 from survey_app.tally import Counts, Tally, columns
 
 LEAST_REPORTS = 2
@@ -34,8 +37,9 @@ class Estimate:
     n: int
     estimate: float
     limits: Limits
-    unbiased: float
+    unbiased: float  # of a ratio, that of two unbiased sums; not a number if the lower one is none
     reported: float | None
+    is_ratio: bool = False  # which has no unbiased estimate
 
     @property
     def interval(self) -> Interval:
@@ -60,6 +64,17 @@ class Evidence:
     n: int
     complete: bool = True
 
+    @cached_property
+    def points(self) -> Floats:
+        """The displayed share of every symbol; whatever else is displayed of the field is made of these."""
+        mechanism, questions = self.field.mechanism, self.field.questions
+        if not isinstance(mechanism, Subset):
+            raise TypeError("only what reports symbols has a point for each")
+        shares = (self.counts / self.n - float(mechanism.q)) / float(mechanism.p - mechanism.q)
+        if not self.field.joint and questions[0].type != "multiple":
+            return nearest(shares, [])
+        return nearest(shares, [symbols for one in questions for _, symbols in answer_sets(self.field, one)])
+
 
 def evidence_of(survey: Survey, tally: Tally) -> Iterator[Evidence]:
     """What a tally tells about every field."""
@@ -81,8 +96,6 @@ def question_estimates(evidence: Evidence, question: Question, options: Options)
         return _flip(mechanism, evidence, options)
     if question.levels:
         return [_levels(mechanism, evidence, question, options)]
-    if question.type == "multiple":
-        return _options(mechanism, evidence, question, options)
     shares = _shares(mechanism, evidence, question, options)
     if question.type == "scale":
         shares.append(_mean(mechanism, evidence, question, scores_of(question), options))
@@ -91,15 +104,23 @@ def question_estimates(evidence: Evidence, question: Question, options: Options)
 
 def joint_cells(evidence: Evidence, questions: Sequence[Question], options: Options) -> list[Cell]:
     """Every possible cell of some questions of one joint field, the first question most significant."""
-    mechanism = evidence.field.mechanism
-    if evidence.n < LEAST_REPORTS or not isinstance(mechanism, Subset):
-        return []
     sets = joint_members(evidence.field, questions)
-    estimates = _disjoint(mechanism, evidence, list(sets.values()), [("", "share")] * len(sets), options)
     labels = [
         tuple(digit_label(question, digit) for question, digit in zip(questions, digits, strict=True))
         for digits in sets
     ]
+    return set_cells(evidence, list(sets.values()), labels, options)
+
+
+def set_cells(
+    evidence: Evidence, sets: Sequence[Sequence[int]], labels: Sequence[tuple[str, ...]], options: Options
+) -> list[Cell]:
+    """Cells that are sets of a field's symbols, which together hold all of them."""
+    mechanism = evidence.field.mechanism
+    if evidence.n < LEAST_REPORTS or not isinstance(mechanism, Subset):
+        return []
+    each = options.among(len(sets))
+    estimates = [union_estimate(mechanism, evidence, symbols, ("", "share"), each) for symbols in sets]
     return [Cell(label, estimate) for label, estimate in zip(labels, estimates, strict=True)]
 
 
@@ -118,6 +139,23 @@ def joint_members(field: Field, questions: Sequence[Question]) -> dict[tuple[int
 def members(field: Field, question: Question) -> list[list[int]]:
     """For each symbol of a question, the symbols of the field in which it occurs; each occurs in some."""
     return list(joint_members(field, [question]).values())
+
+
+def answer_sets(field: Field, question: Question) -> list[tuple[Name, list[int]]]:
+    """What a question is estimated to have answered, in order, each with the symbols of the field that hold it.
+
+    Of a multiple these are its options; they overlap.
+    """
+    sets = members(field, question)
+    if question.type != "multiple":
+        return list(zip(symbol_names(question), sets, strict=True))
+    found: list[tuple[Name, list[int]]] = []
+    for i, label in enumerate(question.labels):
+        holding = [symbol for mask in range(question.no_answer) if mask >> i & 1 for symbol in sets[mask]]
+        found.append(((label, "share"), holding))
+    if question.optional:
+        found.append(((NO_ANSWER, "no_answer"), sets[question.no_answer]))
+    return found
 
 
 def symbol_names(question: Question) -> list[Name]:
@@ -144,28 +182,14 @@ def union_estimate(
     value = functional.unbiased(mechanism, counts, n, indicator(mechanism.size, symbols))
     limits = functional.union(mechanism, counts, n, symbols, options, sample=evidence.complete)
     reported = float(counts[symbols[0]] / n) if len(symbols) == 1 else None
-    return Estimate(*name, n, clamp(value), limits, value, reported)
-
-
-def _disjoint(
-    mechanism: Subset,
-    evidence: Evidence,
-    sets: Sequence[Sequence[int]],
-    names: Sequence[Name],
-    options: Options,
-) -> list[Estimate]:
-    """The shares of sets that together hold everything; the displayed points are their projection on the simplex."""
-    each = options.among(len(sets))
-    raw = [union_estimate(mechanism, evidence, one, name, each) for one, name in zip(sets, names, strict=True)]
-    points = project(np.array([one.unbiased for one in raw]))
-    return [
-        Estimate(one.option, one.kind, one.n, float(point), one.limits, one.unbiased, one.reported)
-        for one, point in zip(raw, points, strict=True)
-    ]
+    point = clamp(float(evidence.points[list(symbols)].sum()))  # rounding may lead above one
+    return Estimate(*name, n, point, limits, value, reported)
 
 
 def _shares(mechanism: Subset, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
-    return _disjoint(mechanism, evidence, members(evidence.field, question), symbol_names(question), options)
+    wanted = answer_sets(evidence.field, question)
+    each = options.among(len(wanted))
+    return [union_estimate(mechanism, evidence, symbols, name, each) for name, symbols in wanted]
 
 
 def _flip(mechanism: Flip, evidence: Evidence, options: Options) -> list[Estimate]:
@@ -196,27 +220,14 @@ def _drawn(mechanism: Drawn, evidence: Evidence, question: Question, options: Op
     for position, name in enumerate(names):
         ones = int(evidence.counts[2 * position + 1])
         n = int(evidence.counts[2 * position]) + ones
-        if n < LEAST_REPORTS:
-            continue
         limits = binomial(
             ones, n, mechanism.p, mechanism.q, each, sample=evidence.complete and mechanism.draw == len(names)
         )
+        if not n:  # nobody was asked about it, so it may be anything: a line that vanished would say less
+            estimates.append(Estimate(*name, n, 0.5, limits, float("nan"), None))
+            continue
         value = (ones / n - q) / (p - q)
         estimates.append(Estimate(*name, n, clamp(value), limits, value, ones / n))
-    return estimates
-
-
-def _options(mechanism: Subset, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
-    """The options of a multiple that was randomized as one choice of 2^m sets: unions of those sets."""
-    sets = members(evidence.field, question)
-    each = options.among(len(question.labels) + question.optional)
-    estimates: list[Estimate] = []
-    for i, label in enumerate(question.labels):
-        holding = [symbol for mask in range(question.no_answer) if mask >> i & 1 for symbol in sets[mask]]
-        estimates.append(union_estimate(mechanism, evidence, holding, (label, "share"), each))
-    if question.optional:
-        none = sets[question.no_answer]
-        estimates.append(union_estimate(mechanism, evidence, none, (NO_ANSWER, "no_answer"), each))
     return estimates
 
 
@@ -257,15 +268,32 @@ def _mean(
         total[symbols] = scores[digit]
         answered[symbols] = 1
     value = functional.unbiased(mechanism, evidence.counts, n, total)
-    if not question.optional:
-        raw = functional.mean(mechanism, evidence.counts, n, total, options.alpha)
-        limits = Limits(raw.around(value, low, high), raw)
-        return Estimate("mean", "mean", n, clamp(value, low, high), limits, value, None)
-    share = functional.unbiased(mechanism, evidence.counts, n, answered)
-    value = value / share if share > 0 else float("nan")
-    interval = functional.ratio(mechanism, evidence.counts, n, total, answered, low, high, options.alpha)
-    point = clamp(value, low, high) if share > 0 else (low + high) / 2
-    return Estimate("mean", "mean", n, point, Limits(interval, interval), value, None)
+    if question.optional:
+        return ratio_estimate(mechanism, evidence, (total, answered), (low, high), ("mean", "mean"), options)
+    raw = functional.mean(mechanism, evidence.counts, n, total, options.alpha)
+    limits = Limits(raw.around(value, low, high), raw)
+    if mechanism.weight == 1:
+        p, q = float(mechanism.p), float(mechanism.q)
+        limits = replace(limits, scores=((total - q * total.sum()) / (p - q), evidence.counts.astype(float)))
+    return Estimate("mean", "mean", n, clamp(float(total @ evidence.points), low, high), limits, value, None)
+
+
+def ratio_estimate(
+    mechanism: Subset,
+    evidence: Evidence,
+    scores: tuple[Floats, Floats],
+    within: tuple[float, float],
+    name: Name,
+    options: Options,
+) -> Estimate:
+    """One sum of scores divided by another, such as a share among those who answered (Fieller); of nobody, anything."""
+    counts, n, (top, bottom) = evidence.counts, evidence.n, scores
+    above, below = (functional.unbiased(mechanism, counts, n, one) for one in scores)
+    interval = functional.ratio(mechanism, counts, n, top, bottom, *within, options.alpha)
+    value = above / below if below > 0 else float("nan")
+    held = float(bottom @ evidence.points)
+    point = clamp(float(top @ evidence.points) / held, *within) if held > 0 else sum(within) / 2
+    return Estimate(*name, n, point, Limits(interval, interval), value, None, True)
 
 
 def _geometric(mechanism: Geometric, evidence: Evidence, question: Question, options: Options) -> Estimate:
@@ -275,18 +303,5 @@ def _geometric(mechanism: Geometric, evidence: Evidence, question: Question, opt
     value = low + step * float(scores @ evidence.counts / n)
     raw = dirichlet(scores.tolist(), evidence.counts.tolist(), options.alpha).mapped(step, low)
     high = float(question.max)
-    return Estimate("mean", "mean", n, clamp(value, low, high), Limits(raw.around(value, low, high), raw), value, None)
-
-
-def project(shares: Floats) -> Floats:
-    """The Euclidean projection on the simplex (Norm-Sub): never farther from the truth than the raw shares.
-
-    Sort v descending, c_j = v_1 + … + v_j − 1, ρ the last j with v_j > c_j/j; then max(v − c_ρ/ρ, 0). To clip and
-    rescale instead can be ten times worse.
-    """
-    ordered = np.sort(shares)[::-1]
-    sums = np.cumsum(ordered) - 1
-    places = np.arange(1, len(shares) + 1)
-    rho = int(np.nonzero(ordered - sums / places > 0)[0][-1])
-    projected: Floats = np.maximum(shares - sums[rho] / places[rho], 0.0)
-    return projected
+    limits = Limits(raw.around(value, low, high), raw, scores=(low + step * scores, evidence.counts.astype(float)))
+    return Estimate("mean", "mean", n, clamp(value, low, high), limits, value, None)

@@ -25,6 +25,10 @@ class PairError(Exception):
     """These two questions cannot be crossed; the message says why."""
 
 
+class ApartError(PairError):
+    """No device answered both: they are in different blocks of which each device answers one."""
+
+
 @dataclass(frozen=True)
 class Crosstab:
     """Cells by row and column; shares within each row; their differences to the first row; a test.
@@ -54,33 +58,34 @@ class Rows:
     spread: tuple[Floats, Floats, Floats]  # v0, v1, v2 by cell
     correlation: Floats  # of the share within each row with that within the first
     possible: npt.NDArray[np.bool_]  # by cell: whether it can occur
+    shown: Floats  # the displayed cells
+    shown_sums: Floats  # and rows
 
 
 def score(top: float, bottom: float, spread: tuple[float, float, float], n: int, z: float) -> tuple[float, float]:
-    """All r in [0, 1] with (top − r·bottom)² ≤ z² (v0 + v1 r + v2 r²)/n; the top is moved by half a report first.
+    """All r with (top − r·bottom)² ≤ z² (v0 + v1 r + v2 r²)/n; the top is moved by half a report first.
 
-    They are those around the nearest possible ratio, so that there always are some.
+    They are those around the nearest possible ratio, so that there always are some. They are not cut to [0, 1]: how far
+    they reach beyond is what differences need to know.
     """
     t = z * z / n
     a = bottom * bottom - t * spread[2]
+    if a <= 0:
+        return 0.0, 1.0
     ends: list[float] = []
-    for sign, end in ((-1, 0.0), (1, 1.0)):
+    for sign, outer in ((-1, min), (1, max)):
         moved = clamp(top, 0.0, bottom) + sign / (2 * n)
-        if a <= 0 or not 0 < moved < bottom:
-            ends.append(end)
-            continue
         b, c = moved * bottom + t * spread[1] / 2, moved * moved - t * spread[0]
-        ends.append((b + sign * math.sqrt(max(b * b - a * c, 0.0))) / a)
+        ends.append(outer(moved / bottom, (b + sign * math.sqrt(max(b * b - a * c, 0.0))) / a))
     return ends[0], ends[1]
 
 
-def share(n: int, value: float, low: float, high: float) -> Estimate:
+def share(n: int, value: float, point: float, low: float, high: float, *, is_ratio: bool = False) -> Estimate:
     """A share, from the limits of its nearest possible value; a share of nobody is anything."""
     limits = Interval(low, high, Method.SCORE)
-    if not math.isfinite(value):
-        return Estimate("", "share", n, 0.5, Limits(limits, limits), value, None)
-    point = clamp(value)
-    return Estimate("", "share", n, point, Limits(limits.clipped(0, 1), limits.mapped(1, value - point)), value, None)
+    moved = value - clamp(value) if math.isfinite(value) else 0.0
+    both = Limits(limits.clipped(0, 1), limits.mapped(1, moved))
+    return Estimate("", "share", n, point, both, value, None, is_ratio)
 
 
 def by_row(names: tuple[Names, Names], rows: Rows, n: int, z: float) -> tuple[list[Cell], list[Cell]]:
@@ -102,7 +107,9 @@ def by_row(names: tuple[Names, Names], rows: Rows, n: int, z: float) -> tuple[li
         if rows.known[i]:
             v0, v1, v2 = (float(part[i, j]) for part in rows.spread)
             low, high = score(top, bottom, (v0, v1, v2), n, z)
-        one = share(n, top / bottom if bottom > 0 else math.nan, low, high)
+        held = float(rows.shown_sums[i])
+        point = clamp(float(rows.shown[i, j]) / held) if held > 0 else 0.5
+        one = share(n, top / bottom if bottom > 0 else math.nan, point, low, high, is_ratio=True)
         within.append(Cell(label, one))
         if i == 0:
             first[j] = one
@@ -120,11 +127,10 @@ def _whole(n: int) -> Estimate:
 
 
 def _difference(n: int, one: Estimate, first: Estimate, correlation: float | None) -> Estimate:
-    value = one.unbiased - first.unbiased
+    value, point = one.unbiased - first.unbiased, one.estimate - first.estimate
     if correlation is None:
         nothing = Interval(-1.0, 1.0, Method.MOVER)
-        point = clamp(value, -1, 1) if math.isfinite(value) else 0.0
-        return Estimate("", "difference", n, point, Limits(nothing, nothing), value, None)
+        return Estimate("", "difference", n, point, Limits(nothing, nothing), value, None, True)
 
     def distance(mine: float, other: float) -> float:
         return math.sqrt(max(mine * mine + other * other - 2 * correlation * mine * other, 0.0))
@@ -132,4 +138,4 @@ def _difference(n: int, one: Estimate, first: Estimate, correlation: float | Non
     low = value - distance(one.unbiased - one.limits.raw.low, first.limits.raw.high - first.unbiased)
     high = value + distance(one.limits.raw.high - one.unbiased, first.unbiased - first.limits.raw.low)
     raw = Interval(low, high, Method.MOVER)
-    return Estimate("", "difference", n, clamp(value, -1, 1), Limits(raw.around(value, -1, 1), raw), value, None)
+    return Estimate("", "difference", n, point, Limits(raw.around(value, -1, 1), raw), value, None, True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from survey_app.explain import written
 from survey_app.explain.chances import SUSPICION
+from survey_app.explain.terminal import WIDTH, table
 from survey_app.plan.advice import TOO_MANY
 from survey_app.plan.choice import saving
 from survey_app.plan.cross import Cross
@@ -14,7 +15,6 @@ from survey_app.plan.settings import Settings
 from survey_app.plan.survey import SurveyPlan
 from survey_app.plan.variants import Way
 
-WIDTH = 110
 NAMES = {
     "yes_no": "yes or no",
     "scale": "a scale",
@@ -22,18 +22,6 @@ NAMES = {
     "multiple": "a multiple",
     "number": "a number",
 }
-
-
-def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
-    """Rows in columns as wide as they need to be; those in `right` are set to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.rjust(width) if i in right else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def survey_page(plan: SurveyPlan) -> str:

@@ -1,28 +1,43 @@
-"""Two questions at once, as a document like the results."""
+"""Two questions at once, or two options of one, as a document like the results."""
 
+import math
 from collections.abc import Iterable
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from client.definition import Survey
+from client.mechanism import Drawn
+from survey_app.authoring.design import Asked, joint_price
+from survey_app.authoring.imagined import answering
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
+from survey_app.estimate.pairs import names_option, option_of
+from survey_app.estimate.tables import ApartError
+from survey_app.explain.written import quantity
+from survey_app.results.asked import EVERYBODY, base
 from survey_app.results.document import TOO_FEW, Line, Note, cell_line
-from survey_app.tally import Bits, Tally
+from survey_app.tally import Bits, Tally, columns_of
+
+MOST_PLANNED = 1000  # combinations of questions that anybody would randomize together
+
+TestNote = Literal["too few reports for a test"]
+TOO_FEW_TO_TEST: TestNote = "too few reports for a test"
 
 
-class Crosstab(Struct, frozen=True, kw_only=True):
-    """Cells, shares within rows, differences to the first row, a test of independence.
+class Crosstab(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Cells, shares within rows, differences to the first row, a test of independence; `base` says whom n counts.
 
     Where one question hides the other in a joint field, some combinations cannot occur: these have no lines, and there
-    is no test.
+    is no test. Nor is there one where too few reports name some combination; then `note` says so.
     """
 
     survey: str
     rows: str
     columns: str
     n: int
+    base: str
     confidence: float
     row_options: tuple[str, ...]
     column_options: tuple[str, ...]
@@ -30,6 +45,7 @@ class Crosstab(Struct, frozen=True, kw_only=True):
     within_rows: tuple[Line, ...]
     differences: tuple[Line, ...]
     test: Test | None
+    note: TestNote | UnsetType = UNSET
 
     @property
     def lists(self) -> dict[str, tuple[Line, ...]]:
@@ -56,15 +72,20 @@ class EmptyCrosstab(Struct, frozen=True, kw_only=True):
 def crosstab_document(
     survey: Survey, tally: Tally, scan: Iterable[Bits], rows: str, columns: str, options: Options
 ) -> Crosstab | EmptyCrosstab:
-    """Two questions of a survey; EmptyCrosstab where there is nothing to tell."""
-    crossed = crosstab(survey, rows, columns, tally, scan, options)
+    """Two questions of a survey, or two options of one; EmptyCrosstab where there is nothing to tell."""
+    try:
+        crossed = crosstab(survey, rows, columns, tally, scan, options)
+    except ApartError as error:
+        raise ApartError(f"{error}{_price(survey, rows, columns)}") from None
     if not crossed.cells:
         return EmptyCrosstab(survey=survey.digest, rows=rows, columns=columns, n=crossed.n, estimates=(), note=TOO_FEW)
+    untested = len(crossed.cells) == len(crossed.rows) * len(crossed.columns)
     return Crosstab(
         survey=survey.digest,
         rows=rows,
         columns=columns,
         n=crossed.n,
+        base=_base(survey, rows, columns),
         confidence=options.confidence,
         row_options=crossed.rows,
         column_options=crossed.columns,
@@ -72,4 +93,33 @@ def crosstab_document(
         within_rows=tuple(map(cell_line, crossed.within)),
         differences=tuple(map(cell_line, crossed.differences)),
         test=crossed.test,
+        note=TOO_FEW_TO_TEST if crossed.test is None and untested else UNSET,
     )
+
+
+def _price(survey: Survey, *names: str) -> str:
+    """What two questions need together, in parts of what they need apart; nothing where they are too many cells."""
+    asked = [
+        Asked(question, place, answering(question, survey.questions), 1.0)
+        for place, question in enumerate(survey.questions)
+        if question.id in names
+    ]
+    if math.prod(one.question.size for one in asked) > MOST_PLANNED:
+        return ", with fewer options: they have too many combinations"
+    price = joint_price(asked, float(survey.epsilon))
+    gift = ", which saves some" if price < 1 else ""
+    return f": together they need {quantity(price)} times the respondents that they need apart{gift}"
+
+
+def _base(survey: Survey, rows: str, columns: str) -> str:
+    """Which devices n counts."""
+    if names_option(rows):
+        question, _ = option_of(survey, rows)
+        field = columns_of(survey, question.id).field
+        if not isinstance(field.mechanism, Drawn):
+            return base(survey, field, question) or EVERYBODY
+        skipped = "; whoever gave no answer counts as having chosen neither" if question.optional else ""
+        return f"devices asked about both options{skipped}"
+    field = columns_of(survey, rows).field
+    crossed = [question for question in field.questions if question.id in (rows, columns)]
+    return (base(survey, field, *crossed) if len(crossed) == 2 else "") or EVERYBODY

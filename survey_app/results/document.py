@@ -16,11 +16,13 @@ from client.question import Question
 from survey_app.estimate import derived
 from survey_app.estimate.intervals import Coverage, Method, Options
 from survey_app.estimate.question import Cell, Estimate, Evidence, Kind, evidence_of, joint_cells, question_estimates
+from survey_app.results.asked import Asked, asked_blocks, base, condition
 from survey_app.tally import Tally
 
 Totals = Mapping[str, Sequence[Sequence[str]]]  # for a question, sets of labels
 Note = Literal["not enough reports"]
 TOO_FEW: Note = "not enough reports"
+LEAST_LOWERED = 0.01
 
 
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -28,7 +30,8 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `low` and `high`, with their `coverage`, are for the population that the respondents are a sample of, and `method`
     says how they were made; `sample_low` and `sample_high`, with their `sample_coverage`, are for the respondents
-    themselves, and null where there is no such interval.
+    themselves, and null where there is no such interval. A ratio has no unbiased estimate: `unbiased` is null, and
+    `raw`, which only ratios have, is that of two unbiased sums, or null where the lower one is not positive.
     """
 
     option: str = ""
@@ -39,6 +42,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     low: float
     high: float
     unbiased: float | None
+    raw: float | UnsetType | None = UNSET
     reported: float | None
     coverage: Coverage
     sample_low: float | None
@@ -62,13 +66,21 @@ class Quantile(Struct, frozen=True, kw_only=True):
 
 
 class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One question: its shares in order, then means; and what follows from the shares, where something does."""
+    """One question: its shares in order, then means; and what follows from the shares, where something does.
+
+    `base` says which devices n counts, unless it is all of them; `condition` of whom it was asked, unless of everybody.
+    `lowered` is there where many answers share few reports: by how much the displayed share of the leading answer lies
+    below its unbiased estimate, because all shares have to be possible at once.
+    """
 
     id: str
     type: str
     epsilon: float
     estimates: tuple[Line, ...]
     note: Note | UnsetType = UNSET
+    base: str = ""
+    condition: str = ""
+    lowered: float = 0.0
     answered: tuple[Line, ...] = ()
     totals: tuple[Line, ...] = ()
     cumulative: tuple[Line, ...] = ()
@@ -90,12 +102,13 @@ class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
         }
 
 
-class JointPart(Struct, frozen=True, kw_only=True):
+class JointPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Questions that were randomized together: every combination of their answers that can occur."""
 
     questions: tuple[str, ...]
     estimates: tuple[Line, ...]
     note: Note | UnsetType = UNSET
+    base: str = ""
 
     @property
     def name(self) -> str:
@@ -124,7 +137,9 @@ TARGETS = Targets(
 
 
 class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All questions of a survey, and the joint fields; `slug` only where several surveys stand side by side."""
+    """All questions of a survey, and the joint fields; `slug` only where several surveys stand side by side, `asked`
+    only where each device answers one block.
+    """
 
     slug: str = ""
     survey: str
@@ -136,6 +151,7 @@ class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
     targets: Targets
     questions: tuple[QuestionPart, ...]
     joint: tuple[JointPart, ...]
+    asked: Asked | None = None
 
     @property
     def parts(self) -> tuple[QuestionPart | JointPart, ...]:
@@ -163,11 +179,15 @@ def results(
     for evidence in evidence_of(survey, tally):
         together = evidence.field.questions
         for question in together:
-            questions[question.id] = _question(evidence, question, options, (totals or {}).get(question.id, ()))
+            part = _question(evidence, question, options, (totals or {}).get(question.id, ()))
+            questions[question.id] = replace(
+                part, base=base(survey, evidence.field, question), condition=condition(survey, question)
+            )
         if evidence.field.joint:
             cells = tuple(cell_line(cell) for cell in joint_cells(evidence, together, options))
             names = tuple(question.id for question in together)
-            joint.append(JointPart(questions=names, estimates=cells, note=note_on(cells)))
+            whom = base(survey, evidence.field, *together)
+            joint.append(JointPart(questions=names, estimates=cells, note=note_on(cells), base=whom))
     return Results(
         slug=slug,
         survey=survey.digest,
@@ -179,6 +199,7 @@ def results(
         targets=TARGETS,
         questions=tuple(questions[question.id] for question in survey.questions),
         joint=tuple(joint),
+        asked=asked_blocks(survey, tally),
     )
 
 
@@ -198,6 +219,7 @@ def _question(
     summed = (derived.total(evidence, question, labels, options) for labels in totals)
     part = replace(
         part,
+        lowered=_lowered(estimates),
         answered=estimate_lines(derived.answered(evidence, question, options)),
         totals=estimate_lines(total for total in summed if total),
     )
@@ -211,6 +233,14 @@ def _question(
             for one in derived.quantiles(evidence, question, options)
         ),
     )
+
+
+def _lowered(lines: Sequence[Line]) -> float:
+    """By how much the leading share is displayed below its unbiased estimate, where a reader would see it."""
+    shares = [(line.unbiased, line.estimate) for line in lines if line.kind == "share" and line.unbiased is not None]
+    leading, shown = max(shares, default=(0.0, 0.0))
+    lowered = min(leading, 1.0) - shown
+    return lowered if lowered >= LEAST_LOWERED else 0.0
 
 
 def note_on(lines: Sequence[Line]) -> Note | UnsetType:
@@ -231,6 +261,7 @@ def cell_line(cell: Cell) -> Line:
 def _line(estimate: Estimate, *, option: str = "", options: tuple[str, ...] = ()) -> Line:
     """What is not a number is null."""
     interval, sample = estimate.interval, estimate.limits.sample
+    value = None if math.isnan(estimate.unbiased) else estimate.unbiased
     return Line(
         option=option,
         options=options,
@@ -239,7 +270,8 @@ def _line(estimate: Estimate, *, option: str = "", options: tuple[str, ...] = ()
         estimate=estimate.estimate,
         low=interval.low,
         high=interval.high,
-        unbiased=None if math.isnan(estimate.unbiased) else estimate.unbiased,
+        unbiased=None if estimate.is_ratio else value,
+        raw=value if estimate.is_ratio else UNSET,
         reported=estimate.reported,
         coverage=interval.label,
         sample_low=sample.low if sample else None,

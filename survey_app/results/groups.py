@@ -1,7 +1,7 @@
 """Several surveys with the same questions, the groups of one study, as a document like the results."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from client.definition import Survey
 from client.question import Question
 from survey_app.estimate import groups
 from survey_app.estimate.groups import GroupsError
+from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import Estimate, evidence_of, question_estimates
 from survey_app.results.document import Line, Note, Results, estimate_lines, note_on, results
@@ -46,11 +47,21 @@ class Differences(Struct, frozen=True, kw_only=True):
     questions: tuple[GroupPart, ...]
 
 
+class GroupTest(Struct, frozen=True, kw_only=True):
+    """Whether chance alone explains how the groups differ in the shares of one question."""
+
+    id: str
+    test: Test
+
+
 class Study(Struct, frozen=True, kw_only=True):
-    """Each group's results, their differences to the first, and with weights their post-stratified whole."""
+    """Each group's results, their differences to the first, tests of all groups at once where there can be one, and
+    with weights their post-stratified whole.
+    """
 
     strata: tuple[Results, ...]
     differences: tuple[Differences, ...]
+    tests: tuple[GroupTest, ...]
     weights: dict[str, float] | UnsetType = UNSET
     combined: tuple[GroupPart, ...] | UnsetType = UNSET
 
@@ -67,11 +78,22 @@ def groups_document(members: Sequence[Group], options: Options, weights: Mapping
             Differences(of=survey.slug, to=surveys[0].slug, questions=_differences(surveys[0], estimates[0], other))
             for survey, other in zip(surveys[1:], estimates[1:], strict=True)
         ),
+        tests=tuple(_tests(members)),
     )
     if shares is None:
         return study
     by_slug = {survey.slug: share for survey, share in zip(surveys, shares, strict=True)}
-    return replace(study, weights=by_slug, combined=_combined(surveys[0], estimates, shares))
+    return replace(study, weights=by_slug, combined=_combined(surveys[0], estimates, shares, options))
+
+
+def _tests(members: Sequence[Group]) -> Iterator[GroupTest]:
+    by_group = [
+        {question.id: evidence for evidence in evidence_of(*group) for question in evidence.field.questions}
+        for group in members
+    ]
+    for question in members[0][0].questions:
+        if test := groups.same_shares([evidence[question.id] for evidence in by_group], question.id):
+            yield GroupTest(id=question.id, test=test)
 
 
 def _differences(survey: Survey, first: Estimates, other: Estimates) -> tuple[GroupPart, ...]:
@@ -88,21 +110,18 @@ def _differences(survey: Survey, first: Estimates, other: Estimates) -> tuple[Gr
     )
 
 
-def _combined(survey: Survey, estimates: Sequence[Estimates], shares: Sequence[float]) -> tuple[GroupPart, ...]:
+def _combined(
+    survey: Survey, estimates: Sequence[Estimates], shares: Sequence[float], options: Options
+) -> tuple[GroupPart, ...]:
     """Groups of no weight have no say, so they need no reports either."""
     counted = [(group, share) for group, share in zip(estimates, shares, strict=True) if share]
     weights = [share for _, share in counted]
-    return tuple(
-        _part(
-            question.id,
-            question.type,
-            (
-                groups.combine(lines, weights, groups.possible(question, lines[0].kind))
-                for lines in _together([group for group, _ in counted], question)
-            ),
-        )
-        for question in survey.questions
-    )
+    parts: list[GroupPart] = []
+    for question in survey.questions:
+        by_line = _together([group for group, _ in counted], question)
+        found = groups.whole(question, by_line, weights, options)
+        parts.append(_part(question.id, question.type, found))
+    return tuple(parts)
 
 
 def _part(name: str, kind: str, estimates: Iterable[Estimate]) -> GroupPart:

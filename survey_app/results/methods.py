@@ -15,6 +15,7 @@ from client.sampling import WHOLE
 from survey_app.estimate.intervals import Method, Options
 from survey_app.explain.chances import total
 from survey_app.explain.written import count, epsilon, percent, probability
+from survey_app.results.asked import SMALL, asked_sentences, draws_sentence
 from survey_app.results.caution import INVENTED
 from survey_app.results.document import Results, table_rows
 
@@ -44,7 +45,8 @@ def paragraph(survey: Survey, document: Results, setting: Setting) -> str:
         [
             "Answers were collected under local differential privacy: each respondent's device randomized every answer"
             " before sending it, and only randomized bits were stored.",
-            _reports(survey, document, setting),
+            _reports(document, setting),
+            *asked_sentences(survey, document.asked),
             *_mechanisms(survey),
             _budget(survey),
             _estimators(survey),
@@ -55,20 +57,9 @@ def paragraph(survey: Survey, document: Results, setting: Setting) -> str:
     )
 
 
-def _reports(survey: Survey, document: Results, setting: Setting) -> str:
+def _reports(document: Results, setting: Setting) -> str:
     state = "all that the closed survey received" if setting.final else "the survey was still open"
-    text = f"The figures rest on n = {count(document.reports)} reports ({state})."
-    return f"{text} {_asked(survey)}" if survey.ask else text
-
-
-def _asked(survey: Survey) -> str:
-    """Which field a device answers, and how likely each is."""
-    how = "drawn at random"
-    if len({field.chance for field in survey.fields}) > 1:
-        names = [" + ".join(f"“{question.id}”" for question in field.questions) for field in survey.fields]
-        chances = [percent(float(survey.part(field)), 3) for field in survey.fields]
-        how = f"drawn with these chances: {', '.join(map(' '.join, zip(names, chances, strict=True)))}"
-    return f"Each device answered one of the {len(survey.fields)} fields, {how}."
+    return f"The figures rest on n = {count(document.reports)} reports ({state})."
 
 
 def _mechanisms(survey: Survey) -> Iterator[str]:
@@ -138,7 +129,7 @@ def _coins(mechanism: Mechanism) -> str:
 
 
 def _budget(survey: Survey) -> str:
-    how = "the largest of the fields, of which a device answers one" if survey.ask else "the sum over all fields"
+    how = "the largest of the blocks, of which a device answers one" if survey.ask else "the sum over all fields"
     if len(survey.fields) == 1:
         how = "its only field"
     return f"A whole report is ε-differentially private with ε = {epsilon(total(survey))} ({how})."
@@ -183,8 +174,9 @@ def method_words(options: Options) -> dict[Method, str]:
         Method.DIRICHLET: "Dirichlet–Clopper–Pearson intervals for means of scores (approximate)",
         Method.KORN_GRAUBARD: "Korn–Graubard intervals for sums over several reported symbols (approximate)",
         Method.FIELLER: "Fieller's intervals for figures among those who answered (approximate)",
-        Method.SCORE: "score intervals for the cells of two questions and the shares within rows (approximate)",
-        Method.MOVER: "MOVER intervals for sums and differences of estimates (approximate)",
+        Method.SCORE: "score intervals for the cells of two questions, the shares within rows and weighted sums of"
+        " shares (approximate)",
+        Method.MOVER: "MOVER intervals for differences of estimates and weighted sums of means (approximate)",
         Method.WALD: "Wald intervals for the coefficients of a regression (approximate)",
         Method.CERTAIN: "a single point where a total holds every answer (certain)",
     }
@@ -228,6 +220,7 @@ def checklist(survey: Survey, document: Results, setting: Setting) -> list[Item]
         Item("Frame and sampling", ("By invitation. " if setting.invited else "Open to whoever had the link. ")
              + "State who could take part, and whether the respondents are a probability sample of them.", True),
         Item("Response rate", f"n = {count(reports)} reports. State the number N of people invited, and n/N.", True),
+        *_blocks_item(document),
         Item("Privacy", f"Total ε = {epsilon(total(survey))}; by field: {', '.join(each)}."),
         Item("Noise", "p and q of every mechanism: in the methods paragraph, from the published integers."),
         Item("Estimator", "Unbiased, (r − q)/(p − q); never clipped before sums, means or differences were taken."),
@@ -241,6 +234,19 @@ def checklist(survey: Survey, document: Results, setting: Setting) -> list[Item]
         Item("Definition", f"Digest {survey.digest}; published before the first report, it can serve as a"
              " pre-registration of questions and parameters."),
     ]  # fmt: skip
+
+
+def _blocks_item(document: Results) -> list[Item]:
+    """What to state of blocks, where there are some."""
+    if document.asked is None:
+        return []
+    drawn = ", ".join(
+        f"{one.name} {count(one.n)} of {count(round(one.expected))}" for one in document.asked.blocks[:MOST_NAMED]
+    )
+    more = len(document.asked.blocks) - MOST_NAMED
+    also = f", and {more} more" if more > 0 else ""
+    text = f"Each device answered one block. Devices that drew it, of those expected: {drawn}{also}."
+    return [Item("Blocks", f"{text} Give n with each figure, and the test of the draws.")]
 
 
 def cautions(document: Results, setting: Setting) -> list[str]:
@@ -267,6 +273,9 @@ def cautions(document: Results, setting: Setting) -> list[str]:
         f"Reports can be invented: each question tells how far {percent(INVENTED)} of invented reports could move a"
         " figure at the most. No test can find invented reports that look like honest noise.",
     ]
+    test = document.asked.test if document.asked else None
+    if document.asked and test and test.p_value < SMALL:
+        sentences.append(draws_sentence(document.asked))
     if not setting.invited:
         sentences.append("Reports came without invitation codes, so nothing tells whether one person sent several.")
     return sentences

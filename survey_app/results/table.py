@@ -9,6 +9,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import fields
 
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
@@ -42,7 +43,8 @@ def crosstab_table(rows: str, columns: str, document: Crosstab | EmptyCrosstab) 
 
 def cells(line: Line) -> Row:
     """What a line has in each of COLUMNS."""
-    return [getattr(line, name) for name in COLUMNS]
+    values = (getattr(line, name) for name in COLUMNS)
+    return [None if value is UNSET else value for value in values]
 
 
 def csv_text(rows: Iterable[Row]) -> str:

@@ -17,7 +17,8 @@ from survey_app.results.document import Results
 SLUG = {"name": "slug", "in": "path", "required": True, "schema": {"type": "string", "pattern": f"^{NAME.pattern}$"}}
 TEXT = {"type": "string"}
 DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-PAIR = [{"name": name, "in": "query", "required": True, "schema": TEXT} for name in ("rows", "columns")]
+SIDE = {"in": "query", "required": True, "schema": TEXT, "description": "a question, or QUESTION:OPTION"}
+PAIR = [{"name": name, **SIDE} for name in ("rows", "columns")]
 FLAG = {"enum": ["0", "1"]}
 INTERVALS: tuple[dict[str, Any], ...] = (
     {"name": "confidence", "in": "query", "schema": {"type": "number", "minimum": 0.5, "maximum": 0.9999}},
@@ -145,7 +146,7 @@ def document() -> dict[str, Any]:
             },
             "/api/surveys/{slug}/crosstab": {
                 "get": {
-                    "summary": "Two questions at once, from the reports behind the results",
+                    "summary": "Two questions at once, or two options of one, from the reports behind the results",
                     "security": [{}, {"token": []}],
                     "parameters": [
                         SLUG, digest, *INTERVALS,

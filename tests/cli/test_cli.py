@@ -67,11 +67,11 @@ def test_the_whole_life_of_a_survey(run: Any, file: str, tmp_path: Path) -> None
     fill(tmp_path, 45)
     assert "40" in run("survey", "list").output
     assert json.loads(run("survey", "check", "exam", "--json").stdout) == {"reports": 45, "tally": 45, "ok": True}
-    found = json.loads(run("results", "exam").output)
+    found = json.loads(run("results", "exam", "--json").output)
     assert found["reports"] == 40
     table = run("results", "exam", "--csv").output.splitlines()
     assert table[0] == (
-        "survey,list,question,option,kind,n,estimate,low,high,unbiased,reported,coverage,sample_low,sample_high,"
+        "survey,list,question,option,kind,n,estimate,low,high,unbiased,raw,reported,coverage,sample_low,sample_high,"
         "sample_coverage,method"
     )
     assert table[1].startswith("exam,estimates,cheated,no,share,40,")
@@ -186,7 +186,7 @@ def test_a_new_version_disturbs_nothing_until_it_opens(run: Any, file: str, tmp_
     assert "exam is open" in run("survey", "open", "exam").output
     assert json.loads(run("survey", "check", "exam", "--json").stdout)["reports"] == 0
     assert json.loads(run("survey", "check", "exam", "--json", "--digest", first).stdout)["reports"] == 45
-    old = json.loads(run("results", "exam", "--digest", first).stdout)
+    old = json.loads(run("results", "exam", "--digest", first, "--json").stdout)
     assert old["reports"] == 45  # it ended when the new one opened, so it is all there
     assert "there is no version" in run("results", "exam", "--digest", "0" * 64).output
 
@@ -218,7 +218,7 @@ def test_made_up_respondents(run: Any, file: str, tmp_path: Path) -> None:
     assert run("simulate", "exam", "--respondents", "10", text="n\n").exit_code == 1
     done = run("simulate", "exam", "--respondents", "20000", "--truth", str(truth), "--yes")
     assert "20000 reports were added" in done.output
-    found = {q["id"]: q["estimates"] for q in json.loads(run("results", "exam").output)["questions"]}
+    found = {q["id"]: q["estimates"] for q in json.loads(run("results", "exam", "--json").output)["questions"]}
     assert found["cheated"][1]["estimate"] == pytest.approx(0.9, abs=0.05)
     assert found["help"][1]["estimate"] == pytest.approx(1, abs=0.05)
     truth.write_text("cheated: lots\n")

@@ -16,7 +16,8 @@ def test_an_interval_cannot_be_made_without_its_method() -> None:
 def test_a_moved_interval_keeps_its_method(method: Method) -> None:
     made = Interval(-0.1, 0.4, method)
     moved = [made.mapped(-2, 1), made.clipped(0, 1), made.around(-0.05, 0, 1)]
-    moved += [made for made in vars(Limits(made, made, made).mapped(3, 0)).values()]
+    limits = Limits(made, made, made).mapped(3, 0)
+    moved += [one for one in (limits.interval, limits.raw, limits.sample) if one]
     assert {one.method for one in moved} == {method}
     assert {one.label for one in moved} == {made.label}
 

@@ -110,7 +110,7 @@ def test_every_method_comes_of_something_that_can_be_asked_for() -> None:
     assert study.combined
     combined = {line.method for part in (*study.combined, *study.differences[0].questions) for line in part.estimates}
     fit = regression_on_groups(groups, "cheated", "yes", {"a": {"year": 1}, "b": {"year": 2}}, Options())
-    assert combined == {Method.MOVER}
+    assert combined == {Method.SCORE, Method.MOVER}
     assert {one.method for one in fit.coefficients} == {Method.WALD}
     assert seen | {Method.SCORE, Method.MOVER, Method.WALD} == set(Method)
 

@@ -105,15 +105,15 @@ def test_a_number_whose_every_value_is_a_level_is_not_rounded() -> None:
 def test_with_ask_the_paragraph_says_what_a_device_answered() -> None:
     made = survey(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")], ask=1))
     text = paragraph(made, document(made), PLAIN)
-    assert "Each device answered one of the 2 fields, drawn at random." in text
-    assert "ε = 1.0987 (the largest of the fields, of which a device answers one)" in text
+    assert "Each device answered one of 2 blocks of questions, drawn at random." in text
+    assert "ε = 1.0987 (the largest of the blocks, of which a device answers one)" in text
 
 
 def test_with_chances_the_paragraph_tells_them() -> None:
     questions = [yes_no("a"), yes_no("b"), choice("c")]
     fields = [field(COIN, "a", chance=5), field(subset(6, 1), "b", "c", chance=3)]
     text = paragraph(made := survey(define(questions, fields, ask=1)), document(made), PLAIN)
-    assert "one of the 2 fields, drawn with these chances: “a” 62.5%, “b” + “c” 37.5%." in text
+    assert "one of 2 blocks of questions, drawn on the device with these chances: “a” 62.5%, “b” + “c” 37.5%." in text
 
 
 @pytest.mark.parametrize(("draw", "said"), [(1, "response with P(sent"), (2, "response on their 4 sets with P(sent")])

@@ -108,7 +108,7 @@ def strict(text: str) -> Any:
 def check(lines: list[dict[str, Any]]) -> None:
     assert lines
     for line in lines:
-        assert set(COLUMNS) <= set(line)
+        assert {*COLUMNS} - {"raw"} <= set(line)
         assert line["low"] < line["high"]
         assert line["n"] >= 2
         assert line["coverage"] in ("guaranteed", "approximate")
@@ -121,7 +121,7 @@ def check(lines: list[dict[str, Any]]) -> None:
     ("rows", "columns", "test"),
     [
         ("cheated", "help", "Pearson's test on the reported table"),
-        ("fair", "told", "likelihood ratio of independent cells"),
+        ("fair", "told", "independent cells"),  # by which statistic, the reports decide
         ("cheated", "age", "quadratic form in the covariances of the stored bits"),
         ("used", "cheated", "quadratic form in the covariances of the stored bits"),
         ("fair", "help", "Pearson's test on the reported table"),
@@ -130,13 +130,14 @@ def check(lines: list[dict[str, Any]]) -> None:
 def test_a_crosstab_says_the_same_on_the_command_line_and_over_http(
     run: Any, web: tuple[FlaskClient, str], rows: str, columns: str, test: str
 ) -> None:
-    found = strict(run("crosstab", "exam", rows, columns).stdout)
+    found = strict(run("crosstab", "exam", rows, columns, "--json").stdout)
     answer = web[0].get("/api/surveys/exam/crosstab", query_string={"rows": rows, "columns": columns})
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store"
     assert strict(answer.text) == found
     assert (found["rows"], found["columns"], found["n"]) == (rows, columns, REPORTS)
-    assert found["test"]["name"] == test
+    assert found["test"]["name"].endswith(test)
+    assert (found["test"]["method"] == "chi_square") == (found["test"]["draws"] == 0)
     assert 0 <= found["test"]["p_value"] <= 1
     cells = len(found["row_options"]) * len(found["column_options"])
     for kind, count in (
@@ -161,7 +162,7 @@ def test_a_crosstab_as_a_table(run: Any) -> None:
 
 
 def test_a_crosstab_of_a_survey_without_reports(run: Any, web: tuple[FlaskClient, str]) -> None:
-    found = strict(run("crosstab", "few", "cheated", "help").stdout)
+    found = strict(run("crosstab", "few", "cheated", "help", "--json").stdout)
     assert (found["n"], found["estimates"], found["note"]) == (0, [], "not enough reports")
     assert "Traceback" not in run("crosstab", "few", "cheated", "help", "--csv").output
     assert strict(web[0].get("/api/surveys/few/crosstab?rows=fair&columns=told").text)["note"] == "not enough reports"
@@ -191,7 +192,7 @@ def test_private_crosstabs_are_for_their_owner(web: tuple[FlaskClient, str]) -> 
 
 def test_a_crosstab_reads_the_store_in_pieces(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of seven reports give what one piece gives."""
-    whole = strict(run("crosstab", "exam", "cheated", "age").stdout)
+    whole = strict(run("crosstab", "exam", "cheated", "age", "--json").stdout)
     monkeypatch.setattr(sqlite_reports, "CHUNK", 7)
     pieces: list[int] = []
     original = crosstab_document
@@ -205,12 +206,30 @@ def test_a_crosstab_reads_the_store_in_pieces(run: Any, monkeypatch: pytest.Monk
         return original(published, tally, counted(), *rest)
 
     monkeypatch.setattr("survey_app.cli.results.crosstab_document", watched)
-    found = strict(run("crosstab", "exam", "cheated", "age").stdout)
+    found = strict(run("crosstab", "exam", "cheated", "age", "--json").stdout)
     assert sum(pieces) == REPORTS
     assert max(pieces) <= 7
     assert found["test"]["statistic"] == pytest.approx(whole["test"]["statistic"])
     for one, other in zip(found["estimates"], whole["estimates"], strict=True):
         assert one["unbiased"] == pytest.approx(other["unbiased"])
+
+
+def test_people_read_tables_and_programs_ask_for_json_or_csv(run: Any, tmp_path: Path) -> None:
+    assert run("results", "exam").stdout.startswith("Exam honesty (exam), version ")
+    assert f"{REPORTS} reports; 95% intervals" in run("results", "exam").stdout
+    assert "fair + told, together" in run("results", "exam").stdout
+    assert run("results", "exam", "other").stdout.startswith("exam, other, other - exam: 95% intervals")
+    crossed = run("crosstab", "exam", "used:item 0", "used:item 1")
+    assert "devices asked about both options" in crossed.stdout, crossed.output
+    assert strict(run("crosstab", "exam", "used:item 0", "used:item 1", "--json").stdout)["n"] < REPORTS
+    file = tmp_path / "covariates.yaml"
+    file.write_text("exam: {year: 1}\nother: {year: 2}\n")
+    fitted = run("regress", "exam", "other", "--outcome", "help=option 1", "--covariates", str(file))
+    assert fitted.exit_code == 1 or "log odds of help = option 1" in fitted.stdout
+    for words in (("results", "exam"), ("crosstab", "exam", "cheated", "help")):
+        both = run(*words, "--json", "--csv")
+        assert (both.exit_code, "give --json or --csv, not both" in both.output) == (2, True)
+    refused(run("crosstab", "exam", "used:item 0", "help"), "another option of its question")
 
 
 # strata
@@ -219,9 +238,9 @@ def test_a_crosstab_reads_the_store_in_pieces(run: Any, monkeypatch: pytest.Monk
 def test_strata_side_by_side_and_together(run: Any, tmp_path: Path) -> None:
     weights = tmp_path / "weights.yaml"
     weights.write_text("exam: 3\nother: 1\n")
-    found = strict(run("results", "exam", "other", "--weights", str(weights)).stdout)
+    found = strict(run("results", "exam", "other", "--weights", str(weights), "--json").stdout)
     assert [one["slug"] for one in found["strata"]] == ["exam", "other"]
-    assert found["strata"][0]["questions"] == strict(run("results", "exam").stdout)["questions"]
+    assert found["strata"][0]["questions"] == strict(run("results", "exam", "--json").stdout)["questions"]
     assert found["weights"] == {"exam": 0.75, "other": 0.25}
     (gap,) = found["differences"]
     assert (gap["of"], gap["to"]) == ("other", "exam")
@@ -240,7 +259,7 @@ def test_strata_side_by_side_and_together(run: Any, tmp_path: Path) -> None:
                 assert one["unbiased"] == pytest.approx(0.75 * first["unbiased"] + 0.25 * second["unbiased"])
                 assert other["unbiased"] == pytest.approx(second["unbiased"] - first["unbiased"])
             assert one["n"] == first["n"] + second["n"]
-    without = strict(run("results", "exam", "other").stdout)
+    without = strict(run("results", "exam", "other", "--json").stdout)
     assert "combined" not in without
     table = list(
         csv.DictReader(io.StringIO(run("results", "exam", "other", "--csv", "--weights", str(weights)).stdout))
@@ -251,11 +270,11 @@ def test_strata_side_by_side_and_together(run: Any, tmp_path: Path) -> None:
 def test_a_stratum_without_reports_is_said_to_be_one(run: Any, tmp_path: Path) -> None:
     weights = tmp_path / "weights.json"
     weights.write_text('{"exam": 1, "few": 1}')
-    found = strict(run("results", "exam", "few", "--weights", str(weights)).stdout)
+    found = strict(run("results", "exam", "few", "--weights", str(weights), "--json").stdout)
     for part in (*found["combined"], *found["differences"][0]["questions"]):
         assert (part["estimates"], part["note"]) == ([], "not enough reports")
     weights.write_text('{"exam": 1, "few": 0}')
-    found = strict(run("results", "exam", "few", "--weights", str(weights)).stdout)
+    found = strict(run("results", "exam", "few", "--weights", str(weights), "--json").stdout)
     assert found["combined"][0]["estimates"]
     assert "Traceback" not in run("results", "exam", "few", "--csv").output
 
@@ -300,24 +319,24 @@ def test_strata_of_nothing_common_are_refused(run: Any, tmp_path: Path) -> None:
 
 
 def test_results_with_other_intervals(run: Any) -> None:
-    usual = strict(run("results", "exam").stdout)
+    usual = strict(run("results", "exam", "--json").stdout)
     first = usual["questions"][0]["estimates"][1]
     for option, wider in (("--confidence=0.99", True), ("--narrow", False), (f"--population={REPORTS}", False)):
-        one = strict(run("results", "exam", option).stdout)["questions"][0]["estimates"][1]
+        one = strict(run("results", "exam", option, "--json").stdout)["questions"][0]["estimates"][1]
         assert (one["high"] - one["low"] > first["high"] - first["low"]) is wider
         assert one["unbiased"] == first["unbiased"]
         assert one["coverage"] == ("guaranteed" if wider else "approximate")
-    simultaneous = strict(run("results", "exam", "--simultaneous").stdout)
+    simultaneous = strict(run("results", "exam", "--simultaneous", "--json").stdout)
     assert simultaneous["simultaneous"] is True
     for one, other in zip(simultaneous["questions"][1]["estimates"], usual["questions"][1]["estimates"], strict=True):
         assert one["high"] - one["low"] >= other["high"] - other["low"]
-    census = strict(run("results", "exam", f"--population={REPORTS}").stdout)["questions"][0]["estimates"][1]
+    census = strict(run("results", "exam", f"--population={REPORTS}", "--json").stdout)["questions"][0]["estimates"][1]
     assert (census["low"], census["high"]) == (census["sample_low"], census["sample_high"])
     refused(run("results", "exam", "--population=100"), "cannot come from a population of 100")
 
 
 def test_results_with_totals(run: Any) -> None:
-    found = strict(run("results", "exam", "--total", "help=option 0|option 2").stdout)
+    found = strict(run("results", "exam", "--total", "help=option 0|option 2", "--json").stdout)
     question = found["questions"][1]
     assert [line["option"] for line in question["totals"]] == ["option 0 or option 2"]
     check(question["totals"])
@@ -336,7 +355,7 @@ def test_results_with_totals(run: Any) -> None:
 
 
 def test_regression_on_questions_and_on_strata(run: Any, tmp_path: Path) -> None:
-    on = run("regress", "exam", "--outcome", "cheated", "--on", "help")
+    on = run("regress", "exam", "--outcome", "cheated", "--on", "help", "--json")
     if on.exit_code:  # 120 reports at these odds may say nothing; then it is said
         refused(on, "reports")
     else:
@@ -345,7 +364,7 @@ def test_regression_on_questions_and_on_strata(run: Any, tmp_path: Path) -> None
         assert all(one["low"] < one["estimate"] < one["high"] for one in found["coefficients"])
     file = tmp_path / "covariates.yaml"
     file.write_text("exam: {year: 1}\nother: {year: 2}\n")
-    strata = run("regress", "exam", "other", "--outcome", "help=option 1", "--covariates", str(file))
+    strata = run("regress", "exam", "other", "--outcome", "help=option 1", "--covariates", str(file), "--json")
     if strata.exit_code:
         refused(strata, "reports")
     else:

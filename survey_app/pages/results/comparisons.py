@@ -11,6 +11,8 @@ from client.definition import Survey
 from client.question import Question
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
+from survey_app.estimate.hypotheses import Test
+from survey_app.estimate.pairs import names_option
 from survey_app.estimate.question import joint_members
 from survey_app.pages.results.figures import (
     MOST_PLOTTED,
@@ -22,6 +24,7 @@ from survey_app.pages.results.figures import (
     rows_of,
     share_format,
 )
+from survey_app.results.asked import EVERYBODY
 from survey_app.results.crosstab import Crosstab
 from survey_app.results.document import Line
 from survey_app.results.groups import Study
@@ -65,7 +68,7 @@ class Crossed:
         """Cells, shares within rows, differences to the first row."""
         cells, within, differences = self.document.lists.values()
         tables = [
-            Table("estimates", "Cells: shares of all respondents",
+            Table("estimates", f"Cells: shares of {self.document.base}",
                   self._by_row(self._possible, cells), share_format(cells, self.view)),
             Table("within_rows", "Within rows: of those in a row, the share in each column",
                   self._by_row(self._possible, within), share_format(within, self.view)),
@@ -80,6 +83,9 @@ class Crossed:
     @cached_property
     def _possible(self) -> list[Place]:
         """The combinations that can occur, by row and column."""
+        if names_option(self.rows.id):
+            rows, columns = self.document.row_options, self.document.column_options
+            return [(rows.index(line.options[0]), columns.index(line.options[1])) for line in self.document.estimates]
         field = columns_of(self.survey, self.rows.id).field
         if self.columns in field.questions:
             return [(i, j) for i, j in joint_members(field, (self.rows, self.columns))]
@@ -104,14 +110,14 @@ class Crossed:
         if not 0 < len(lines) <= MOST_PLOTTED:
             return None
         svg = intervals(
-            rows_of(lines, self.view, [": ".join(line.options) for line in lines]),
+            rows_of(lines, self.view, [" · ".join(line.options) for line in lines]),
             title=f"{self.columns.text} Within each answer to: {self.rows.text}",
             name="plot-crosstab",
-            note=self.view.note(lines),
+            note=self.view.note(lines, "" if self.document.base == EVERYBODY else self.document.base),
             words=self.view.words,
             standalone=self.view.standalone,
         )
-        return Plot(f"{self.rows.id}.crosstab", svg)
+        return Plot(f"{self.rows.id.partition(':')[0]}.crosstab", svg)
 
 
 class Beside(NamedTuple):
@@ -136,6 +142,11 @@ class Compared:
     def intervals(self) -> int:
         """How many there are to see, besides those of the first survey."""
         return sum(bool(line) for one in self.answers for line in (*one.lines[1:], *one.differences))
+
+    @property
+    def test(self) -> Test | None:
+        """Whether chance explains how the groups differ, where that can be tested."""
+        return next((one.test for one in self.document.tests if one.id == self.question.id), None)
 
     @property
     def slugs(self) -> list[str]:

@@ -7,8 +7,10 @@ from flask import Blueprint, Response, request
 
 from survey_app.estimate.tables import PairError
 from survey_app.pages.access import download, may_manage, reader, store, version
-from survey_app.pages.results.choices import Choices, refusal
-from survey_app.pages.results.figures import Plot, View, figures, noise
+from survey_app.pages.results.blocks import together
+from survey_app.pages.results.choices import Choices, crossed_name, refusal
+from survey_app.pages.results.figures import Plot, View, figures
+from survey_app.pages.results.noise import noise
 from survey_app.pages.results.page import refused, wanted
 from survey_app.pages.results.readings import Snapshot, compare, cross, crossed_document, document
 from survey_app.problems import Problem
@@ -44,7 +46,7 @@ def crossed(slug: str) -> Response:
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
     rows = crosstab_table(choices.rows, choices.columns, found)
-    return download(csv_text(rows), f"{slug}-{choices.rows}-by-{choices.columns}.csv", TYPES["csv"])
+    return download(csv_text(rows), f"{slug}-{crossed_name(choices)}.csv", TYPES["csv"])
 
 
 @blueprint.get("/results/<slug>/plots/<name>.svg")
@@ -71,6 +73,9 @@ def _plots(snapshot: Snapshot, choices: Choices, view: View, name: str) -> list[
     if kind == "noise":
         told = noise(parts)
         return [told.plot] if told else []
+    if kind == "joint":
+        joint = together(snapshot.published.survey, document(snapshot, choices.options), view)
+        return [one.plot for one in joint if one.plot]
     return [one for part in parts if part.question.id == id for one in part.plots]
 
 

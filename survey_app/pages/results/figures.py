@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from client.definition import Field, Survey
-from client.mechanism import Geometric, Subset
 from client.question import Question
 from survey_app.charts import Row, Words, distribution, intervals
 from survey_app.charts.axes import Format, number_format, precision
@@ -17,6 +16,7 @@ from survey_app.estimate.derived import has_order
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import scores_of
 from survey_app.explain import written
+from survey_app.results.asked import short_base
 from survey_app.results.caution import INVENTED, largest_shift, worth
 from survey_app.results.document import Line, QuestionPart, Results
 
@@ -44,10 +44,10 @@ class View:
             return line.sample_low, line.sample_high
         return line.low, line.high
 
-    def note(self, lines: Sequence[Line]) -> str:
-        """What stands below a plot: n, and what its intervals are."""
+    def note(self, lines: Sequence[Line], base: str = "") -> str:
+        """What stands below a plot: n, whom it counts, and what its intervals are."""
         counts = sorted({line.n for line in lines})
-        n = f"n = {_from_to(counts)}"
+        n = f"n = {_from_to(counts)} {base}".rstrip()
         whom = "for the population"
         if self.sample:
             known = all(line.sample_low is not None for line in lines)
@@ -74,10 +74,10 @@ def is_known(line: Line) -> bool:
 
 
 def largest(lines: Sequence[Line], *, in_order: bool) -> list[Line]:
-    """All lines in their order, or those with the largest estimates, by size or still in their order."""
+    """All lines in their order, or those with the largest unbiased estimates, by size or still in their order."""
     if len(lines) <= MOST_PLOTTED:
         return list(lines)
-    by_size = sorted(range(len(lines)), key=lambda i: (-lines[i].estimate, -lines[i].high, i))[:MOST_PLOTTED]
+    by_size = sorted(range(len(lines)), key=lambda i: (-(lines[i].unbiased or 0.0), i))[:MOST_PLOTTED]
     return [lines[i] for i in (sorted(by_size) if in_order else by_size)]
 
 
@@ -129,7 +129,15 @@ class Figure:
     view: View
 
     @cached_property
+    def by_answer(self) -> bool:
+        """Whether those who answered come first: the question was put to some only."""
+        return bool(self.part.condition and self.part.answered)
+
+    @cached_property
     def shares(self) -> list[Line]:
+        """What is plotted, and looked at first."""
+        if self.by_answer:
+            return list(self.part.answered)
         return [line for line in self.part.estimates if line.kind != "mean"]
 
     @cached_property
@@ -149,9 +157,25 @@ class Figure:
     def _mean(self) -> Format:
         return mean_format(self.means, self.view, self.question.unit)
 
+    @cached_property
+    def _of_all(self) -> Format:
+        return share_format([line for line in self.part.estimates if line.kind != "mean"], self.view)
+
     def form(self, line: Line) -> Format:
         """How the numbers of a line are written."""
-        return self._mean if line.kind == "mean" else self._share
+        if line.kind == "mean":
+            return self._mean
+        return self._of_all if self.by_answer and line in self.part.estimates else self._share
+
+    @property
+    def condition(self) -> str:
+        """Of whom it was asked, and how many answered, where it was not of everybody."""
+        none = next((line for line in self.part.estimates if line.kind == "no_answer"), None)
+        if not self.part.condition or none is None:
+            return self.part.condition and f"{self.part.condition}."
+        low, high = self.view.ends(none)
+        said = [self._of_all(1 - share) for share in (none.estimate, high, low)]
+        return f"{self.part.condition}: {said[0]} answered it ({said[1]} to {said[2]})."
 
     @property
     def plots(self) -> list[Plot]:
@@ -185,9 +209,16 @@ class Figure:
         return plots
 
     def _note(self, lines: Sequence[Line]) -> str:
-        note = self.view.note(lines)
+        note = self.view.note(lines, short_base(self.survey, self.field))
+        if self.by_answer and lines is self.plotted:
+            note = f"Among those who answered; {note}"
         if len(lines) < len(self.shares) and lines is self.plotted:
             note = f"The {len(lines)} largest of {written.count(len(self.shares))}; the table has all. {note}"
+        if self.part.lowered and lines is self.plotted:
+            note = (
+                f"Many answers share few reports: possible shares lie up to {written.size(self.part.lowered, True)}"
+                f" below the unbiased estimates, which the table has. {note}"
+            )
         if self.view.standalone:
             loss = written.epsilon(self.field.mechanism.epsilon)
             note += f" ε = {loss}. Survey {self.survey.slug}, {self.survey.digest[:12]}."
@@ -210,10 +241,8 @@ class Figure:
         if not lines:
             return [("Reports", "not enough"), ("ε", epsilon)]
         counts = sorted({line.n for line in lines})
-        facts = [
-            ("Reports", _from_to(counts)),
-            ("ε", epsilon),
-        ]
+        n = _from_to(counts)
+        facts = [("n", f"{n}: {self.part.base}") if self.part.base else ("Reports", n), ("ε", epsilon)]
         if self.shares:
             facts.append(("Largest margin", written.margin(self._margin(self.shares), True)))
         if self.means:
@@ -227,7 +256,7 @@ class Figure:
         shift = largest_shift(self.survey, self.field, self.question)
         if shift is not None:
             moved = written.size(shift, not self.question.levels, self.question.unit)
-            what = "a share" if self.shares else "the mean"
+            what = "a share of n" if self.by_answer else "a share" if self.shares else "the mean"
             facts.append((f"{written.percent(INVENTED)} of invented reports", f"could move {what} by up to {moved}"))
         return facts
 
@@ -236,13 +265,15 @@ class Figure:
 
     @property
     def lists(self) -> list[tuple[str, str, tuple[Line, ...]]]:
-        """What follows from the shares, each with its heading."""
-        found = [
-            ("answered", "Among those who answered", self.part.answered),
-            ("cumulative", "Cumulative shares", self.part.cumulative),
-            ("totals", "Totals", self.part.totals),
-        ]
-        return [(key, heading, lines) for key, heading, lines in found if lines]
+        """The estimates and what follows from the shares, each with its heading; those who answered may come first."""
+        found = {
+            "estimates": ("Of all whom n counts" if self.by_answer else "Estimates", self.part.estimates),
+            "answered": ("Among those who answered", self.part.answered),
+            "cumulative": ("Cumulative shares", self.part.cumulative),
+            "totals": ("Totals", self.part.totals),
+        }
+        order = sorted(found, key=lambda key: key != "answered") if self.by_answer else list(found)
+        return [(key, *found[key]) for key in order if found[key][1]]
 
 
 def figures(survey: Survey, document: Results, view: View) -> list[Figure]:
@@ -252,55 +283,3 @@ def figures(survey: Survey, document: Results, view: View) -> list[Figure]:
         Figure(survey, fields[question.id], question, part, view)
         for question, part in zip(survey.questions, document.questions, strict=True)
     ]
-
-
-@dataclass(frozen=True)
-class Noise:
-    """What the noise did to one answer of one question: what was reported, and what that means."""
-
-    figure: Figure
-    line: Line
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The shares that would be reported if nobody had this answer, and if everybody had."""
-        mechanism = self.figure.field.mechanism
-        if isinstance(mechanism, Geometric):
-            raise ValueError("a number with geometric noise has no share")
-        return float(mechanism.q), float(mechanism.p)
-
-    @property
-    def named(self) -> int:
-        """How many answers a report names."""
-        mechanism = self.figure.field.mechanism
-        return mechanism.weight if isinstance(mechanism, Subset) else 1
-
-    @property
-    def form(self) -> Format:
-        return self.figure.form(self.line)
-
-    @property
-    def plot(self) -> Plot:
-        """The shares with their raw marks."""
-        view, question = self.figure.view, self.figure.question
-        svg = intervals(
-            rows_of(self.figure.plotted, view, reported=True),
-            title=f"{question.text} (reported and estimated)",
-            name=f"noise-{question.id}",
-            note=self.figure.view.note(self.figure.plotted),
-            words=view.words,
-            standalone=view.standalone,
-        )
-        return Plot(f"{question.id}.noise", svg)
-
-
-def noise(figures: Sequence[Figure]) -> Noise | None:
-    """A question to show what the noise did: a yes or no if there is one, else whichever has raw shares."""
-    shown = [figure for figure in figures if any(line.reported is not None for line in figure.shares)]
-    if not shown:
-        return None
-    figure = next((figure for figure in shown if figure.question.type == "yes_no"), shown[0])
-    raw = [line for line in figure.plotted if line.reported is not None]
-    if figure.question.type == "yes_no" and not figure.question.optional:
-        return Noise(figure, raw[-1])
-    return Noise(figure, max(raw, key=lambda line: line.estimate))

@@ -14,11 +14,15 @@ from survey_app.estimate.question import LEAST_REPORTS
 from survey_app.explain import written
 from survey_app.explain.chances import total
 from survey_app.pages.access import may_manage, readable, reader, store, version
-from survey_app.pages.results.choices import Choices, query, read
-from survey_app.pages.results.figures import View, figures, noise, share_format
+from survey_app.pages.results.blocks import together
+from survey_app.pages.results.choices import Choices, crossed_name, query, read
+from survey_app.pages.results.crossing import missing, offers
+from survey_app.pages.results.figures import View, figures
+from survey_app.pages.results.noise import noise
 from survey_app.pages.results.readings import Snapshot, candidates, compare, cross, document
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem
 from survey_app.results import methods
+from survey_app.results.asked import draws_sentence
 from survey_app.results.caution import UNTRUE, untrue_answers
 from survey_app.store import STEP, Published, State, now
 
@@ -37,7 +41,6 @@ def page(slug: str) -> ResponseReturnValue:
     parts = figures(survey, results, view)
     crossed, uncrossed = cross(snapshot, choices, view)
     compared, unmatched = compare(snapshot, choices, view)
-    messages = [*choices.messages, *uncrossed, *unmatched]
     setting = methods.Setting(
         choices.options,
         choices.sample,
@@ -51,18 +54,25 @@ def page(slug: str) -> ResponseReturnValue:
         **told,
         figures=parts,
         noise=noise(parts),
-        joint=[(part, share_format(part.estimates, view)) for part in results.joint],
+        asked=results.asked,
+        drawn_as=draws_sentence(results.asked) if results.asked else "",
+        joint=together(survey, results, view),
         crossed=crossed,
+        uncrossed=uncrossed,
+        offers=offers(survey),
+        missing=missing(survey),
+        crossed_name=crossed_name(choices),
         compared=compared,
+        unmatched=unmatched,
         others=candidates(published),
-        messages=messages,
+        messages=choices.messages,
         methods=methods.paragraph(survey, results, setting),
         checklist=methods.checklist(survey, results, setting),
         cautions=methods.cautions(results, setting),
         untrue=untrue_answers(survey, results),
         lies=UNTRUE,
     )
-    return html, 400 if messages else 200
+    return html, 400 if choices.messages or uncrossed or unmatched else 200
 
 
 def wanted(slug: str) -> tuple[Snapshot, Choices]:

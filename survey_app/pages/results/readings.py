@@ -14,6 +14,7 @@ from survey_app.explain import written
 from survey_app.pages.access import check_scan, readable, reader, store, visible
 from survey_app.pages.results.choices import Choices
 from survey_app.pages.results.comparisons import Compared, Crossed
+from survey_app.pages.results.crossing import side
 from survey_app.pages.results.figures import View
 from survey_app.problems import Problem
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab, crosstab_document
@@ -81,8 +82,7 @@ def cross(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Crossed | N
     if isinstance(document, EmptyCrosstab):
         return None, [f"No cross-tab: too few reports answer both questions ({document.n})."]
     survey = snapshot.published.survey
-    questions = {question.id: question for question in survey.questions}
-    return Crossed(survey, questions[choices.rows], questions[choices.columns], document, view), []
+    return Crossed(survey, side(survey, choices.rows), side(survey, choices.columns), document, view), []
 
 
 def compare(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[Compared], list[str]]:

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from survey_app.store import STEP, Published, State
+from tests.blocks import blocks
 from tests.browser import PHONE, Site, overflows, stop_the_clock, violations, visit
 from tests.definitions import (
     COIN,
@@ -43,7 +44,7 @@ def test_in_the_browser_a_reader_changes_the_confidence_and_crosses_two_question
         assert wide != narrow and "80% interval" in page.inner_text("#q-cheated thead")
         page.select_option("#rows", "cheated")
         page.select_option("#columns", "fair")
-        page.get_by_role("button", name="Cross").click()
+        page.get_by_role("button", name="Cross").first.click()
         page.wait_for_url("**rows=cheated**columns=fair**")
         assert "confidence=0.8" in page.url
         assert page.locator("#cross-within_rows td").count() == 6
@@ -141,7 +142,9 @@ def test_in_the_browser_axe_finds_nothing_and_nothing_sticks_out(site: Site, bro
     for slug in ("exam", "west"):
         fill(site.store, site.add(define(questions, fields, slug=slug)), 200)
     site.add(campus("empty"))
-    addresses = ["exam?rows=cheated&columns=fair&with=west&view=table&confidence=7", "empty", "nothing"]
+    fill(site.store, site.add(blocks()), 600)
+    addresses = ["exam?rows=cheated&columns=fair&with=west&view=table&confidence=7", "empty", "nothing",
+                 "blocks?rows=used:notes&columns=used:phone&view=table", "blocks?rows=cheated&columns=fair&with=nowhere"]  # fmt: skip
     with visit(browser, color_scheme=scheme, bypass_csp=True, **PHONE) as device:
         for address in addresses:
             page = device.open(f"{site.origin}/results/{address}")
@@ -164,6 +167,18 @@ def test_in_the_browser_the_keyboard_is_enough(site: Site, browser: Browser) -> 
         press_until(page, "#q-cheated summary")
         page.keyboard.press("Enter")
         assert page.locator("#t-cheated").is_visible()
+
+
+def test_in_the_browser_a_refused_cross_tab_is_in_sight_of_whoever_asked_for_it(site: Site, browser: Browser) -> None:
+    fill(site.store, site.add(blocks()), 600)
+    with visit(browser, **PHONE) as device:
+        page = device.open(f"{site.origin}/results/blocks")
+        page.select_option("#rows", "cheated")
+        page.select_option("#columns", "cheated")
+        page.get_by_role("button", name="Cross").first.click()
+        page.wait_for_url("**rows=cheated**#crosstab")
+        expect(page.get_by_role("alert")).to_contain_text("choose two different questions")
+        expect(page.get_by_role("alert")).to_be_in_viewport()
 
 
 def focused(page: Page) -> str:

@@ -86,7 +86,7 @@ def test_what_cannot_occur_is_no_cell(house: House) -> None:
 def test_questions_that_no_device_answered_together_are_refused_with_advice(house: House) -> None:
     page = house.page("/results/others?rows=town&columns=left", 400)
     assert "No cross-tab: no device answered both town and left" in page.one(role="alert").text
-    assert "one joint group" in page.one(role="alert").text
+    assert "write joint: [[town, left]]: together they need" in page.one(role="alert").text
     refused = json.loads(house.get("/api/surveys/others/crosstab?rows=town&columns=left", 400).text)
     assert "no device answered both" in refused["detail"]
 

@@ -1,0 +1,61 @@
+"""Whether devices drew their blocks as often as the definition says: a check that costs nobody any ε.
+
+Where each device answers one field, the asked bits of n reports are multinomial(n, chances), whatever anybody would
+answer. So a chi-square on the asked columns tells when people broke off after they saw what they were asked, or when
+reports were made up (docs/methods.md §15). Where some blocks are expected seldom, the distribution of the statistic is
+simulated; always from the same numbers, so that a page and a terminal say the same.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import chdtrc
+
+from client.definition import Field, Survey
+from survey_app.channel import Floats
+from survey_app.estimate.hypotheses import Test
+from survey_app.tally import Counts, Tally, columns
+
+LEAST_EXPECTED = 5.0  # from which on the statistic is taken for a chi-square
+SIMULATED = 9_999
+SEED = 15
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A field, how likely a device draws it, and how many did."""
+
+    field: Field
+    chance: float
+    n: int
+    expected: float
+
+
+def draws(survey: Survey, tally: Tally) -> list[Draw]:
+    """How often each field was drawn; nothing where every device answers all of them."""
+    found: list[Draw] = []
+    for at in columns(survey):
+        if at.asked is not None:
+            chance = float(survey.part(at.field))
+            found.append(Draw(at.field, chance, int(tally.counts[at.asked]), chance * tally.reports))
+    return found
+
+
+def draw_test(drawn: list[Draw]) -> Test | None:
+    """Pearson's chi-square of the numbers drawn; nothing to test without reports, or with one field."""
+    seen, chances = np.array([one.n for one in drawn]), np.array([one.chance for one in drawn])
+    n = int(seen.sum())
+    if len(drawn) < 2 or not n:
+        return None
+    statistic = float(_chi_square(seen, chances, n))
+    name, df = "chi-square of the blocks drawn", len(drawn) - 1
+    if n * chances.min() >= LEAST_EXPECTED:
+        return Test(name, statistic, df, float(chdtrc(df, statistic)), n)
+    others = _chi_square(np.random.default_rng(SEED).multinomial(n, chances, SIMULATED), chances, n)
+    as_much = int((others >= statistic * (1 - 1e-9)).sum())  # equal numbers may differ by rounding
+    return Test(f"{name}, simulated", statistic, df, (1 + as_much) / (1 + SIMULATED), n, "bootstrap", SIMULATED)
+
+
+def _chi_square(seen: Counts, chances: Floats, n: int) -> Floats:
+    found: Floats = ((seen - n * chances) ** 2 / (n * chances)).sum(axis=-1)
+    return found

@@ -1,0 +1,23 @@
+"""How plain text stands in a terminal: columns, and sentences that are not too wide."""
+
+import textwrap
+from collections.abc import Sequence
+
+WIDTH = 110
+
+
+def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
+    """Rows in columns as wide as they need to be; those in `right` are set to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def wrapped(sentence: str, indent: str = "") -> list[str]:
+    """A sentence in lines of the usual width, all of them indented."""
+    return textwrap.wrap(sentence, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)

@@ -1,0 +1,67 @@
+"""Which pairs a reader may cross: menus offer what some device answered together, and words say what is missing."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from client.definition import Survey
+from client.question import Question
+from survey_app.estimate.pairs import has_pairs, names_option, option_of
+
+MOST_NAMED = 6
+NUMBERS = "are numbers without bins: only their means are"
+
+
+class Offer(NamedTuple):
+    """Names, each with its text, of which any two can be crossed."""
+
+    heading: str
+    sides: list[tuple[str, str]]
+
+
+def offers(survey: Survey) -> list[Offer]:
+    """Questions of one block, or of the whole survey where everybody answers everything; options of one question."""
+    groups = [field.questions for field in survey.fields] if survey.ask else [survey.questions]
+    found: list[Offer] = []
+    for group in groups:
+        sides = [(question.id, question.text) for question in group if not question.levels]
+        if len(sides) > 1:
+            block = f" of the block {' + '.join(one.id for one in group)}" if survey.ask else ""
+            found.append(Offer(f"Two questions{block}", sides))
+    for question in survey.questions:
+        if has_pairs(survey, question) and len(question.labels) > 1:
+            sides = [(f"{question.id}:{label}", label) for label in question.labels]
+            found.append(Offer(f"Two options of “{question.text}”", sides))
+    return found
+
+
+def missing(survey: Survey) -> list[str]:
+    """Why the other questions are in no menu."""
+    sentences: list[str] = []
+    if numbers := [question.text for question in survey.questions if question.levels]:
+        what = "is a number without bins: only its mean is" if len(numbers) == 1 else NUMBERS
+        sentences.append(f"{_listed(numbers)} {what} estimated, and a mean has no rows or columns.")
+    offered = {name for offer in offers(survey) for name, _ in offer.sides}
+    alone = [question.text for question in survey.questions if not question.levels and question.id not in offered]
+    if survey.ask and alone:
+        what = "was alone in its block" if len(alone) == 1 else "were each alone in their block"
+        sentences.append(
+            f"{_listed(alone)} {what}, so no device answered another question with it. To cross two questions next"
+            " time, name both in one joint group of the author's file."
+        )
+    return sentences
+
+
+def _listed(texts: Sequence[str]) -> str:
+    quoted = [f"“{text}”" for text in texts]
+    if len(quoted) > MOST_NAMED + 1:
+        quoted = [*quoted[:MOST_NAMED], f"{len(quoted) - MOST_NAMED} more questions"]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def side(survey: Survey, name: str) -> Question:
+    """What stands in the rows or columns: a question, or an option as a yes or no of its own."""
+    if not names_option(name):
+        return next(question for question in survey.questions if question.id == name)
+    question, option = option_of(survey, name)
+    label = question.labels[option]
+    return Question(id=name, type="yes_no", text=f"{question.text} – {label}", labels=(f"{label}: no", f"{label}: yes"))

@@ -1,0 +1,68 @@
+"""What the noise did to one answer of one question, to be told once: what was sent, and what that means."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from client.mechanism import Geometric, Subset
+from survey_app.charts import intervals
+from survey_app.charts.axes import Format
+from survey_app.pages.results.figures import Figure, Plot, rows_of
+from survey_app.results.asked import short_base
+from survey_app.results.document import Line
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What the noise did to one answer of one question: what was reported, and what that means."""
+
+    figure: Figure
+    line: Line
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The shares that would be reported if nobody had this answer, and if everybody had."""
+        mechanism = self.figure.field.mechanism
+        if isinstance(mechanism, Geometric):
+            raise ValueError("a number with geometric noise has no share")
+        return float(mechanism.q), float(mechanism.p)
+
+    @property
+    def named(self) -> int:
+        """How many answers a report names."""
+        mechanism = self.figure.field.mechanism
+        return mechanism.weight if isinstance(mechanism, Subset) else 1
+
+    @property
+    def form(self) -> Format:
+        return self.figure.form(self.line)
+
+    @property
+    def plot(self) -> Plot:
+        """The shares with their raw marks."""
+        view, question = self.figure.view, self.figure.question
+        svg = intervals(
+            rows_of(self.figure.plotted, view, reported=True),
+            title=f"{question.text} (reported and estimated)",
+            name=f"noise-{question.id}",
+            note=view.note(self.figure.plotted, short_base(self.figure.survey, self.figure.field)),
+            words=view.words,
+            standalone=view.standalone,
+        )
+        return Plot(f"{question.id}.noise", svg)
+
+
+def noise(figures: Sequence[Figure]) -> Noise | None:
+    """A question to show what the noise did: one that everybody was asked, a yes or no if there is one."""
+    shown = [figure for figure in figures if _raw(figure)]
+    if not shown:
+        return None
+    figure = min(shown, key=lambda one: (bool(one.question.show_if), one.question.type != "yes_no"))
+    raw = _raw(figure)
+    if figure.question.type == "yes_no" and not figure.question.optional:
+        return Noise(figure, raw[-1])
+    return Noise(figure, max(raw, key=lambda line: line.estimate))
+
+
+def _raw(figure: Figure) -> list[Line]:
+    """The answers of a question of which it is known how often they were sent."""
+    return [line for line in figure.plotted if line.reported is not None and line.kind == "share"]

@@ -1,0 +1,218 @@
+"""Results as plain text for a terminal: every estimate with its interval, and whom n counts.
+
+An interval whose coverage is not proved says so; what is too long to look at is cut, and the CSV table has all of it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from client.definition import Survey
+from client.question import Question
+from survey_app.charts.axes import Format, number_format, precision
+from survey_app.estimate.intervals import APPROXIMATE
+from survey_app.explain.terminal import WIDTH, table, wrapped
+from survey_app.explain.written import count, epsilon, percent
+from survey_app.results.asked import EVERYBODY, draws_sentence
+from survey_app.results.crosstab import Crosstab, EmptyCrosstab
+from survey_app.results.document import JointPart, Line, Part, QuestionPart, Results
+from survey_app.results.regression import Regression
+
+MOST_LINES = 30
+INDENT = "  "
+QUARTERS = {0.25: "first quartile", 0.5: "median", 0.75: "third quartile"}
+LISTS = {"answered": "among those who answered", "totals": "totals", "cumulative": "cumulative"}
+
+
+def results_text(survey: Survey, document: Results) -> str:
+    """All questions of a survey, what was randomized together, and how often each block was drawn."""
+    lines = [
+        f"{survey.title} ({survey.slug}), version {survey.digest[:12]}",
+        *wrapped(f"{count(document.reports)} reports; {_intervals(document)}"),
+    ]
+    for question, part in zip(survey.questions, document.questions, strict=True):
+        lines += ["", *_question(question, part)]
+    for joint in document.joint:
+        lines += ["", f"{joint.name}, together", *_indented(_joint(joint))]
+    if document.asked:
+        rows = [["block", "chance", "expected", "drawn"]]
+        rows += [
+            [one.name, percent(one.chance, 3), count(round(one.expected)), count(one.n)]
+            for one in document.asked.blocks
+        ]
+        lines += ["", *table(rows, right=(1, 2, 3)), *wrapped(draws_sentence(document.asked))]
+    return "\n".join(lines)
+
+
+def _intervals(document: Results) -> str:
+    whom = f"a population of {count(document.population)}" if document.population else "the population"
+    together = ", together within each question" if document.simultaneous else ""
+    return (
+        f"{percent(document.confidence)} intervals for {whom}{together}, coverage guaranteed unless they are called"
+        " approximate."
+    )
+
+
+def _question(question: Question, part: QuestionPart) -> list[str]:
+    found = [f"{question.id}: {question.text}"]
+    if part.condition:
+        found += wrapped(f"{part.condition}.", INDENT)
+    found += wrapped(f"ε {epsilon(part.epsilon)}; {_n(part.estimates, part.base)}", INDENT)
+    if not part.estimates:
+        return found
+    lists = {key: lines for key, lines in part.lists.items() if lines}
+    first = ["answered"] if part.condition and part.answered else []
+    for key in [*first, *(key for key in lists if key not in first)]:
+        name = LISTS.get(key, "of all whom n counts" if first else "")
+        found += [f"{INDENT}{name}"] * bool(name)
+        found += _indented(_lines(lists[key], question.unit), 2 if name else 1)
+    for one in part.quantiles:
+        found += wrapped(f"{QUARTERS[one.level]}: {' or '.join(one.options)}", INDENT)
+    return found
+
+
+def _joint(part: JointPart) -> list[str]:
+    return [*wrapped(_n(part.estimates, part.base)), *(_lines(part.estimates) if part.estimates else [])]
+
+
+def _n(lines: Sequence[Line], base: str) -> str:
+    """How many devices, and which."""
+    if not lines:
+        return "not enough reports"
+    counts = sorted({line.n for line in lines})
+    n = " to ".join(count(one) for one in (counts[0], counts[-1])[: len(counts)])
+    return f"n = {n}: {base or EVERYBODY}"
+
+
+def _lines(lines: Sequence[Line], unit: str = "") -> list[str]:
+    """A row for each line; the largest where there are very many."""
+    shown = list(lines)
+    if len(lines) > MOST_LINES:
+        largest = sorted(range(len(lines)), key=lambda i: -lines[i].estimate)[:MOST_LINES]
+        shown = [lines[i] for i in sorted(largest)]
+    several = len({line.n for line in lines}) > 1
+    forms = {
+        kind: form_of([line for line in lines if line.kind == kind], unit, mean=kind == "mean")
+        for kind in {one.kind for one in lines}
+    }
+    rows = [
+        [
+            line.name,
+            forms[line.kind](line.estimate),
+            between(line, forms[line.kind]),
+            *([f"n = {count(line.n)}"] if several else []),
+            line.coverage if line.coverage == APPROXIMATE else "",
+        ]
+        for line in shown
+    ]
+    more = [f"… and {count(len(lines) - len(shown))} smaller ones: --csv has all"] * (len(lines) > len(shown))
+    return [*table(rows, right=(1,)), *more]
+
+
+def form_of(lines: Sequence[Line], unit: str = "", *, mean: bool = False) -> Format:
+    """How numbers are written: shares in percent, their differences in points, means in their unit."""
+    widths = [line.high - line.low for line in lines]
+    if mean:
+        return number_format(precision(widths, False), False, unit)
+    if lines[0].kind == "difference":
+        points = number_format(precision(widths, True), False)
+        return lambda value: points(100 * value)
+    return number_format(precision(widths, True), True)
+
+
+def between(line: Line, form: Format) -> str:
+    """An interval."""
+    return f"{form(line.low)} to {form(line.high)}"
+
+
+def _indented(lines: Iterable[str], depth: int = 1) -> list[str]:
+    return [INDENT * depth + line for line in lines]
+
+
+def groups_text(survey: Survey, named: Iterable[tuple[str, Sequence[Part]]], confidence: float) -> str:
+    """Each answer in several surveys, in their whole and in their differences, row below row."""
+    by_name = [(name, {part.name: part for part in parts}) for name, parts in named]
+    text = [f"{', '.join(name for name, _ in by_name)}: {percent(confidence)} intervals, differences in points"]
+    for question in survey.questions:
+        found = [(name, line) for name, parts in by_name for line in parts[question.id].lists["estimates"]]
+        text += ["", f"{question.id}: {question.text}"]
+        rows = [
+            row
+            for option in dict.fromkeys(line.option for _, line in found)
+            for row in _beside([(name, line) for name, line in found if line.option == option], question.unit)
+        ]
+        text += _indented(table(rows, right=(2,))) if rows else [f"{INDENT}not enough reports"]
+    return "\n".join(text)
+
+
+def _beside(named: Sequence[tuple[str, Line]], unit: str) -> Iterator[list[str]]:
+    """One answer: a row for each survey, then for each difference."""
+    mean = any(line.kind == "mean" for _, line in named)
+    for is_gap in (False, True):
+        lines = [(name, line) for name, line in named if (line.kind == "difference") == is_gap]
+        if not lines:
+            continue
+        form = form_of([line for _, line in lines], unit, mean=mean)
+        for name, line in lines:
+            rough = line.coverage if line.coverage == APPROXIMATE else ""
+            yield [line.option, name, form(line.estimate), between(line, form), f"n = {count(line.n)}", rough]
+
+
+def crosstab_text(survey: Survey, document: Crosstab | EmptyCrosstab) -> str:
+    """Cells, shares within rows and differences, each as a table; the test in a sentence."""
+    head = f"{survey.title} ({survey.slug}): {document.rows} (rows) by {document.columns} (columns)"
+    if isinstance(document, EmptyCrosstab):
+        return f"{head}\nnot enough reports answer both (n = {count(document.n)})"
+    text = [
+        head,
+        *wrapped(f"n = {count(document.n)}: {document.base}; {percent(document.confidence)} intervals."),
+    ]
+    headings = {
+        "estimates": "cells: shares of those who were asked",
+        "within_rows": "within rows: of those in a row, the share in each column",
+        "differences": f"differences to “{document.row_options[0]}”, in points",
+    }
+    for key, lines in document.lists.items():
+        if lines:
+            rough = "approximate" if any(line.coverage == APPROXIMATE for line in lines) else "guaranteed"
+            text += ["", f"{headings[key]} ({rough})", *_indented(_grid(document, lines))]
+    return "\n".join([*text, "", *wrapped(independence_sentence(document))])
+
+
+def independence_sentence(document: Crosstab) -> str:
+    """What the test of independence says."""
+    test = document.test
+    if test is None and document.note:
+        return f"There are {document.note} of independence."
+    if test is None:
+        return "Some combinations cannot occur, so the two depend on each other, and there is nothing to test."
+    p = "p < 0.0001" if test.p_value < 0.0001 else f"p = {test.p_value:.4f}"
+    called = "statistic" if test.draws else "χ²"
+    how = f" by {count(test.draws)} draws, since too few are expected somewhere for χ²" if test.draws else ""
+    said = f"{called} = {test.statistic:.2f}, df = {test.df}, {p}{how}, n = {count(test.n)}"
+    return f"{test.name[0].upper()}{test.name[1:]}: {said}."
+
+
+def _grid(document: Crosstab, lines: Sequence[Line]) -> list[str]:
+    """By row and column; row below row where the columns are too many for a line."""
+    form = form_of(lines)
+    cells = {line.options: f"{form(line.estimate)} ({between(line, form)})" for line in lines}
+    rows = [
+        [row, *(cells.get((row, column), "-") for column in document.column_options)]
+        for row in document.row_options
+        if any((row, column) in cells for column in document.column_options)
+    ]
+    grid = table([["", *document.column_options], *rows])
+    if max(map(len, grid)) <= WIDTH:
+        return grid
+    return table([[*line.options, form(line.estimate), between(line, form)] for line in lines], right=(2,))
+
+
+def regression_text(document: Regression) -> str:
+    """The coefficients: log odds ratios, and what they multiply the odds by."""
+    rows = [["", "log odds ratio", f"{percent(document.confidence)} interval", "odds ratio", "n"]]
+    for one in document.coefficients:
+        form = number_format(precision([one.high - one.low], False), False)
+        ratio = "-" if one.odds_ratio is None else f"{one.odds_ratio:.3g}"
+        rows.append([one.name, form(one.estimate), f"{form(one.low)} to {form(one.high)}", ratio, count(one.n)])
+    return "\n".join(
+        [f"log odds of {document.outcome} = {document.label} (approximate)", *table(rows, right=(1, 3, 4))]
+    )
