@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from survey_app.explain.terminal import WIDTH
 from survey_app.plan.choice import Choice, saving
 from survey_app.plan.settings import Settings
 from survey_app.plan.spread import Target
 from survey_app.plan.survey import SurveyPlan, plan_survey
-from survey_app.plan.text import WIDTH, survey_page
+from survey_app.plan.text import survey_page
 from tests.authoring.test_design import MIXED, yes_no
 
 
