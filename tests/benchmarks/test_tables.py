@@ -209,6 +209,15 @@ def test_verdicts(covered: float, runs: int, label: str, said: str) -> None:
     assert said in verdict(cases.CASES[0], Outcome("", covered, 1.0, label, runs))
 
 
+def test_a_line_is_as_good_as_the_truth_that_is_too_low() -> None:
+    """94.2% in 8,000 runs are too low; 93.8% in 1,000, seen once, are not."""
+    first, second = (Outcome(f"{runs}", one, 1.0, "guaranteed", runs) for one, runs in ((0.938, 1000), (0.942, 8000)))
+    cells = page.row(cases.CASES[0], [first, second])
+    assert cells[5:8] == ["2 × 1,000 runs", "0.942 ± 0.003, 8,000 runs", "8000"]
+    assert "LOW" in cells[-1]
+    assert page.row(cases.CASES[0], [first])[5:] == ["1 × 1,000 runs", "0.938 ± 0.008", "1000", "1", "holds"]
+
+
 def test_what_does_not_hold_is_looked_at_again() -> None:
     """Half an interval: that it holds at the first look has a probability below 1e-7."""
     case = find("number, `geometric`", "0 to 10, ε 1", 1000)
