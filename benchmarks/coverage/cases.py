@@ -14,7 +14,7 @@ from benchmarks.coverage.study import Case, Outcome, measure
 MAKERS: tuple[Callable[[], Iterator[Case]], ...] = (
     single.flips, single.options, single.single_unions, single.two_levels, single.single_means, single.several,
     blocks.sometimes_asked, blocks.means, blocks.answers_after_a_filter, single.laplace, single.answers, single.medians,
-    pairs.ordinary, pairs.strong, pairs.tests, groups.many, groups.two,
+    pairs.ordinary, pairs.two_options, pairs.strong, pairs.tests, groups.many, groups.two,
 )  # fmt: skip
 CASES = [case for maker in MAKERS for case in maker()]
 

@@ -61,11 +61,11 @@ def among_answers(question: str, option: str) -> Find:
     return find
 
 
-def crossed(part: str, *options: str) -> Find:
-    """One of the cells, shares within rows or differences between rows of questions a and b."""
+def crossed(part: str, *options: str, rows: str = "a", columns: str = "b") -> Find:
+    """One of the cells, shares within rows or differences between rows of two questions, or of two options."""
 
-    def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
-        table = crosstab(survey, "a", "b", tally, [rows], PLAIN)
+    def find(survey: Survey, tally: Tally, bits: Bits) -> Sequence[Interval]:
+        table = crosstab(survey, rows, columns, tally, [bits], PLAIN)
         return [one.estimate.interval for one in getattr(table, part) if one.options == options]
 
     return find

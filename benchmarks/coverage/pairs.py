@@ -8,11 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import product
 
+import numpy as np
+
 from benchmarks.coverage.finders import crossed, not_rejected
 from benchmarks.coverage.study import Case, People, Truth, make_survey
 from benchmarks.coverage.truths import CLOPPER_PEARSON, MOVER, SCORE, choice, drawn, scale, together, yes_no
 from client.definition import Survey
 from survey_app.authoring import choose
+from survey_app.plan.people import Indices
 
 Table = Sequence[Sequence[float]]
 PARTS = ("cells", "within", "differences")
@@ -72,6 +75,34 @@ def _tables(pair: str, tables: Mapping[str, Table], name: str, survey: Survey, s
 def _crossed(part: str, table: Table) -> float:
     (a, b), (c, d) = table
     return {"cells": d, "within": d / (c + d), "differences": d / (c + d) - b / (a + b)}[part]
+
+
+def two_options() -> Iterator[Case]:
+    """Two options of one question, told by those devices that were asked about both."""
+    tables = {
+        "independent": [[0.49, 0.21], [0.21, 0.09]],
+        "never both": [[0.4, 0.3], [0.3, 0]],
+        "rare": [[0.9, 0.04], [0.04, 0.02]],
+    }
+    for of, draw, e, n in ((3, 2, "2", 300), (5, 3, "3", 300), (5, 3, "3", 2000)):
+        survey = make_survey([choice(of, type="multiple")], [(choose.drawn(of, draw, Decimal(e)), ["a"])])
+        for part in PARTS:
+            truths = [Truth(title, (_crossed(part, table),), _choosing(table)) for title, table in tables.items()]
+            method = {"cells": CLOPPER_PEARSON, "within": SCORE, "differences": MOVER}[part]
+            find = crossed(part, "o0: yes", "o1: yes", rows="a:o0", columns="a:o1")
+            setting = f"{draw} of {of} drawn, ε {e}"
+            yield Case(f"two options, {part}", method, setting, survey, n, find, truths, effort=0.5, scan=True)
+
+
+def _choosing(table: Table) -> People:
+    """People who choose the first two options as in this table, and none of the others."""
+    pairs = together(table)
+
+    def people(count: int, rng: np.random.Generator) -> dict[str, Indices]:
+        both = pairs(count, rng)
+        return {"a": both["a"] + 2 * both["b"]}
+
+    return people
 
 
 EVEN, RARE, CONSTANT = "even", "rare", "constant"

@@ -56,7 +56,7 @@ def test_the_sample_is_published_beside_the_survey_of_the_demo(store: Store, ada
     keys = [key_of(post(ada, "/console", start="sample")) for _ in range(2)]
     for key in keys:
         assert "This will be a new version" not in ada.get(f"/console/drafts/{key}/publish").text
-        publish(ada, key)
+        publish(ada, key, advised="yes")
     assert len(store.surveys()) == 3
     assert store.newest(shown.survey.slug) == shown
 
