@@ -48,6 +48,16 @@ def test_the_numbers_beside_the_editor_are_those_of_the_plan(ada: FlaskClient) -
     assert "at most 1 in 7" in words(ada.get(f"/console/drafts/{alone}").text)  # docs/methods.md §13
 
 
+def test_a_check_while_somebody_types_leaves_alone_what_the_next_page_is_to_say(ada: FlaskClient) -> None:
+    """It is in the session's cookie, which a late reply to a check must not set back."""
+    key = draft(ada, SEVERAL)
+    ada.get(f"/console/drafts/{key}?respondents=750")
+    checked = post(ada, f"/console/drafts/{key}/check?respondents=750")
+    assert checked.status_code == 200
+    assert "Set-Cookie" not in checked.headers
+    assert "Set-Cookie" in post(ada, f"/console/drafts/{key}/check?respondents=800").headers
+
+
 def test_the_planned_respondents_are_remembered_on_every_page(ada: FlaskClient) -> None:
     key = draft(ada, SEVERAL)
     ada.get(f"/console/drafts/{key}?respondents=750")
