@@ -173,7 +173,7 @@ def _interview(survey: Survey, asked: int | None) -> dict[str, Any]:
 def _note(field: Field | None, untold: list[Field]) -> str:
     """What is said beside a question: that it is a filter, or what becomes of the answer, once for each field."""
     if field is None:
-        return FILTER
+        return f"{FILTER}; what is sent can hint at it, and the same dice protect it"
     if field not in untold:
         return ""
     untold.remove(field)

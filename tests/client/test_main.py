@@ -187,7 +187,7 @@ def test_a_filter_is_asked_and_said_not_to_be_sent(
     typed += ["yes", "2", "y", "y"]
     assert main([f"{server.origin}/s/exam"]) == 0
     shown = capsys.readouterr().out
-    assert "(asked only to know what comes next; not sent)" in shown
+    assert "(asked only to know what comes next; not sent; what is sent can hint at it, and the same dice" in shown
     assert "1 of 2 questions, chosen by this device" in shown
     assert "cheated: asked only to know what comes next; not sent" in shown
     assert "not asked on this device" not in shown

@@ -244,6 +244,7 @@ def test_a_drawn_question_that_the_filter_hides_counts_as_no_answer_and_the_revi
         rows = page.locator(".fields").inner_text()
         assert "you: No answer → sent:" in rows
         assert "You were not asked this, so it counts as “No answer”." in rows
+        assert "It is sent only if you press the button; you may also close the page." in device.text()
         send(page)
         assert "You were not asked this" not in device.text()  # nobody could tell any more
         assert "It may be what you said, or chance; nothing in it shows which." in device.text()
