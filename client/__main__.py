@@ -143,10 +143,10 @@ def _promise(survey: Survey, asked: int | None, spent: Decimal) -> None:
     rolls = "Before anything leaves, this device rolls dice"
     one = survey.fields[asked or 0] if asked is not None or len(survey.fields) == 1 else None
     print(textwrap.fill(f"{rolls}: {words.explain(one)}." if one else f"{rolls}; each question tells how.", 100))
-    cases, people = words.raised(words.SUSPICION, verify(survey) + spent)
-    after = "to as good as certainty" if cases == people else f"to at most about {cases:,} in {people:,}"
-    risk = f"What is sent could raise a suspicion of 1 in {words.SUSPICION} that something is true of you {after}."
-    print(textwrap.fill(risk, 100))
+    cases, people = words.of_hundred(words.SUSPICION, verify(survey) + spent)
+    after = "be as good as certain" if cases == people else f"think it at most about {cases:,} in {people:,}"
+    thought = f"someone who thought the chance was {100 // words.SUSPICION} in 100 that something is true of you"
+    print(textwrap.fill(f"What is sent can be a hint: {thought} could then {after}.", 100))
 
 
 def _chosen(survey: Survey, asked: int) -> str:
@@ -173,7 +173,7 @@ def _interview(survey: Survey, asked: int | None) -> dict[str, Any]:
 def _note(field: Field | None, untold: list[Field]) -> str:
     """What is said beside a question: that it is a filter, or what becomes of the answer, once for each field."""
     if field is None:
-        return FILTER
+        return f"{FILTER}; what is sent can hint at it, and the same dice protect it"
     if field not in untold:
         return ""
     untold.remove(field)

@@ -78,7 +78,7 @@ def fill(page: Page, hand: Hand = click) -> None:
 
 
 def randomize(page: Page, hand: Hand = click) -> None:
-    hand(page, page.get_by_role("button", name="Add the noise"))
+    hand(page, page.get_by_role("button", name="Roll the dice"))
     expect(page.get_by_role("heading", name="What will be sent")).to_be_focused()
     expect(page.get_by_role("button", name="Send this")).to_be_enabled()
 

@@ -29,7 +29,7 @@ def _answer(page: Page) -> None:
     """Yes to the first, no to the second, up to the look at what will be sent."""
     page.get_by_role("radio", name="Yes", exact=True).first.check()
     page.get_by_role("radio", name="No", exact=True).last.check()
-    page.get_by_role("button", name="Add the noise").click()
+    page.get_by_role("button", name="Roll the dice").click()
     page.wait_for_selector("section .primary:not([disabled])")
     page.get_by_role("heading", name="What will be sent").scroll_into_view_if_needed()
 

@@ -15,7 +15,7 @@ import { chance, epsilon, say, strings } from "./strings.js";
 
 // in the browser's storage, beside the ledger
 const LIMIT = "candor-limit/1";
-// where a suspicion of 1 in 20 becomes 1 in 2
+// where a suspicion of 5 in 100 becomes 50 in 100
 const EVEN = Math.log(19);
 // with its pin and invitation
 const url = location.href;
@@ -149,10 +149,10 @@ function summary(asked, before) {
 	const all = verify(survey) + before;
 	const rolled = dice(put);
 	const doubt = rolled && all < EVEN ? `${say("never")} ` : "";
-	const raised = say("total", { chance: chance(all), epsilon: epsilon(all) });
+	const raised = say("total", { ...chance(all), epsilon: epsilon(all) });
 	const lines = [
 		asked !== null && ours("p.chosen", "chosen", { count: put[0].questions.length, total: questions.length }),
-		rolled ? el("p", tongue, rolled) : general[0],
+		rolled ? el("p", tongue, asked !== null && `${say("luck")} `, rolled) : general[0],
 		el("p", tongue, doubt, raised),
 		before > 0 && ours("p", "earlier", { epsilon: epsilon(before) }),
 		general.at(-1), // where to read more

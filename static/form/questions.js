@@ -106,6 +106,7 @@ export function questionnaire(survey, asked, finish) {
 			item.count.textContent = item.sent ? say("progress", progress) : "";
 			if (item.error.textContent) item.check();
 		}
+		if (!list.some(({ error }) => error.textContent)) problems.replaceChildren();
 		for (const { field, node } of blocks) {
 			node.hidden = !items.some((item) => field.questions.includes(item.question) && !item.node.hidden);
 		}

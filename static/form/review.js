@@ -32,6 +32,7 @@ function fields(survey, bits, answers) {
 		const lines = apart(field, part).map(([one, sent]) => [
 			el("p", {}, one.questions.map(({ text }) => text).join(" + ")),
 			line(one, sent),
+			answers && one.questions.every(({ id }) => !(id in answers)) && ours("p.hint", "unasked"),
 		]);
 		return el("li", {}, lines, el("p.hint", tongue, explain(field)));
 	};

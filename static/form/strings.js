@@ -42,13 +42,12 @@ export function epsilon(loss) {
 }
 
 /**
- * Where a suspicion of 1 in 20 can end.
+ * Where a suspicion of 5 in 100 can end, rounded up.
  * @param {number} loss
  */
 export function chance(loss) {
 	const after = 1 / (1 + 19 * Math.exp(-loss));
 	let people = 100;
 	while (Math.ceil(people * after) >= people && people < 1e9) people *= 10;
-	const [part, whole] = after > 0.5 ? [Math.ceil(people * after), people] : [1, Math.floor(1 / after)];
-	return say("chance", { part: part.toLocaleString(language), whole: whole.toLocaleString(language) });
+	return { part: Math.ceil(people * after), whole: people };
 }

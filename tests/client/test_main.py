@@ -156,9 +156,8 @@ def test_a_block_is_asked_explained_and_shown_question_by_question(
     odds = "in about 67 of 100 cases the device sends what was said, otherwise one of all 4 combinations of answers"
     assert shown.count(odds) == 2  # before the first question, and beside what is sent
     assert shown.index(odds) < shown.index("Did you copy?")
-    assert (
-        "could raise a suspicion of 1 in 20 that something is true of you to at most about 1 in 2." in shown
-    )  # 15 to 19
+    hint = "someone who thought the chance was 5 in 100 that something is true of you could then think it at most about"
+    assert f"What is sent can be a hint: {hint} 45 in 100." in shown  # 15 to 19: 15/34
     assert "(a number from 0 to 40 years, in steps of 1)" in shown
     assert re.search(r" a you: yes → sent: (yes|no) hours you: 12 years → sent: (0|40) years \(first the", shown)
     assert "c + d: not asked on this device" in shown
@@ -188,7 +187,7 @@ def test_a_filter_is_asked_and_said_not_to_be_sent(
     typed += ["yes", "2", "y", "y"]
     assert main([f"{server.origin}/s/exam"]) == 0
     shown = capsys.readouterr().out
-    assert "(asked only to know what comes next; not sent)" in shown
+    assert "(asked only to know what comes next; not sent; what is sent can hint at it, and the same dice" in shown
     assert "1 of 2 questions, chosen by this device" in shown
     assert "cheated: asked only to know what comes next; not sent" in shown
     assert "not asked on this device" not in shown

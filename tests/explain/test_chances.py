@@ -12,7 +12,7 @@ import pytest
 from client.definition import Survey
 from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset
 from client.sampling import WHOLE
-from client.words import odds_sentence
+from client.words import odds_sentence, of_hundred
 from survey_app.authoring import build_file, choose
 from survey_app.authoring.choose import design, flip
 from survey_app.explain.chances import Chance, blind, guess, posterior, raised, share, times, together, total
@@ -332,11 +332,11 @@ def test_the_first_screen_that_the_documentation_quotes_is_what_the_form_says() 
     assert told is not None
     words = Words("en")
     other = words("form.other_cells", size=4)
-    chance = words("form.chance", part=1, whole=raised(20, Decimal(2)).of)
+    cases, people = of_hundred(20, Decimal(2))
     lines = [
         words("form.chosen", count=2, total=7),
         words("form.rolls") + " " + words("form.odds_blind", p=told.true, people=told.people, other=other),
-        words("form.never") + " " + words("form.total", chance=chance, epsilon=2),
+        words("form.never") + " " + words("form.total", part=cases, whole=people, epsilon=2),
     ]
     page = " ".join((Path(__file__).parents[2] / "docs" / "form.md").read_text().replace("\n>", "\n").split())
     assert all(line in page for line in lines)

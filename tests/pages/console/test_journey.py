@@ -46,7 +46,7 @@ def answer(page: Page, published: Published) -> None:
         else:
             name = question.labels[0].capitalize() if question.type == "yes_no" else question.labels[0]
             page.get_by_role("group", name=question.text).get_by_label(name, exact=True).check()
-    page.get_by_role("button", name="Add the noise").click()
+    page.get_by_role("button", name="Roll the dice").click()
     page.locator("section .primary:not([disabled])").click()
     page.wait_for_selector("a[download]")
 

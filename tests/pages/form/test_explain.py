@@ -110,6 +110,8 @@ def test_privacy_says_what_the_guidance_says(house: House, web: FlaskClient) -> 
     assert "at most ε = 1.1." in told  # ln 3 = 1.0986, rounded up
     assert "1 in 100 1 in 34" in told  # 99/3 + 1 = 34
     assert "1 in 2 75 in 100" in told
+    assert "it may be what you said, or chance, and nothing shows which" in told
+    assert "never your answers" not in told  # what is sent may be just that
     assert "2 2.2 1 in 3" in told  # two people: 2 ln 3
     assert "10 10.99" in told
     digest = published.survey.digest

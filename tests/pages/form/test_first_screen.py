@@ -46,21 +46,23 @@ def block(**more: Any) -> dict[str, Any]:
 CASES = {
     "a block": (
         field(subset(4, 1), "copied", "stress"),
-        "2 of 7 questions, chosen by your device "
-        "Before anything leaves, your device adds noise: it rolls dice. In about 67 of 100 cases your device sends what "
+        "2 of 7 questions, chosen by your device Chance made the choice. "
+        "Before anything leaves, your device rolls dice. In about 67 of 100 cases your device sends what "
         "you said, otherwise one of all 4 combinations of answers, drawn blindly. "
-        "So what is sent never proves what you said.",
+        "So what is sent never proves what you said. It can still be a hint: someone who thought the chance was "
+        "5 in 100 that something is true of you could then think it at most about",
     ),
     "a yes or no": (field(COIN, "copied"), "In about 50 of 100 cases your device sends what you said, otherwise Yes or No, drawn blindly."),
     "a scale": (field(subset(3, 1), "fair"), "In about 63 of 100 cases your device sends what you said, otherwise one of all 3 possible answers, drawn blindly."),
     "a number": (
         field(subset(2, 1), "hours"),
-        "First your number is rounded at random to 0 h or 60 h; nearer is likelier. That counts as what you said. "
+        "Only rough numbers are sent: 0 h or 60 h. Chance turns yours into one of these, more often a nearer one; "
+        "that counts as what you said. "
         "In about 50 of 100 cases your device sends what you said, otherwise 60 h or 0 h, drawn blindly.",
     ),
     "drawn options": (
         field(drawn(3, 2), "used"),
-        "Your device reports on 2 of 3 options, drawn at random: in about 67 of 100 cases what you said, "
+        "Your device picks 2 of the 3 options by chance and reports on nothing else: in about 67 of 100 cases what you said, "
         "otherwise yes or no for each, drawn blindly.",
     ),
     "a list": (
@@ -195,7 +197,7 @@ def test_a_block_is_explained_once_and_its_combination_is_shown_question_by_ques
         sent = ["Yes" if digit else "No" for digit in cell]
         rows = page.locator(".fields li p:has(.sent)").all_inner_texts()
         assert rows == [f"you: Yes → sent: {sent[0]}", f"you: No → sent: {sent[1]}"]
-        assert "where it is the same, nothing shows whether chance did it" in device.text()
+        assert "Nobody who sees this can tell for sure whether you said it or chance did." in device.text()
         assert "2 of 7 questions, chosen by your device" in device.text()
         assert Words("en")("form.page_promise") in page.locator("#promise").inner_text()  # the numbers are below now
         assert violations(page) == []
@@ -212,7 +214,7 @@ def test_a_filter_is_marked_for_the_eye_and_the_ear_and_by_keyboard_leads_on(sit
         page = device.open(site.link(published))
         assert "1 of 7 questions, chosen by your device" in device.text()
         group = page.get_by_role("group", name="Did you copy?")
-        expect(group).to_have_accessible_description("Asked only to know what comes next; not sent.")
+        expect(group).to_have_accessible_description(Words("en")("form.filter"))
         expect(group.locator(".filter")).to_be_visible()
         assert group.evaluate("e => getComputedStyle(e).borderTopStyle") == "dashed"
         nothing = page.get_by_text("That leads to no further question")
@@ -230,6 +232,43 @@ def test_a_filter_is_marked_for_the_eye_and_the_ear_and_by_keyboard_leads_on(sit
         assert "Did you copy?" not in page.locator(".fields").inner_text()
 
 
+def test_a_drawn_question_that_the_filter_hides_counts_as_no_answer_and_the_review_says_so(
+    site: Site, browser: Browser
+) -> None:
+    published = site.add(asked(field(subset(3, 1), "why")))
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        option(page, "No").check()
+        expect(page.get_by_text("it counts as “No answer”, and the dice are rolled all the same.")).to_be_visible()
+        randomize(page)
+        rows = page.locator(".fields").inner_text()
+        assert "you: No answer → sent:" in rows
+        assert "You were not asked this, so it counts as “No answer”." in rows
+        assert "It is sent only if you press the button; you may also close the page." in device.text()
+        send(page)
+        assert "You were not asked this" not in device.text()  # nobody could tell any more
+        assert "It may be what you said, or chance; nothing in it shows which." in device.text()
+        assert "“sent: Yes” does not mean that you said Yes." in device.text()
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        option(page, "Yes").check()
+        option(page, "option 1").check()
+        randomize(page)
+        assert "You were not asked this" not in device.text()
+
+
+def test_what_was_to_be_looked_at_again_goes_once_all_is_answered(site: Site, browser: Browser) -> None:
+    published = site.add(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")]))
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        page.get_by_role("button", name="Roll the dice").click()
+        assert page.get_by_role("alert").get_by_role("listitem").count() == 2
+        option(page, "Yes").first.check()
+        expect(page.get_by_role("alert")).to_be_visible()
+        option(page, "No").last.check()
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_an_optional_question_may_be_left_blank_and_says_so(site: Site, browser: Browser) -> None:
     questions = [
         yes_no("a", optional=True), multiple("used", optional=True), number("hours", max=40, unit="years", optional=True),
@@ -242,7 +281,7 @@ def test_an_optional_question_may_be_left_blank_and_says_so(site: Site, browser:
         described = "A whole number from 0 to 40 years. You may leave this blank; that counts as no answer."
         expect(page.get_by_role("group", name="How many?")).to_have_accessible_description(described)
         page.get_by_role("textbox").fill("forty")
-        page.get_by_role("button", name="Add the noise").click()
+        page.get_by_role("button", name="Roll the dice").click()
         assert page.get_by_role("alert").get_by_role("listitem").count() == 1  # what is no number is no blank
         page.get_by_role("textbox").fill(" ")
         randomize(page)
@@ -256,7 +295,7 @@ def test_a_question_that_needs_an_answer_does_not_say_that_it_may_be_left_blank(
     with visit(browser) as device:
         page = device.open(site.link(published))
         assert page.get_by_text("leave this blank").count() == 0
-        page.get_by_role("button", name="Add the noise").click()
+        page.get_by_role("button", name="Roll the dice").click()
         assert page.get_by_role("alert").get_by_role("listitem").count() == 1
 
 

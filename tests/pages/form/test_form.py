@@ -34,8 +34,8 @@ def test_the_odds_are_those_of_the_integers(site: Site, browser: Browser) -> Non
     with visit(browser) as device:
         page = device.open(site.link(published))
         text = device.text()
-        assert "1 in 20" in text
-        assert "at most about 1 in 2 (ε = 2.9)" in text  # ln 3 + ln 6 = ln 18: 1/(1 + 19/18)
+        assert "5 in 100" in text
+        assert "at most about 49 in 100 (ε = 2.9)" in text  # ln 3 + ln 6 = ln 18: 18/37
         page.get_by_text("How this answer is protected").first.click()
         text = device.text()
         assert "In about 50 of 100 cases your device sends what you said, otherwise Yes or No, drawn blindly." in text
@@ -275,7 +275,7 @@ def test_an_author_s_text_stays_text(site: Site, browser: Browser) -> None:
             question.get_by_role("radio").nth(1).check()
         page.get_by_role("checkbox").nth(1).check()
         page.get_by_role("textbox").fill("nonsense")
-        page.get_by_role("button", name="Add the noise").click()
+        page.get_by_role("button", name="Roll the dice").click()
         check()
         page.get_by_role("textbox").fill("3")
         randomize(page)
@@ -296,7 +296,7 @@ def states(site: Site, device: Visit, published: Published) -> Any:
     for summary in page.locator("form summary:visible").all():
         summary.click()
     yield "protection"
-    page.get_by_role("button", name="Add the noise").click()
+    page.get_by_role("button", name="Roll the dice").click()
     yield "errors"
     page.get_by_role("button", name="One question at a time").click()
     yield "single"
@@ -340,11 +340,11 @@ def test_a_german_survey_speaks_german(site: Site, browser: Browser) -> None:
         option(page, MARKS[2]).check()
         option(page, "Nichts davon").check()
         page.get_by_role("textbox").fill("1234,5")
-        page.get_by_role("button", name="Antworten verrauschen").click()
+        page.get_by_role("button", name="Würfeln").click()
         assert "ohne Tausendertrennzeichen" in page.locator(".error:visible").first.inner_text()
         page.get_by_role("textbox").fill("738291")
         option(page, "Keine Angabe").last.check()
-        page.get_by_role("button", name="Antworten verrauschen").click()
+        page.get_by_role("button", name="Würfeln").click()
         assert "Sie: 738.291 coins → gesendet:" in device.text()
         expect(page.get_by_role("button", name="So senden")).to_be_enabled()
         page.get_by_role("button", name="So senden").click()
@@ -365,7 +365,7 @@ def test_a_survey_from_right_to_left_in_a_language_we_lack(site: Site, browser: 
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
         assert page.locator("html[lang=ar][dir=rtl]").count() == 1
-        for text in ("Add the noise", "How this answer is protected", Words("en")("form.rolls")):
+        for text in ("Roll the dice", "How this answer is protected", Words("en")("form.rolls")):
             assert (
                 page.get_by_text(text).first.evaluate("e => e.closest('[lang]').lang + e.closest('[dir]').dir")
                 == "enltr"

@@ -203,7 +203,7 @@ def test_a_new_version_under_a_pinned_link(site: Site, browser: Browser) -> None
         expect(page.get_by_role("heading", name="This is not the survey your link names")).to_be_visible()
         device.open(site.link(published, "?again"))
         assert "This includes ε = 1.1 that earlier versions have cost." in device.text()
-        assert "at most about 1 in 3 (ε = 2.2)" in device.text()  # both versions: ln 9, 9/(19 + 9)
+        assert "at most about 33 in 100 (ε = 2.2)" in device.text()  # both versions: ln 9, 9/(19 + 9)
 
 
 # the network
@@ -292,7 +292,7 @@ def test_storage_that_fills_up_meanwhile(site: Site, browser: Browser) -> None:
             """() => { for (let n = 2e5; n > 1; n /= 2) try { localStorage['y' + n] = 'y'.repeat(n); } catch {} }"""
         )
         option(page, "Yes").check()
-        page.get_by_role("button", name="Add the noise").click()
+        page.get_by_role("button", name="Roll the dice").click()
         expect(page.get_by_role("heading", name="This browser could not write down the report")).to_be_focused()
         expect(option(page, "Yes")).to_be_checked()
         page.evaluate(
@@ -329,7 +329,7 @@ def test_a_person_s_limit(site: Site, browser: Browser) -> None:
         limit.fill("1")
         limit.press("Tab")
         option(page, "Yes").check()
-        page.get_by_role("button", name="Add the noise").click()
+        page.get_by_role("button", name="Roll the dice").click()
         title = page.get_by_role("heading", name="This survey costs more than your limit")
         expect(title).to_be_focused()
         assert "at most ε = 1 for one survey" in device.text()
@@ -402,7 +402,7 @@ def test_other_questions_than_those_shown_are_not_answered(site: Site, browser: 
             while (`${ledger.asked(survey)}` === before) ledger.forget();
         }"""
         page.evaluate(draw_others, site.link(published))
-        page.get_by_role("button", name="Add the noise").click()
+        page.get_by_role("button", name="Roll the dice").click()
         expect(page.get_by_role("heading", name="This device has forgotten meanwhile")).to_be_focused()
         assert page.evaluate("() => localStorage['candor-ledger/1'].includes('bits')") is False
         page.reload()
@@ -416,7 +416,7 @@ def test_a_report_that_cannot_be_made_is_no_refusal_of_the_server(site: Site, br
         page = device.open(site.link(published))
         option(page, "Yes").check()
         page.evaluate("() => { crypto.getRandomValues = () => { throw new Error('broken'); }; }")
-        page.get_by_role("button", name="Add the noise").click()
+        page.get_by_role("button", name="Roll the dice").click()
         expect(page.get_by_role("heading", name="The report could not be made")).to_be_focused()
         assert "undefined" not in device.text()
         assert not site.sent()

@@ -72,7 +72,7 @@ def test_one_question_a_screen(site: Site, browser: Browser) -> None:
                 page.keyboard.press("Enter")
             else:
                 option(page, label).locator("visible=true").check()
-                page.get_by_role("button", name=re.compile("Next|Add the noise")).click()
+                page.get_by_role("button", name=re.compile("Next|Roll the dice")).click()
         texts = ("Did you copy?", "About fair?", "About used?", "How many?", "About help?")
         assert asked == [f"{i} of 5 {text}" for i, text in enumerate(texts, 1)]
         expect(page.get_by_role("heading", name="What will be sent")).to_be_focused()
@@ -139,7 +139,7 @@ def test_numbers_go_through_decimal_text(site: Site, browser: Browser) -> None:
         boxes = page.get_by_role("textbox").all()
         for box, text in zip(boxes, NUMBERS, strict=True):
             box.fill(text)
-        page.get_by_role("button", name="Add the noise").click()
+        page.get_by_role("button", name="Roll the dice").click()
         refused = [box.get_attribute("aria-invalid") == "true" for box in boxes]
         assert refused == [meaning is None for meaning in NUMBERS.values()]
         assert "without thousands separators" in page.locator(".error:visible").first.inner_text()
@@ -167,7 +167,7 @@ def test_a_thousand_is_never_taken_for_one(site: Site, browser: Browser, grid: t
             page = device.open(f"{site.origin}/s/exam?{urllib.parse.quote(text)}")
             box = page.get_by_role("textbox")
             box.fill(text)
-            page.get_by_role("button", name="Add the noise").click()
+            page.get_by_role("button", name="Roll the dice").click()
             if meaning is None:
                 expect(box).to_have_attribute("aria-invalid", "true")
                 expect(box).to_have_accessible_description(re.compile("without thousands separators"))
@@ -215,7 +215,7 @@ def test_errors_are_summed_up_and_lead_to_their_questions(site: Site, browser: B
     published = site.add(everything())
     with visit(browser) as device:
         page = device.open(site.link(published))
-        page.get_by_role("button", name="Add the noise").click()
+        page.get_by_role("button", name="Roll the dice").click()
         expect(page.get_by_role("heading", name="Please look at this again")).to_be_focused()
         lines = page.get_by_role("alert").get_by_role("listitem")
         assert lines.count() == 4  # the last one may be left blank
@@ -287,7 +287,7 @@ def test_a_filter_is_asked_and_marked_and_not_sent(site: Site, browser: Browser)
         first = page.get_by_role("group", name="What did you use?")
         expect(first).to_have_accessible_description(re.compile("Asked only to know what comes next; not sent."))
         assert first.get_by_text("How this answer is protected").count() == 0
-        page.get_by_role("button", name="Add the noise").click()  # a filter needs an answer like any question
+        page.get_by_role("button", name="Roll the dice").click()  # a filter needs an answer like any question
         assert page.get_by_role("alert").get_by_role("listitem").count() == 1
         option(page, "phone").check()
         option(page, "after").check()

@@ -80,7 +80,7 @@ def test_reload_back_and_double_click_send_the_same_bytes_once(site: Site, brows
     with visit(browser) as device:
         page = device.open(site.link(published))
         fill(page)
-        page.get_by_role("button", name="Add the noise").dblclick()
+        page.get_by_role("button", name="Roll the dice").dblclick()
         expect(page.get_by_role("button", name="Send this")).to_be_enabled()
         assert not site.sent()
         shown = shown_bytes(page)
