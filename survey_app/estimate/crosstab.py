@@ -211,12 +211,16 @@ def _shown(value: Floats, rows: Floats, left: _Scores, right: _Scores) -> tuple[
 
 
 def _correlation(sums: _Moments) -> Floats:
-    """Of the share within each row with that within the first, by the delta method: of uv − r u with u₀v − r₀ u₀."""
+    """Of the share within each row with that within the first, by the delta method: of uv − r u with u₀v − r₀ u₀.
+
+    It is never taken to be above zero. Where all of a row answer alike, it is noise over noise, and one that seems near
+    1 would shrink a difference to nearly a point.
+    """
     rate = np.divide(sums.uv, sums.u[:, None], out=np.zeros_like(sums.uv), where=sums.u[:, None] > 0)
     own = sums.u2v2 - 2 * rate * sums.u2v + rate**2 * np.diag(sums.uu)[:, None]
     both = sums.ruv2 - (rate + rate[0]) * sums.ruv + rate * rate[0] * sums.uu[:, :1]
     scale = np.sqrt(np.maximum(own * own[0], 0))
-    found: Floats = np.clip(np.divide(both, scale, out=np.zeros_like(both), where=scale > 0), -1, 1)
+    found: Floats = np.clip(np.divide(both, scale, out=np.zeros_like(both), where=scale > 0), -1, 0)
     return found
 
 

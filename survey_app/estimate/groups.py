@@ -25,6 +25,8 @@ from survey_app.estimate.question import LEAST_REPORTS, Estimate, Evidence, clam
 
 Range = tuple[float, float]
 
+UNEVEN = 2  # times the weight of another group's report, from which on groups are no more taken for equal
+
 
 class GroupsError(Exception):
     """These surveys are no groups of one study; the message says why."""
@@ -139,7 +141,8 @@ def _score(estimates: Sequence[Estimate], weights: Sequence[float], value: float
 
     Var is Σ w²/n (v0 + v1 x + v2 x²), as if the share were x in every group: of equal groups no other shares with that
     sum vary more. Those of unequal ones may, so the variance that the groups show counts if it is larger. Half a report
-    is that of the group where one weighs most.
+    is that of the group where one weighs most. And where a report of one group weighs twice as much as one of another,
+    a group may hold all of the share and show none of it: then MOVER counts where it reaches farther.
     """
     spreads = [one.limits.spread for one in estimates if one.limits.spread]
     if len(spreads) < len(estimates):
@@ -157,6 +160,10 @@ def _score(estimates: Sequence[Estimate], weights: Sequence[float], value: float
         a, b, c = 1 - v2, moved + v1 / 2, moved * moved - v0
         root = (b + sign * math.sqrt(max(b * b - a * c, 0.0))) / a
         ends.append(outer(moved + sign * math.sqrt(seen), root))
+    steps = [weight * spread.step for _, spread, weight in each]
+    if max(steps) >= UNEVEN * min(steps):
+        apart = _mover(estimates, weights)
+        ends = [min(ends[0], apart.low), max(ends[1], apart.high)]
     return Interval(ends[0], ends[1], Method.SCORE)
 
 

@@ -97,6 +97,28 @@ def test_weighted_sums_are_covered(one: tuple[str, int], other: tuple[str, int],
     assert high.max() <= 1
 
 
+SMALL_AND_LARGE: list[tuple[str, tuple[int, int], tuple[float, float], tuple[float, float]]] = [
+    ("6", (5, 500), (0.1, 0.9), (0.34, 0)),
+    ("7", (8, 400), (0.2, 0.8), (0.24, 0)),
+    ("4", (8, 400), (0.2, 0.8), (0.49, 0)),
+    ("6", (20, 1000), (0.1, 0.9), (0.1, 0)),
+]
+
+
+@pytest.mark.parametrize(("epsilon", "sizes", "weights", "shares"), SMALL_AND_LARGE)
+def test_a_small_group_that_holds_all_of_a_share_and_shows_none_is_allowed_for(
+    epsilon: str, sizes: tuple[int, int], weights: tuple[float, float], shares: tuple[float, float]
+) -> None:
+    """Enumerated: at least .95, where a variance as if the share were the same in both groups covers .88 to .93."""
+    left, right = (lines(epsilon, n) for n in sizes)
+    by_left, by_right = (chances(epsilon, n, share) for n, share in zip(sizes, shares, strict=True))
+    truth, held = float(np.dot(weights, shares)), 0.0
+    for a, b in np.argwhere(np.outer(by_left, by_right) > 1e-9).tolist():
+        found = combine([left[a], right[b]], weights).interval
+        held += by_left[a] * by_right[b] * (found.low - 1e-12 <= truth <= found.high + 1e-12)
+    assert held >= 0.95
+
+
 MANY: list[tuple[str, list[int], list[float], list[float]]] = [
     ("6", [20] * 30, [1] * 30, [0.02] * 30),
     ("6", [20] * 10, [1] * 10, [0.02] * 10),

@@ -87,8 +87,8 @@ def sent() -> dict[str, str]:
 def planned() -> int:
     """How many respondents are expected; the browser's session remembers it.
 
-    A session is one cookie, which also holds what the next page is to say. A reply that sets it without need, to a check
-    while somebody types, may overtake the reply to a save, and then nobody is told that it was saved.
+    A session is one cookie, which also holds what the next page is to say. A reply that sets it without need, to a
+    check while somebody types, may overtake the reply to a save, and then nobody is told that it was saved.
     """
     known = respondents_of(str(session.get("respondents", "")))
     expected = respondents_of(request.args.get("respondents"), known)
