@@ -14,7 +14,7 @@ from benchmarks.coverage.page import page, row
 from benchmarks.coverage.study import Outcome
 
 DOCS = Path(__file__).parents[2] / "docs" / "coverage.md"
-RUNS = 2000
+RUNS = 1000
 
 
 @click.command()

@@ -54,7 +54,7 @@ def page(measured: list[tuple[Case, list[Outcome]]]) -> str:
     rows = [row(case, outcomes) for case, outcomes in measured]
     low = [one for one in rows if "LOW" in one[-1]]
     head = HEAD.format(nominal=NOMINAL, errors=ERRORS, stated=APPROXIMATE, again=SECOND_LOOK)
-    found = f"**{len(low)} of {len(rows)} lines are too low:**\n\n{table(low)}\n" if low else "No line is too low.\n"
+    found = f"**Too low, {len(low)} of {len(rows)} lines:**\n\n{table(low)}\n" if low else "No line is too low.\n"
     said = [one[-1] for one in rows]
     counted = f"{len(rows)} lines: {said.count('holds')} hold, {said.count('as stated')} are as stated."
     return f"{head}{counted} {found}\n## All lines\n\n{table(rows)}"

@@ -191,7 +191,7 @@ def test_half_an_interval_is_too_low_also_where_it_is_enumerated(pair: str, sett
     outcomes = measure(halved(case), 0, np.random.default_rng())
     assert "LOW" in verdict(case, worst(outcomes))
     text = page.page([(case, outcomes)])
-    assert "**1 of 1 lines are too low:**" in text
+    assert "**Too low, 1 of 1 lines:**" in text
     assert text.index("TOO LOW") < text.index("## All lines")
 
 
