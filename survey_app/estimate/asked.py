@@ -9,14 +9,12 @@ simulated; always from the same numbers, so that a page and a terminal say the s
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc
 
 from client.definition import Field, Survey
 from survey_app.channel import Floats
-from survey_app.estimate.hypotheses import Test
+from survey_app.estimate.hypotheses import LEAST_EXPECTED, Test, by_chi_square, by_draws
 from survey_app.tally import Counts, Tally, columns
 
-LEAST_EXPECTED = 5.0  # from which on the statistic is taken for a chi-square
 SIMULATED = 9_999
 SEED = 15
 
@@ -50,10 +48,9 @@ def draw_test(drawn: list[Draw]) -> Test | None:
     statistic = float(_chi_square(seen, chances, n))
     name, df = "chi-square of the blocks drawn", len(drawn) - 1
     if n * chances.min() >= LEAST_EXPECTED:
-        return Test(name, statistic, df, float(chdtrc(df, statistic)), n)
+        return by_chi_square(name, statistic, df, n)
     others = _chi_square(np.random.default_rng(SEED).multinomial(n, chances, SIMULATED), chances, n)
-    as_much = int((others >= statistic * (1 - 1e-9)).sum())  # equal numbers may differ by rounding
-    return Test(f"{name}, simulated", statistic, df, (1 + as_much) / (1 + SIMULATED), n, "bootstrap", SIMULATED)
+    return by_draws(f"{name}, simulated", statistic, df, n, "bootstrap", others)
 
 
 def _chi_square(seen: Counts, chances: Floats, n: int) -> Floats:

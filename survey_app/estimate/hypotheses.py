@@ -51,11 +51,13 @@ class Test:
     __test__ = False  # not one of pytest's
 
 
-def _tested(name: str, statistic: float, df: int, n: int) -> Test:
+def by_chi_square(name: str, statistic: float, df: int, n: int) -> Test:
+    """A statistic of many reports."""
     return Test(name, statistic, df, float(chdtrc(df, statistic)) if df else 1.0, n)
 
 
-def _drawn(name: str, statistic: float, df: int, n: int, method: Reference, draws: Floats) -> Test:
+def by_draws(name: str, statistic: float, df: int, n: int, method: Reference, draws: Floats) -> Test:
+    """A statistic beside those of draws."""
     reached = int((draws >= statistic * (1 - ROUNDING) - ROUNDING).sum())
     return Test(name, statistic, df, (1 + reached) / (1 + len(draws)), n, method, len(draws))
 
@@ -87,10 +89,12 @@ def pearson(table: Floats, name: str = "Pearson's test on the reported table") -
     statistic = float(((table - expected) ** 2 / expected).sum())
     df = (table.shape[0] - 1) * (table.shape[1] - 1)
     if not df or expected.min() >= LEAST_EXPECTED:
-        return _tested(name, statistic, df, int(n))
+        return by_chi_square(name, statistic, df, int(n))
     draws = max(min(DRAWS, MOST_CELLS_DRAWN // table.size), FEWEST_DRAWS)
     permuted = _permuted(table, draws)
-    return _drawn(name, statistic, df, int(n), "permutation", ((permuted - expected) ** 2 / expected).sum(axis=(1, 2)))
+    return by_draws(
+        name, statistic, df, int(n), "permutation", ((permuted - expected) ** 2 / expected).sum(axis=(1, 2))
+    )
 
 
 def _permuted(table: Floats, draws: int) -> Floats:
@@ -135,7 +139,7 @@ def quadratic(cross: Floats, left: Scored, right: Scored, n: int) -> Test | None
     statistic, df = n * float(((root.T @ cross @ other) ** 2).sum()), rank * other_rank
     rarest = [float(np.minimum(one.ones, n - one.ones).min()) for one in (left, right)]
     if not df or rarest[0] * rarest[1] / n >= LEAST_EXPECTED:
-        return _tested(name, statistic, df, n)
+        return by_chi_square(name, statistic, df, n)
     draws = min(DRAWS, MOST_PRODUCTS // (n * df))
     if left.reports is None or right.reports is None or draws < FEWEST_DRAWS:
         return None
@@ -143,7 +147,7 @@ def quadratic(cross: Floats, left: Scored, right: Scored, n: int) -> Test | None
     order = np.lexsort(np.hstack([left.reports, right.reports]).T)  # whatever order they were read in
     u, v = (left.reports[order] - left.mean) @ root, (right.reports[order] - right.mean) @ other
     permuted = np.array([((u.T @ v[rng.permutation(n)]) ** 2).sum() for _ in range(draws)]) / n
-    return _drawn(name, statistic, df, n, "permutation", permuted)
+    return by_draws(name, statistic, df, n, "permutation", permuted)
 
 
 def joint_independence(counts: Floats, slope: float, base: float | Floats) -> Test:
@@ -170,7 +174,7 @@ def joint_independence(counts: Floats, slope: float, base: float | Floats) -> Te
         a, b = _margins(tables, slope, noise)
         expected = n * (noise + slope * a[:, :, None] * b[:, None, :])
         statistics = ((tables - expected) ** 2 / expected).sum(axis=(1, 2))
-        found.append(_drawn(name, float(statistics[0]), df, int(n), "bootstrap", statistics[1:]))
+        found.append(by_draws(name, float(statistics[0]), df, int(n), "bootstrap", statistics[1:]))
     return max(found, key=lambda one: one.p_value)
 
 
@@ -202,7 +206,7 @@ def likelihood_ratio(counts: Floats, slope: float, base: float | Floats) -> Test
     best = min(_independent(counts, slope, base, *start) for start in (margins, even))
     free = -float(xlogy(counts, counts / n).sum())
     df = (rows - 1) * (columns - 1)
-    return _tested("likelihood ratio of independent cells", max(2 * (best - free), 0.0), df, int(n))
+    return by_chi_square("likelihood ratio of independent cells", max(2 * (best - free), 0.0), df, int(n))
 
 
 def _independent(counts: Floats, slope: float, base: float | Floats, a: Floats, b: Floats) -> float:
@@ -253,7 +257,7 @@ def wald(cells: Floats, spread: Floats, n: int) -> Test:
         gradient[index] = slope.ravel()
     inverse, rank = _inverse(gradient @ spread @ gradient.T)
     statistic = n * float(contrast @ inverse @ contrast)
-    return _tested("Wald's test of the cells against the product of their margins", statistic, rank, n)
+    return by_chi_square("Wald's test of the cells against the product of their margins", statistic, rank, n)
 
 
 def groups(tables: Floats) -> Test:

@@ -97,6 +97,11 @@ def power(value: float) -> str:
     return f"{value:.2f}" if value < 0.995 else "above 0.99"
 
 
+def p_value(value: float) -> str:
+    """How often chance alone gives as much."""
+    return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"
+
+
 def quantity(value: float, unit: str = "") -> str:
     """Three figures, without powers of ten, in their unit."""
     if abs(value) >= 100:

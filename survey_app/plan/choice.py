@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from survey_app.authoring import Built
+from survey_app.authoring.saving import WORTHWHILE
 from survey_app.explain import written
 from survey_app.plan.settings import Settings
 from survey_app.plan.variants import NAMES, Refused, Way
 
-WORTHWHILE = 0.9  # of the respondents may be left, for blocks to be worth their price
 FEWEST = 100  # people whom a block should have
 
 

@@ -14,7 +14,7 @@ from client.mechanism import Drawn
 from client.question import Question
 from survey_app.estimate.asked import draw_test, draws
 from survey_app.estimate.hypotheses import Test
-from survey_app.explain.written import count, percent
+from survey_app.explain.written import count, p_value, percent
 from survey_app.tally import Tally
 
 EVERYBODY = "all respondents"
@@ -62,8 +62,7 @@ def draws_sentence(asked: Asked) -> str:
     test = asked.test
     if test is None:
         return "Nobody has drawn a block yet."
-    p = "p < 0.0001" if test.p_value < 0.0001 else f"p = {test.p_value:.2g}"
-    figures = f"χ² = {test.statistic:.2f}, df = {test.df}, {p}, n = {count(test.n)}"
+    figures = f"χ² = {test.statistic:.2f}, df = {test.df}, {p_value(test.p_value)}, n = {count(test.n)}"
     if test.p_value >= USUAL:
         return f"Devices drew the blocks as often as their chances say ({figures})."
     if test.p_value >= SMALL:

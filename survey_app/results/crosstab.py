@@ -1,6 +1,5 @@
 """Two questions at once, or two options of one, as a document like the results."""
 
-import math
 from collections.abc import Iterable
 from typing import Literal
 
@@ -9,6 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 from client.definition import Survey
 from client.mechanism import Drawn
 from survey_app.authoring.design import Asked, joint_price
+from survey_app.authoring.fields import has_too_many_cells
 from survey_app.authoring.imagined import answering
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.hypotheses import Test
@@ -19,8 +19,6 @@ from survey_app.explain.written import quantity
 from survey_app.results.asked import EVERYBODY, base
 from survey_app.results.document import TOO_FEW, Line, Note, cell_line
 from survey_app.tally import Bits, Tally, columns_of
-
-MOST_PLANNED = 1000  # combinations of questions that anybody would randomize together
 
 TestNote = Literal["too few reports for a test"]
 TOO_FEW_TO_TEST: TestNote = "too few reports for a test"
@@ -104,7 +102,7 @@ def _price(survey: Survey, *names: str) -> str:
         for place, question in enumerate(survey.questions)
         if question.id in names
     ]
-    if math.prod(one.question.size for one in asked) > MOST_PLANNED:
+    if has_too_many_cells([one.question for one in asked]):
         return ", with fewer options: they have too many combinations"
     price = joint_price(asked, float(survey.epsilon))
     gift = ", which saves some" if price < 1 else ""

@@ -10,7 +10,7 @@ from client.question import Question
 from survey_app.charts.axes import Format, number_format, precision
 from survey_app.estimate.intervals import APPROXIMATE
 from survey_app.explain.terminal import WIDTH, table, wrapped
-from survey_app.explain.written import count, epsilon, percent
+from survey_app.explain.written import count, epsilon, p_value, percent
 from survey_app.results.asked import EVERYBODY, draws_sentence
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
 from survey_app.results.document import JointPart, Line, Part, QuestionPart, Results
@@ -184,10 +184,9 @@ def independence_sentence(document: Crosstab) -> str:
         return f"There are {document.note} of independence."
     if test is None:
         return "Some combinations cannot occur, so the two depend on each other, and there is nothing to test."
-    p = "p < 0.0001" if test.p_value < 0.0001 else f"p = {test.p_value:.4f}"
     called = "statistic" if test.draws else "χ²"
     how = f" by {count(test.draws)} draws, since too few are expected somewhere for χ²" if test.draws else ""
-    said = f"{called} = {test.statistic:.2f}, df = {test.df}, {p}{how}, n = {count(test.n)}"
+    said = f"{called} = {test.statistic:.2f}, df = {test.df}, {p_value(test.p_value)}{how}, n = {count(test.n)}"
     return f"{test.name[0].upper()}{test.name[1:]}: {said}."
 
 

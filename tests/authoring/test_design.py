@@ -5,6 +5,7 @@ import json
 import math
 import random
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.design import MIXED
 from client.definition import possible_cells
 from client.question import Question, parse_questions
 from survey_app.authoring import build, imagined, partition
@@ -23,8 +25,8 @@ from survey_app.plan.question import make_question
 from tests.authoring import surveys
 
 
-def designed(questions: list[dict[str, Any]], epsilon: float, **more: Any) -> dict[str, int]:
-    said = {"slug": "s", "title": "S", "epsilon": str(epsilon), "ask": "auto", "questions": questions, **more}
+def designed(questions: Sequence[dict[str, Any]], epsilon: float, **more: Any) -> dict[str, int]:
+    said = {"slug": "s", "title": "S", "epsilon": str(epsilon), "ask": "auto", "questions": [*questions], **more}
     return {ask: one.respondents for ask, one in build(json.dumps(said).encode(), json_file=True).designs.items()}
 
 
@@ -46,16 +48,6 @@ def yes_no(count: int) -> list[dict[str, Any]]:
 )  # fmt: skip
 def test_respondents_of_yes_or_no_questions(questions: int, epsilon: int, split: int, one: int, best: int) -> None:
     assert designed(yes_no(questions), epsilon) == {"all": split, "one": one, "auto": best}
-
-
-MIXED: list[dict[str, Any]] = [
-    {"id": "yes", "type": "yes_no", "text": "?"},
-    {"id": "why", "type": "choice", "text": "?", "options": [*"abcd"], "show_if": {"question": "yes", "is": ["yes"]}},
-    {"id": "scale", "type": "scale", "text": "?", "points": [*"abcde"]},
-    {"id": "several", "type": "multiple", "text": "?", "options": [*"abcd"]},
-    {"id": "hours", "type": "number", "text": "?", "min": "0", "max": "24", "step": "0.1"},
-    {"id": "maybe", "type": "choice", "text": "?", "options": [*"abc"], "optional": "true"},
-]
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,26 @@
 """The three ways to ask a survey: their numbers, and why a part of the questions is recommended, or is not."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from benchmarks.design import MIXED
 from survey_app.explain.terminal import WIDTH
 from survey_app.plan.choice import Choice, saving
 from survey_app.plan.settings import Settings
 from survey_app.plan.spread import Target
 from survey_app.plan.survey import SurveyPlan, plan_survey
 from survey_app.plan.text import survey_page
-from tests.authoring.test_design import MIXED, yes_no
+from tests.authoring.test_design import yes_no
 
 
-def planned(questions: list[dict[str, Any]], epsilon: float | None, respondents: int = 3000, **more: Any) -> SurveyPlan:
+def planned(
+    questions: Sequence[dict[str, Any]], epsilon: float | None, respondents: int = 3000, **more: Any
+) -> SurveyPlan:
     target = more.pop("target", Target())
-    said = {"slug": "s", "title": "S", "questions": questions, **more}
+    said = {"slug": "s", "title": "S", "questions": [*questions], **more}
     said |= {"epsilon": str(epsilon)} if epsilon else {}
     settings = Settings(respondents=respondents, margin=0.05, target=target)
     return plan_survey(json.dumps(said).encode(), settings, json_file=True)
