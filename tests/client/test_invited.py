@@ -1,6 +1,7 @@
 """From an invitation to a report that cannot be linked to it, against a server that issues and collects."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -169,6 +170,7 @@ class Danger:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = self.fatal = 0
         self._wrap(monkeypatch, Ledger, "_write")
+        self._wrap(monkeypatch, os, "replace")
         self._wrap(monkeypatch, client.exchange, "_exchange")
 
     def _wrap(self, monkeypatch: pytest.MonkeyPatch, place: Any, name: str) -> None:
@@ -194,11 +196,11 @@ class Danger:
 def test_killed_at_any_point_nobody_loses_the_vote_and_nobody_gets_two(
     issuer: Issuer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Before and after every write and every exchange; then the person opens the link again, or the bare address."""
+    """Before and after every write, every exchange, every change of files; then the person opens the link again, or the bare address."""
     danger = Danger(monkeypatch)
     respond(issuer.invite("whole"), ledger=Ledger(tmp_path / "whole.json"))
     points = danger.count
-    assert points == 2 * (3 + 4)  # definition, ticket, report; taking, ticket, made, stored
+    assert points == 2 * (3 + 4 + 4)  # definition, ticket, report; taking, ticket, made, stored, and each put in place
     for fatal in range(1, points + 1):
         for again in ("link", "address"):
             code = f"code-{fatal}-{again}"
