@@ -22,6 +22,7 @@ from client.question import Question, parse_questions
 from client.verify import spend, verify
 from survey_app.authoring.design import Design
 from survey_app.authoring.fields import ASK, Wishes, design_of, groups_of
+from survey_app.authoring.invitations import Invitations, read_invitations
 from survey_app.authoring.questions import raw_question, wish_of
 from survey_app.authoring.source import AuthoringError, Node, read
 from survey_app.authoring.terms import KEYS as TERMS
@@ -43,6 +44,12 @@ class Built:
     advice: tuple[str, ...]
     design: Design
     wishes: Wishes = dataclasses.field(repr=False, compare=False)
+    invitations: Invitations | None = None
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether publishing makes a key first; until then the definition is without its tickets."""
+        return self.invitations is not None and self.invitations.own
 
     @cached_property
     def designs(self) -> dict[str, Design]:
@@ -82,7 +89,7 @@ def build_tree(tree: Node) -> Built:
 
 
 def _build(tree: Node) -> Built:
-    compiled = ("epsilon", "ask", "joint", "accept_weak_privacy")
+    compiled = ("epsilon", "ask", "joint", "accept_weak_privacy", "invitations")
     top = tree.mapping(("slug", "title", "questions"), (*PROSE, "contact", "language", *TERMS, *compiled))
     nodes = top["questions"].items()
     raws = [raw_question(node) for node in nodes]
@@ -117,7 +124,10 @@ def _build(tree: Node) -> Built:
             definition[key] = top[key].text()
     if ask:
         definition["ask"] = 1
+    invitations = read_invitations(top)
     survey = Survey.from_json(_canonical(definition))
+    if invitations and not invitations.own:
+        survey = invitations.complete(survey)
     verify(survey)
     weak = top.get("accept_weak_privacy")
     if total > CONFIRMED_TOTAL and not (weak and weak.truth()):
@@ -125,7 +135,8 @@ def _build(tree: Node) -> Built:
             f"a total ε of {written.epsilon(total, fixed=True)} protects almost nothing; above {CONFIRMED_TOTAL}, "
             "write accept_weak_privacy: true if you mean it"
         )
-    return Built(survey, read_terms(top), _advice(survey, total, wishes, asking), design_of(asking, fields), wishes)
+    advice, design = _advice(survey, total, wishes, asking), design_of(asking, fields)
+    return Built(survey, read_terms(top), advice, design, wishes, invitations)
 
 
 def _ask(node: Node | None) -> str:

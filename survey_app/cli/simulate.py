@@ -25,6 +25,11 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
     """Add reports of made-up people to a survey, for a try; they cannot be told from real ones, or taken out again."""
     store = open_db(ctx)
     published = find_survey(store, slug)
+    if published.invited:
+        raise click.ClickException(
+            f"{slug} is by invitation: made-up reports would need made-up tickets, and nobody could tell them from "
+            "those of people. Try a copy of its file without invitations"
+        )
     if not yes:
         click.confirm(f"Add {respondents} made-up reports to {slug}, for good?", abort=True)
     try:
@@ -41,6 +46,4 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
             bar.update(len(made))
     click.echo(f"{stored} reports were added to {slug}")
     if stored < respondents:
-        raise click.ClickException(
-            f"{respondents - stored} were refused: is {slug} open, with room, and without invitations?"
-        )
+        raise click.ClickException(f"{respondents - stored} were refused: is {slug} open, and with room?")

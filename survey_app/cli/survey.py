@@ -8,9 +8,10 @@ import click
 import numpy as np
 
 from client.verify import verify
-from survey_app.cli.common import DIGEST, FILE, build_survey, find_survey, find_user, open_db
+from survey_app.cli.common import DIGEST, FILE, build_survey, find_survey, find_user, open_db, open_tickets
 from survey_app.explain import written
-from survey_app.store import Member, Published, State, Store, now
+from survey_app.publish import publish
+from survey_app.store import Published, State, Store, now
 
 
 @click.group()
@@ -22,7 +23,12 @@ def survey() -> None:
 @click.argument("file", type=FILE)
 def build_command(file: Path) -> None:
     """Write the definition of FILE to standard output; nothing is stored."""
-    click.echo(build_survey(file).survey.source, nl=False)
+    built = build_survey(file)
+    if built.needs_key:
+        raise click.ClickException(
+            f"{file}: its key is made when it is published (candor survey add), so there is no definition before"
+        )
+    click.echo(built.survey.source, nl=False)
 
 
 @survey.command("add")
@@ -39,8 +45,10 @@ def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool) 
             raise click.ClickException("there is no account yet; make one with candor user add NAME")
     else:
         user = find_user(store, owner)
-    added = store.add_surveys(
-        [Member(built.survey, built.terms)],
+    added = publish(
+        store,
+        open_tickets(ctx, store),
+        built,
         owner=user.key,
         state=State.READY if later else State.OPEN,
         source=None if file.suffix == ".json" else file.read_bytes(),

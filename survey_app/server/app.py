@@ -22,6 +22,9 @@ from survey_app.server.headers import secure
 from survey_app.server.openapi import document
 from survey_app.server.uploads import LARGEST_OF_ALL
 from survey_app.store import DEFAULT_DB, Store, Unavailable, open_store
+from survey_app.tickets.ending import end_closed
+from survey_app.tickets.file import open_tickets
+from survey_app.tickets.issue import Desk, of_store
 
 DEFAULT_LOGIN_LIMIT = "10/minute"
 OF_RESPONDENTS = (api.blueprint, assets.blueprint, explain.blueprint, form.blueprint)
@@ -59,7 +62,9 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     app.config["SECRET_KEY"] = kept.secret_key()
     app.session_interface = _Sessions()
     app.extensions["candor_store"] = kept
-    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"])
+    tickets = open_tickets(kept)
+    app.extensions["candor_tickets"], app.extensions["candor_desk"] = tickets, Desk(tickets, of_store(kept))
+    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], lambda: end_closed(tickets, kept))
     app.extensions["candor_openapi"] = document()
     auth.init(app)
     auth.csrf.exempt(api.blueprint)
@@ -74,7 +79,10 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
 
 
 def _complete(response: Response) -> Response:
-    return secure(response, any(request.blueprint == blueprint.name for blueprint in OF_RESEARCHERS))
+    researchers = any(request.blueprint == blueprint.name for blueprint in OF_RESEARCHERS)
+    if researchers and request.method == "POST":  # whatever it did may have closed a survey, or deleted it
+        end_closed(current_app.extensions["candor_tickets"], current_app.extensions["candor_store"])
+    return secure(response, researchers)
 
 
 def _problem_of(error: Exception) -> Response:
