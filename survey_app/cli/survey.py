@@ -22,8 +22,9 @@ def survey() -> None:
 @survey.command("build")
 @click.argument("file", type=FILE)
 def build_command(file: Path) -> None:
-    """Write the definition of FILE to standard output; nothing is stored."""
-    click.echo(build_survey(file).survey.source, nl=False)
+    """Write the definition of FILE to standard output, of groups one a line; nothing is stored."""
+    surveys = build_survey(file).surveys
+    click.echo(b"\n".join(survey.source for survey in surveys), nl=len(surveys) > 1)
 
 
 @survey.command("add")
