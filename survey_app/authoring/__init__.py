@@ -65,6 +65,15 @@ class Built:
         known = tuple(group.size for group in self.groups if group.size)
         return known or None
 
+    @property
+    def members(self) -> tuple[tuple[Survey, Terms], ...]:
+        """Every definition with its terms: a size is its group's own."""
+        sizes = self.sizes or [None] * len(self.surveys)
+        return tuple(
+            (survey, dataclasses.replace(self.terms, size=size))
+            for survey, size in zip(self.surveys, sizes, strict=True)
+        )
+
     @cached_property
     def designs(self) -> dict[str, Design]:
         """The same questions with each `ask`, by its word; without those that cannot be made."""
