@@ -59,6 +59,16 @@ class Server:
         """A connection to it."""
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
 
+    def processes(self) -> list[int]:
+        """The server, its workers, and whatever they started."""
+        assert self.process is not None
+        found = []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                if int(stat.read_text().rpartition(")")[2].split()[2]) == self.process.pid:
+                    found.append(int(stat.parent.name))
+        return found
+
     def kill(self) -> None:
         """SIGKILL the server and all its workers."""
         assert self.process is not None
