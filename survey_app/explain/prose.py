@@ -20,10 +20,11 @@ body { max-width: 52rem; margin: 2rem auto; padding: 0 1rem; color: var(--ink); 
   font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere }
 h1, h2, h3 { line-height: 1.25; overflow-wrap: break-word }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line) }
-.wide { overflow-x: auto }
+.wide { margin: 1rem 0; overflow-x: auto }
+.facts td { overflow-wrap: anywhere }
 table { border-collapse: collapse; font-size: .92rem }
-th, td { padding: .3rem .6rem; border: 1px solid var(--line); text-align: start; vertical-align: top;
-  overflow-wrap: break-word }
+th, td { padding: .3rem .6rem; border: 1px solid var(--line); text-align: start; vertical-align: top }
+table { overflow-wrap: break-word }
 th, pre { background: var(--soft) }
 pre { padding: .6rem .8rem; white-space: pre-wrap; border: 1px solid var(--line) }
 @media print { body { margin: 0; max-width: none } h2, h3 { break-after: avoid } tr, pre { break-inside: avoid } }
@@ -128,10 +129,19 @@ def _html(block: Block) -> str:
         return "<ul>\n" + "\n".join(f"<li>{escape(item)}</li>" for item in block.items) + "\n</ul>"
     if isinstance(block, Code):
         return f"<pre><code>{escape(block.text)}</code></pre>"
+    if not any(block.head):  # names and values
+        facts = (
+            f'<tr><th scope="row">{_html_cell(name)}</th>{_html_cells(values)}</tr>' for name, *values in block.rows
+        )
+        return '<div class="wide"><table class="facts">\n<tbody>\n' + "\n".join(facts) + "\n</tbody></table></div>"
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in block.head)
-    rows = "\n".join(f"<tr>{''.join(f'<td>{_html_cell(cell)}</td>' for cell in row)}</tr>" for row in block.rows)
-    top = f"<thead><tr>{head}</tr></thead>\n" if any(block.head) else ""
+    rows = "\n".join(f"<tr>{_html_cells(row)}</tr>" for row in block.rows)
+    top = f"<thead><tr>{head}</tr></thead>\n"
     return f'<div class="wide" tabindex="0"><table>\n{top}<tbody>\n{rows}\n</tbody></table></div>'
+
+
+def _html_cells(cells: Sequence[str]) -> str:
+    return "".join(f"<td>{_html_cell(cell)}</td>" for cell in cells)
 
 
 def _html_cell(text: str) -> str:

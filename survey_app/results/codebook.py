@@ -61,7 +61,7 @@ def _survey(survey: Survey) -> Iterator[Block]:
     yield Table(["", ""], facts)
     for name in ("description", "consent", "contact"):
         if said := getattr(survey, name):
-            yield Heading(3, name.capitalize())
+            yield Heading(2, name.capitalize())
             yield Paragraph(said)
 
 

@@ -1,9 +1,11 @@
 """The codebook names every question, symbol, field and bit, with the numbers that an estimate needs."""
 
+from itertools import pairwise
+
 from client.definition import Survey
 from client.words import NO_ANSWER
 from survey_app.explain.chances import total
-from survey_app.explain.prose import Table, markdown
+from survey_app.explain.prose import Heading, Table, markdown
 from survey_app.explain.written import epsilon
 from survey_app.results.bits import field_bits, integers, stored_bits
 from survey_app.results.codebook import codebook
@@ -61,6 +63,12 @@ def test_every_question_and_option_stands_in_it() -> None:
     assert ["Range", "0 to 6 h, in steps of 1"] in rows
     assert ["Condition", "Asked only of those who answered “yes” to “Did you copy?”"] in rows
     assert "First.\n\nSecond." in text and "I agree." in text
+
+
+def test_no_heading_skips_a_depth() -> None:
+    parsed = survey(define([yes_no("a")], [field(COIN, "a")], description="d", consent="c", contact="x"))
+    depths = [block.depth for block in codebook(parsed) if isinstance(block, Heading)]
+    assert depths[0] == 1 and all(after <= before + 1 for before, after in pairwise(depths))
 
 
 def test_a_thousand_levels_are_not_listed_one_by_one() -> None:

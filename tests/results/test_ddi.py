@@ -62,6 +62,7 @@ ONCE = {
     ("citation", "distStmt"), ("useStmt", "conditions"), ("fileTxt", "fileCont"), ("fileTxt", "dimensns"),
     ("var", "derivation"), ("var", "varFormat"), ("catgry", "catValu"), ("derivation", "drvdesc"),
 }  # fmt: skip
+NEEDED = {"codeBook": "stdyDscr", "stdyDscr": "citation", "citation": "titlStmt", "titlStmt": "titl", "valrng": "range"}
 ATTRIBUTES: dict[str, dict[str, set[str] | None]] = {
     "codeBook": {"version": {"2.5"}},
     "software": {"version": None, "date": None},
@@ -97,6 +98,10 @@ def faults(root: ElementTree.Element) -> list[str]:
         found += [
             f"{child} twice in {name}" for child in set(children) if (name, child) in ONCE and children.count(child) > 1
         ]
+        found += [
+            f"no {needed} in {name}" for parent, needed in NEEDED.items() if parent == name and needed not in children
+        ]
+        found += ["a variable without a name"] * (name == "var" and not element.get("name"))
         known = ATTRIBUTES.get(name, {})
         for key, value in element.attrib.items():
             if key == "ID" or key.startswith("{http://www.w3.org/"):
@@ -136,7 +141,8 @@ def test_a_fault_would_be_found() -> None:
     variable.append(ElementTree.Element(f"{PREFIX}labl"))
     variable.set("intrvl", "sometimes")
     ElementTree.SubElement(root, f"{PREFIX}qstnLit")
-    assert len(faults(root)) == 3
+    ElementTree.SubElement(next(root.iter(f"{PREFIX}stdyDscr")), f"{PREFIX}valrng")
+    assert len(faults(root)) == 5
 
 
 def test_every_id_is_one_and_every_reference_leads_to_one() -> None:
