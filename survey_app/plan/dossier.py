@@ -81,6 +81,7 @@ def _summary(survey: Survey) -> Iterator[Block]:
         [
             ("Survey", Mono(survey.slug)),
             ("Digest of its definition", Mono(survey.digest)),
+            *([("Study, group", f"{survey.study}, {survey.group}")] if survey.study else []),
             ("Contact", survey.contact or UNKNOWN),
             ("Questions", str(len(survey.questions))),
             ("A device answers", asks),

@@ -56,6 +56,8 @@ def _survey(survey: Survey) -> Iterator[Block]:
         ("Each device answers", f"one of {len(survey.fields)} fields, drawn on it" if survey.ask else "everything"),
         ("Stored bits of a report", str(survey.width)),
     ]
+    if survey.translations:
+        facts.insert(3, ("Also in", ", ".join(one.language for one in survey.translations)))
     if survey.study:
         facts.insert(1, ("Study, group", f"{survey.study}, {survey.group}"))
     yield Table(["", ""], facts)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
 from client.definition import Survey
 from client.report import from_text, unpack
@@ -21,6 +22,8 @@ from survey_app.explain.prose import Code, Paragraph, Table, html, markdown
 from survey_app.plan.dossier import dossier, example
 from survey_app.plan.forecast import forecasts
 from survey_app.plan.settings import Settings
+from survey_app.results.codebook import codebook
+from tests.browser import LOOKS, overflows, violations, visit, wear
 from tests.definitions import COIN, define, field, survey, yes_no
 from tests.results.kinds import FIELDS, made_of
 from tests.results.test_archive_page import everything
@@ -113,6 +116,27 @@ def test_it_says_what_respondents_are_told() -> None:
     assert "Nothing can be withdrawn once it is sent, because nothing says whose it is." in page
     assert CAMPUS.survey.consent in page
     assert all(question.text in page for question in CAMPUS.survey.questions)
+
+
+@pytest.mark.parametrize("name", ["codebook", "dossier"])
+def test_the_file_can_be_read_by_everybody_on_any_screen(name: str, browser: Browser, tmp_path: Path) -> None:
+    parsed = everything(True)
+    file = tmp_path / f"{name}.html"
+    file.write_text(html(parsed.title, codebook(parsed) if name == "codebook" else dossier(parsed, Terms(), 2000)))
+    with visit(browser) as device:
+        device.page.goto(file.as_uri())
+        for look in LOOKS:
+            wear(device.page, look)
+            assert overflows(device.page) == []
+            assert violations(device.page) == []
+        assert [one.url for one in device.requests] == [file.as_uri()]
+        assert device.complaints == []
+
+
+def test_groups_are_named() -> None:
+    parsed = survey(define([yes_no("a")], [field(COIN, "a")], slug="exam-north", study="exam", group="North"))
+    for blocks in (dossier(parsed, Terms(), 100), codebook(parsed)):
+        assert "| Study, group | exam, North |" in markdown(blocks)
 
 
 def test_terms_and_what_is_missing_are_told() -> None:
