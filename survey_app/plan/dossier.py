@@ -212,14 +212,14 @@ def _who(survey: Survey) -> Iterator[Block]:
         ],
     )
     yield Paragraph("In the words that respondents read on the survey's privacy page. What is not stored:")
-    yield Bullets(_section("unstored_"))
+    yield Bullets(_section("unstored_", invited=survey.tickets is not None))
     yield Paragraph("What is not protected:")
     yield Bullets(_section("unprotected_"))
 
 
-def _section(prefix: str) -> list[str]:
-    """The sentences of the privacy page whose keys begin so, but for headings and what is said of invitations alone."""
-    left_out = (f"{prefix}heading", f"{prefix}invitation")
+def _section(prefix: str, *, invited: bool = False) -> list[str]:
+    """The sentences of the privacy page whose keys begin so, those about invitations only where there are some."""
+    left_out = (f"{prefix}heading", *(() if invited else (f"{prefix}invitation",)))
     section = WORDS.section("privacy").items()
     return [text for key, text in section if key.startswith(prefix) and key not in left_out and "{" not in text]
 

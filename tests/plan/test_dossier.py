@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
@@ -14,6 +15,7 @@ from playwright.sync_api import Browser
 
 from client.definition import Survey
 from client.report import from_text, unpack
+from client.ticket import Tickets
 from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.explain.chances import total
@@ -131,6 +133,15 @@ def test_the_file_can_be_read_by_everybody_on_any_screen(name: str, browser: Bro
             assert violations(device.page) == []
         assert [one.url for one in device.requests] == [file.as_uri()]
         assert device.complaints == []
+
+
+def test_invitations_are_told_where_there_are_some() -> None:
+    plain = survey(define([yes_no("a")], [field(COIN, "a")]))
+    invited = replace(plain, tickets=Tickets(3))
+    told = Words("en")("privacy.unstored_invitation")
+    page = markdown(dossier(invited, Terms(), 100))
+    assert told in page and "With each goes a ticket" in page
+    assert told not in markdown(dossier(plain, Terms(), 100))
 
 
 def test_groups_are_named() -> None:
