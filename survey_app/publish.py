@@ -23,14 +23,20 @@ def publish(
     make_key: Callable[[], Key] = make_key,
 ) -> list[Published]:
     """Publish a survey, or all groups of a study, as new versions if the slugs are known; StoreError if that fails."""
-    if built.invitations is None or not built.needs_key:
-        return store.add_surveys([Member(built.survey, built.terms)], owner=owner, state=state, source=source)
-    key = make_key()
-    survey = built.invitations.complete(built.survey, spelled(key.modulus))
+    surveys, keys = list(built.surveys), dict[str, Key]()
+    if built.invitations is not None and built.needs_key:
+        for place, survey in enumerate(surveys):
+            key = make_key()
+            surveys[place] = built.invitations.complete(survey, spelled(key.modulus))
+            keys[surveys[place].digest] = key
+    members = [Member(survey, terms) for survey, (_, terms) in zip(surveys, built.members, strict=True)]
     with tickets.alone():
-        tickets.add_key(survey.slug, key, survey.digest)
         try:
-            return store.add_surveys([Member(survey, built.terms)], owner=owner, state=state, source=source)
+            for survey in surveys:
+                if survey.digest in keys:
+                    tickets.add_key(survey.slug, keys[survey.digest], survey.digest)
+            return store.add_surveys(members, owner=owner, state=state, source=source)
         except BaseException:
-            tickets.drop_key(survey.digest)
+            for digest in keys:
+                tickets.drop_key(digest)
             raise

@@ -22,6 +22,7 @@ from client.question import Question, parse_questions
 from client.verify import spend, verify
 from survey_app.authoring.design import Design
 from survey_app.authoring.fields import ASK, Wishes, design_of, groups_of
+from survey_app.authoring.groups import Group, checked_study, read_groups, slug_of
 from survey_app.authoring.invitations import Invitations, read_invitations
 from survey_app.authoring.questions import raw_question, wish_of
 from survey_app.authoring.source import AuthoringError, Node, read
@@ -37,18 +38,47 @@ PROSE = ("description", "consent")
 
 @dataclasses.dataclass(frozen=True)
 class Built:
-    """A survey ready to publish: its definition, what stays outside of it, advice for the author, and its design."""
+    """A survey ready to publish: its definition, what stays outside of it, advice for the author, and its design.
 
-    survey: Survey
+    With groups it is a study: a definition for each of them, which differ in slug and group alone.
+    """
+
+    surveys: tuple[Survey, ...]
     terms: Terms
     advice: tuple[str, ...]
     design: Design
     wishes: Wishes = dataclasses.field(repr=False, compare=False)
+    groups: tuple[Group, ...] = ()
     invitations: Invitations | None = None
 
     @property
+    def survey(self) -> Survey:
+        """The only definition, or that of the first group."""
+        return self.surveys[0]
+
+    @property
+    def slug(self) -> str:
+        """What the whole of it is called: a study, or a survey."""
+        return self.survey.study or self.survey.slug
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None:
+        """How many people each group has; None where that is not known."""
+        known = tuple(group.size for group in self.groups if group.size)
+        return known or None
+
+    @property
+    def members(self) -> tuple[tuple[Survey, Terms], ...]:
+        """Every definition with its terms: a size is its group's own."""
+        sizes = self.sizes or [None] * len(self.surveys)
+        return tuple(
+            (survey, dataclasses.replace(self.terms, size=size))
+            for survey, size in zip(self.surveys, sizes, strict=True)
+        )
+
+    @property
     def needs_key(self) -> bool:
-        """Whether publishing makes a key first; until then the definition is without its tickets."""
+        """Whether publishing makes keys first; until then definitions are without their tickets."""
         return self.invitations is not None and self.invitations.own
 
     @cached_property
@@ -90,7 +120,8 @@ def build_tree(tree: Node) -> Built:
 
 def _build(tree: Node) -> Built:
     compiled = ("epsilon", "ask", "joint", "accept_weak_privacy", "invitations")
-    top = tree.mapping(("slug", "title", "questions"), (*PROSE, "contact", "language", *TERMS, *compiled))
+    top = tree.mapping(("slug", "title", "questions"), (*PROSE, "contact", "language", "groups", *TERMS, *compiled))
+    groups = read_groups(top["groups"], checked_study(top["slug"])) if "groups" in top else ()
     nodes = top["questions"].items()
     raws = [raw_question(node) for node in nodes]
     questions = parse_questions(raws)
@@ -125,9 +156,12 @@ def _build(tree: Node) -> Built:
     if ask:
         definition["ask"] = 1
     invitations = read_invitations(top)
-    survey = Survey.from_json(_canonical(definition))
+    surveys = tuple(
+        Survey.from_json(_canonical(definition | one)) for one in _named_as(definition["slug"], groups) or [{}]
+    )
     if invitations and not invitations.own:
-        survey = invitations.complete(survey)
+        surveys = tuple(invitations.complete(one) for one in surveys)
+    survey = surveys[0]
     verify(survey)
     weak = top.get("accept_weak_privacy")
     if total > CONFIRMED_TOTAL and not (weak and weak.truth()):
@@ -136,7 +170,12 @@ def _build(tree: Node) -> Built:
             "write accept_weak_privacy: true if you mean it"
         )
     advice, design = _advice(survey, total, wishes, asking), design_of(asking, fields)
-    return Built(survey, read_terms(top), advice, design, wishes, invitations)
+    return Built(surveys, read_terms(top), advice, design, wishes, groups, invitations)
+
+
+def _named_as(study: str, groups: Iterable[Group]) -> list[dict[str, str]]:
+    """What the definition of each group has of its own."""
+    return [{"slug": slug_of(study, group.id), "study": study, "group": group.label} for group in groups]
 
 
 def _ask(node: Node | None) -> str:

@@ -50,6 +50,33 @@ def find_survey(store: Store, slug: str, digest: str | None = None) -> Published
     return published
 
 
+def find_study(store: Store, slug: str, digest: str | None = None) -> list[Published]:
+    """The groups of a study, in their order; none if the slug is a survey's, or nobody's."""
+    groups = store.study(slug)
+    if groups and digest:
+        raise click.ClickException(f"{slug} is a study; name one of its groups for an older version")
+    return groups
+
+
+def find_surveys(store: Store, slug: str) -> list[Published]:
+    """A survey, or all groups of a study."""
+    return find_study(store, slug) or [find_survey(store, slug)]
+
+
+def find_whole(store: Store, slug: str) -> Published:
+    """A survey, or one group of a study: what is done to one is done to all."""
+    return find_surveys(store, slug)[0]
+
+
+def find_newest(store: Store, slug: str) -> Published:
+    """The same, of a version that waits if there is one."""
+    groups = find_study(store, slug)
+    found = [store.newest(group.survey.slug) for group in groups] or [store.newest(slug)]
+    known = {group.survey.digest for group in groups}
+    waiting = next((one for one in found if one and one.survey.digest not in known), None)
+    return waiting or find_whole(store, slug)
+
+
 def find_user(store: Store, name: str) -> User:
     """The account of this name."""
     user = store.user_named(name)

@@ -2,16 +2,28 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 import numpy as np
 
 from client.verify import verify
-from survey_app.cli.common import DIGEST, FILE, build_survey, find_survey, find_user, open_db, open_tickets
+from survey_app.cli.common import (
+    DIGEST,
+    FILE,
+    build_survey,
+    find_newest,
+    find_survey,
+    find_surveys,
+    find_user,
+    find_whole,
+    open_db,
+    open_tickets,
+)
 from survey_app.explain import written
 from survey_app.publish import publish
-from survey_app.store import Published, State, Store, now
+from survey_app.store import Published, State, Store, listed, now
 
 
 @click.group()
@@ -22,13 +34,13 @@ def survey() -> None:
 @survey.command("build")
 @click.argument("file", type=FILE)
 def build_command(file: Path) -> None:
-    """Write the definition of FILE to standard output; nothing is stored."""
+    """Write the definition of FILE to standard output, of groups one a line; nothing is stored."""
     built = build_survey(file)
     if built.needs_key:
         raise click.ClickException(
             f"{file}: its key is made when it is published (candor survey add), so there is no definition before"
         )
-    click.echo(built.survey.source, nl=False)
+    click.echo(b"\n".join(survey.source for survey in built.surveys), nl=len(built.surveys) > 1)
 
 
 @survey.command("add")
@@ -53,50 +65,63 @@ def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool) 
         state=State.READY if later else State.OPEN,
         source=None if file.suffix == ".json" else file.read_bytes(),
     )
-    for published in added:
-        _describe(published)
+    _describe(added)
 
 
-def _describe(published: Published) -> None:
+def _describe(groups: Sequence[Published]) -> None:
+    """A survey, or what all groups of a study share and then each of them."""
+    published = groups[0]
     survey = published.survey
-    click.echo(f"{survey.slug}  {published.at(now())}  {survey.title}")
-    click.echo(f"digest   {survey.digest}")
+    several = f", {len(groups)} groups" if survey.study else ""
+    click.echo(f"{published.name}  {published.at(now())}  {survey.title}{several}")
+    if not several:
+        click.echo(f"digest   {survey.digest}")
     click.echo(f"ε        {written.epsilon(verify(survey), fixed=True)}")
-    click.echo(f"link     /s/{survey.slug}#sha256={survey.digest}")
+    if not several:
+        click.echo(f"link     {_link(published)}")
     for name in ("opens", "closes", "max_reports"):
         if value := getattr(published.terms, name):
             click.echo(f"{name:8} {value}")
     click.echo(
         f"results  {'public' if published.terms.public else 'private'}{', by invitation' if published.invited else ''}"
     )
+    for group in groups if several else ():
+        people = f", {written.count(group.terms.size)} people" if group.terms.size else ""
+        click.echo(f"\n{group.survey.group}{people}")
+        click.echo(f"digest   {group.survey.digest}")
+        click.echo(f"link     {_link(group)}")
+
+
+def _link(published: Published) -> str:
+    return f"/s/{published.survey.slug}#sha256={published.survey.digest}"
 
 
 @survey.command("list")
 @click.pass_context
 def list_command(ctx: click.Context) -> None:
-    """All surveys, their states, and their reports in steps of twenty."""
+    """All surveys and studies, their states, and their reports in steps of twenty."""
     store = open_db(ctx)
-    for published in store.surveys():
-        reports = store.snapshot(published).reports
-        click.echo(f"{published.survey.slug:24} {published.at(now()):8} {reports:>9}  {published.survey.title}")
+    for groups in listed(store):
+        published, reports = groups[0], sum(store.snapshot(group).reports for group in groups)
+        several = f" ({len(groups)} groups)" if published.survey.study else ""
+        click.echo(f"{published.name:24} {published.at(now()):8} {reports:>9}  {published.survey.title}{several}")
 
 
 @survey.command("show")
 @click.argument("slug")
 @click.pass_context
 def show_command(ctx: click.Context, slug: str) -> None:
-    """One survey."""
-    _describe(find_survey(open_db(ctx), slug))
+    """One survey, or one study."""
+    _describe(find_surveys(open_db(ctx), slug))
 
 
 @survey.command("open")
 @click.argument("slug")
 @click.pass_context
 def open_command(ctx: click.Context, slug: str) -> None:
-    """Open a survey that is ready."""
+    """Open a survey that is ready, or all groups of a study."""
     store = open_db(ctx)
-    published = store.newest(slug)
-    store.set_state(published or find_survey(store, slug), State.OPEN)
+    store.set_state(find_newest(store, slug), State.OPEN)
     click.echo(f"{slug} is open")
 
 
@@ -104,13 +129,13 @@ def open_command(ctx: click.Context, slug: str) -> None:
 @click.argument("slug")
 @click.pass_context
 def close_command(ctx: click.Context, slug: str) -> None:
-    """Close a survey for good; its results advance to the last report."""
+    """Close a survey for good, with all groups of its study."""
     store = open_db(ctx)
-    published = find_survey(store, slug)
+    published = find_whole(store, slug)
     if published.state is State.READY:
         raise click.ClickException(f"{slug} was never opened; open or delete it")
     store.set_state(published, State.CLOSED)
-    click.echo(f"{slug} is closed")
+    click.echo(f"{published.name} is closed")
     _warn_if_untidy(store)
 
 
@@ -119,13 +144,14 @@ def close_command(ctx: click.Context, slug: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
 def delete_command(ctx: click.Context, slug: str, yes: bool) -> None:
-    """Delete a survey with all versions and reports."""
+    """Delete a survey with all versions and reports, and with all groups of its study."""
     store = open_db(ctx)
-    find_survey(store, slug)
+    published = find_whole(store, slug)
+    groups = " and groups" if published.survey.study else ""
     if not yes:
-        click.confirm(f"Delete {slug}, all its versions and reports, for good?", abort=True)
-    store.delete_survey(slug)
-    click.echo(f"{slug} is deleted")
+        click.confirm(f"Delete {published.name}, all its versions{groups} and reports, for good?", abort=True)
+    store.delete_survey(published.name)
+    click.echo(f"{published.name} is deleted")
     _warn_if_untidy(store)
 
 

@@ -11,7 +11,7 @@ from survey_app.accounts import secret_hash
 from survey_app.estimate.tables import PairError
 from survey_app.explain import written
 from survey_app.problems import Problem
-from survey_app.store import Published, Store, User, opened_version
+from survey_app.store import Published, State, Store, User, opened_version
 from survey_app.tickets.file import TicketFile
 
 MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
@@ -41,6 +41,11 @@ def visible(slug: str) -> Published:
     if published is None:
         raise Problem("not_found", "There is no such survey.")
     return published
+
+
+def study(slug: str) -> list[Published]:
+    """The groups of a study that was opened, in their order; none if the slug is a survey's, or nobody's."""
+    return [group for group in store().study(slug) if group.state is not State.READY]
 
 
 def bearer() -> User | None:

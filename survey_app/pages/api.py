@@ -15,11 +15,13 @@ from survey_app.collect.intake import (
 )
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.tables import PairError
-from survey_app.pages.access import bearer, check_scan, may_manage, readable, store, version, visible
+from survey_app.pages.access import bearer, check_scan, may_manage, readable, store, study, version, visible
 from survey_app.pages.results.choices import read_options, refusal
+from survey_app.pages.results.study import ReadStudy
 from survey_app.problems import Problem
 from survey_app.results.crosstab import crosstab_document
-from survey_app.results.document import results
+from survey_app.results.document import Results, results
+from survey_app.results.groups import Study
 from survey_app.server.openapi import document
 from survey_app.tickets.issue import LARGEST_REQUEST, Desk, ticket_reply
 
@@ -90,10 +92,16 @@ def batch(slug: str) -> Response:
 
 @blueprint.get("/api/surveys/<slug>/results")
 def survey_results(slug: str) -> Response:
-    """What the snapshot holds; public, or for the owner's token or session."""
-    published = readable(version(slug))
-    tally = store().snapshot(published)
-    response = jsonify(msgspec.to_builtins(results(published.survey, tally, _options(tally.reports))))
+    """What the snapshot holds, of a survey or of all groups of a study; public, or for the owner's token or session."""
+    if groups := study(slug):
+        asked = ReadStudy.of(groups)
+        asked.check()
+        found: Results | Study = asked.document
+    else:
+        published = readable(version(slug))
+        tally = store().snapshot(published)
+        found = results(published.survey, tally, _options(tally.reports))
+    response = jsonify(msgspec.to_builtins(found))
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -13,6 +13,7 @@ from client.canonical import NAME
 from survey_app.problems import CONTENT_TYPE, PROBLEMS
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
 from survey_app.results.document import Results
+from survey_app.results.groups import Study
 
 SLUG = {"name": "slug", "in": "path", "required": True, "schema": {"type": "string", "pattern": f"^{NAME.pattern}$"}}
 TEXT = {"type": "string"}
@@ -78,9 +79,9 @@ def _status(value: str) -> dict[str, Any]:
 
 @cache
 def _documents() -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """References to the schemas of results, a cross-tab and an empty one; and all schemas they need, by name."""
+    """References to the schemas of results, a study, a cross-tab and an empty one; and all that they need, by name."""
     derived = msgspec.json.schema_components(
-        [Results, Crosstab, EmptyCrosstab], ref_template="#/components/schemas/{name}"
+        [Results, Study, Crosstab, EmptyCrosstab], ref_template="#/components/schemas/{name}"
     )
     references, schemas = msgspec.json.decode(msgspec.json.encode(derived))  # plain lists, as a reader of JSON has them
     return references, schemas
@@ -89,7 +90,7 @@ def _documents() -> tuple[list[dict[str, Any]], dict[str, Any]]:
 def document() -> dict[str, Any]:
     """The whole description."""
     whole = {"type": "object"}
-    (results, crosstab, empty), schemas = _documents()
+    (results, study, crosstab, empty), schemas = _documents()
     batch = {
         "type": "object",
         "required": ["stored", "already_stored", "rejected", "rejected_lines"],
@@ -172,7 +173,7 @@ def document() -> dict[str, Any]:
                     "security": [{}, {"token": []}],
                     "parameters": [SLUG, digest, *INTERVALS],
                     "responses": {
-                        "200": _json("the results", results),
+                        "200": _json("of a survey, or of all groups of a study", {"anyOf": [results, study]}),
                         **_problems("malformed_request", "unauthorized", "forbidden", "not_found", "unavailable"),
                     },
                 }

@@ -1,5 +1,7 @@
 """One survey of a researcher: its state, its links, its files, its log, and its end."""
 
+from collections.abc import Sequence
+
 import segno
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -17,10 +19,15 @@ guard(blueprint)
 
 
 def mine(slug: str) -> Published:
-    """One's own survey: the version that the request names, or the one that collects. Else a Problem."""
-    published = any_version(store(), slug, request.values.get("digest")) if NAME.fullmatch(slug) else None
+    """One's own survey: the version that the request names, or the one that collects. Else a Problem.
+
+    Of a study it is the first group: what is done to one is done to all.
+    """
+    groups = store().study(slug)
+    wanted = groups[0].survey.slug if groups else slug
+    published = any_version(store(), wanted, request.values.get("digest")) if NAME.fullmatch(slug) else None
     others = published is not None and published.owner != owner()
-    if published is None or (others and opened_version(store(), slug) is None):
+    if published is None or (others and opened_version(store(), wanted) is None):
         raise Problem("not_found", "There is no such survey.")
     if others:
         raise Problem("forbidden", "This survey belongs to another account.")
@@ -44,10 +51,11 @@ def qr(published: Published) -> segno.QRCode:
 
 @blueprint.get("/console/<slug>")
 def show(slug: str) -> ResponseReturnValue:
-    """Everything about one survey."""
+    """Everything about one survey, or about all groups of a study."""
     published = mine(slug)
-    kept, newest = store(), store().newest(slug)
-    waiting = newest if newest and newest.survey.digest != published.survey.digest and not request.args else None
+    if groups := store().study(slug):
+        return _study(slug, groups)
+    kept = store()
     return render_template(
         "console/survey.html",
         published=published,
@@ -56,12 +64,47 @@ def show(slug: str) -> ResponseReturnValue:
         stand=stand(published),
         reports=kept.snapshot(published).reports,
         source=kept.source(published) is not None,
-        waiting=waiting,
+        waiting=None if request.args else _waiting([published]),
         link=link(published),
         pinned=pinned(published),
-        qr=qr(published).svg_inline(scale=4, border=4, svgclass="qr", lineclass="dark", light="#fff", omitsize=True),
+        qr=_drawn(published),
         events=kept.events(owner(), slug)[:LISTED_EVENTS],
     )
+
+
+def _study(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
+    """One page for all groups: each has its link, its code and its text for an e-mail."""
+    kept, first = store(), groups[0]
+    counts = [kept.snapshot(group).reports for group in groups]
+    sharing = [
+        (group, reports, link(group), pinned(group), _drawn(group))
+        for group, reports in zip(groups, counts, strict=True)
+    ]
+    events = [event for name in (slug, *(one.survey.slug for one in groups)) for event in kept.events(owner(), name)]
+    return render_template(
+        "console/study.html",
+        slug=slug,
+        published=first,
+        survey=first.survey,
+        total=chances.total(first.survey),
+        stand=stand(first),
+        reports=sum(counts),
+        source=kept.source(first) is not None,
+        waiting=_waiting(groups),
+        groups=sharing,
+        events=sorted(events, key=lambda event: event.moment, reverse=True)[:LISTED_EVENTS],
+    )
+
+
+def _waiting(groups: Sequence[Published]) -> Published | None:
+    """A newer version that was published and not opened."""
+    newest = (store().newest(group.survey.slug) for group in groups)
+    known = {group.survey.digest for group in groups}
+    return next((one for one in newest if one and one.survey.digest not in known), None)
+
+
+def _drawn(published: Published) -> str:
+    return qr(published).svg_inline(scale=4, border=4, svgclass="qr", lineclass="dark", light="#fff", omitsize=True)
 
 
 @blueprint.get("/console/<slug>/source.yaml")
@@ -114,19 +157,26 @@ def close(slug: str) -> ResponseReturnValue:
         store().set_state(published, State.CLOSED)
         flash(f"{published.survey.title} is closed. Its results are final.", "status")
         return redirect(url_for(".show", slug=slug))
-    reports = store().snapshot(published).reports
-    return render_template("console/close.html", published=published, survey=published.survey, reports=reports)
+    groups = store().study(published.survey.study) or [published]
+    reports = sum(store().snapshot(group).reports for group in groups)
+    return render_template(
+        "console/close.html", published=published, survey=published.survey, reports=reports, groups=len(groups)
+    )
 
 
 @blueprint.route("/console/<slug>/delete", methods=["GET", "POST"])
 def delete(slug: str) -> ResponseReturnValue:
-    """Delete all versions and reports, after the slug was typed."""
+    """Delete all versions and reports, of all groups of a study, after the slug was typed."""
     published = mine(slug)
+    slug = published.name
     wrong = request.method == "POST" and request.form.get("typed", "").strip() != slug
     if request.method == "POST" and not wrong:
         store().delete_survey(slug)
         flash(f"{published.survey.title} is deleted, with all versions and reports.", "status")
         return redirect(url_for("console.home"))
-    reports = store().snapshot(published).reports
-    page = render_template("console/delete.html", survey=published.survey, reports=reports, wrong=wrong)
+    groups = store().study(slug) or [published]
+    reports = sum(store().snapshot(group).reports for group in groups)
+    page = render_template(
+        "console/delete.html", survey=published.survey, slug=slug, reports=reports, groups=len(groups), wrong=wrong
+    )
     return page, 400 if wrong else 200
