@@ -71,8 +71,8 @@ def write(folder: Path, said: str) -> str:
     return str(folder / "survey.yaml")
 
 
-def invited(run: Run, *more: str, group: str = "survey") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(well(run(group, "invited", "exam", "--json", *more)))
+def invited(run: Run, *more: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(well(run("survey", "invited", "exam", "--json", *more)))
     return found
 
 
@@ -172,7 +172,8 @@ def test_somebody_else_invites_and_the_collector_never_sees_an_invitation(
     for number, link in enumerate(links):
         ledger = Ledger(tmp_path / f"{number}.json")
         assert client.respond(link, {"cheated": True}, ledger=ledger, clock=hurried()).status == "stored"
-    assert invited(office, group="issuer") == {"invited": 2, "taken": 2, "not_taken": []}
+    found = well(office("issuer", "invited", "exam", "--json"))
+    assert json.loads(found) == {"invited": 2, "taken": 2, "not_taken": []}
     with pytest.raises(client.CandorError, match="refused"):
         client.exchange.post(
             f"{url.replace('/s/', '/api/surveys/')}/tickets", b"{}", lambda _: None, attempts=1, pause=lambda _: None
