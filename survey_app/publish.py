@@ -1,7 +1,7 @@
 """Publishing what an author's file became: the one way, for the command, the console and the tests.
 
-A survey by invitation gets its key here. It is kept before the survey is, so that nobody is ever invited to a survey
-without one; a key whose survey came to nothing is taken away again.
+A survey by invitation gets its key here, each group of a study one of its own. Keys are kept before the surveys are, so
+that nobody is ever invited to a survey without one; keys whose surveys came to nothing are taken away again.
 """
 
 from collections.abc import Callable
@@ -23,20 +23,20 @@ def publish(
     make_key: Callable[[], Key] = make_key,
 ) -> list[Published]:
     """Publish a survey, or all groups of a study, as new versions if the slugs are known; StoreError if that fails."""
-    surveys, keys = list(built.surveys), dict[str, Key]()
-    if built.invitations is not None and built.needs_key:
-        for place, survey in enumerate(surveys):
-            key = make_key()
-            surveys[place] = built.invitations.complete(survey, spelled(key.modulus))
-            keys[surveys[place].digest] = key
-    members = [Member(survey, terms) for survey, (_, terms) in zip(surveys, built.members, strict=True)]
+    members = [Member(*one) for one in built.members]
+    if built.invitations is None or not built.needs_key:
+        return store.add_surveys(members, owner=owner, state=state, source=source)
+    keys = [make_key() for _ in members]
+    whole = [
+        Member(built.invitations.complete(survey, spelled(key.modulus)), terms)
+        for (survey, terms), key in zip(members, keys, strict=True)
+    ]
     with tickets.alone():
         try:
-            for survey in surveys:
-                if survey.digest in keys:
-                    tickets.add_key(survey.slug, keys[survey.digest], survey.digest)
-            return store.add_surveys(members, owner=owner, state=state, source=source)
+            for (survey, _), key in zip(whole, keys, strict=True):
+                tickets.add_key(survey.slug, key, survey.digest)
+            return store.add_surveys(whole, owner=owner, state=state, source=source)
         except BaseException:
-            for digest in keys:
-                tickets.drop_key(digest)
+            for survey, _ in whole:
+                tickets.drop_key(survey.digest)
             raise

@@ -52,6 +52,11 @@ class Built:
     invitations: Invitations | None = None
 
     @property
+    def needs_key(self) -> bool:
+        """Whether publishing makes keys first; until then the definitions are without their tickets."""
+        return self.invitations is not None and self.invitations.own
+
+    @property
     def survey(self) -> Survey:
         """The only definition, or that of the first group."""
         return self.surveys[0]
@@ -75,11 +80,6 @@ class Built:
             (survey, dataclasses.replace(self.terms, size=size))
             for survey, size in zip(self.surveys, sizes, strict=True)
         )
-
-    @property
-    def needs_key(self) -> bool:
-        """Whether publishing makes keys first; until then definitions are without their tickets."""
-        return self.invitations is not None and self.invitations.own
 
     @cached_property
     def designs(self) -> dict[str, Design]:
@@ -119,8 +119,8 @@ def build_tree(tree: Node) -> Built:
 
 
 def _build(tree: Node) -> Built:
-    compiled = ("epsilon", "ask", "joint", "accept_weak_privacy", "invitations")
-    top = tree.mapping(("slug", "title", "questions"), (*PROSE, "contact", "language", "groups", *TERMS, *compiled))
+    compiled = ("epsilon", "ask", "joint", "accept_weak_privacy", "groups", "invitations")
+    top = tree.mapping(("slug", "title", "questions"), (*PROSE, "contact", "language", *TERMS, *compiled))
     groups = read_groups(top["groups"], checked_study(top["slug"])) if "groups" in top else ()
     nodes = top["questions"].items()
     raws = [raw_question(node) for node in nodes]
@@ -160,7 +160,12 @@ def _build(tree: Node) -> Built:
         Survey.from_json(_canonical(definition | one)) for one in _named_as(definition["slug"], groups) or [{}]
     )
     if invitations and not invitations.own:
-        surveys = tuple(invitations.complete(one) for one in surveys)
+        if groups:
+            raise top["invitations"].error(
+                "every group needs a key of its own, and a file names one: let this server invite, or publish each "
+                "group as a survey of its own"
+            )
+        surveys = tuple(map(invitations.complete, surveys))
     survey = surveys[0]
     verify(survey)
     weak = top.get("accept_weak_privacy")

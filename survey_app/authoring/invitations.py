@@ -51,8 +51,6 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
     said: dict[str, str] = {key: members[key].text() for key in ("issuer", "key") if key in members}
     if len(said) == 1:
         raise node.error("issuer and key go together: whoever invites makes the key (candor issuer key)")
-    if said and "groups" in top:
-        raise node.error("a key is for one definition, and each group has its own; only this server invites to groups")
     if "from" in members:
         said["from"] = _begin(members["from"], top)
     if "key" in said:

@@ -31,7 +31,7 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
     """
     store = open_db(ctx)
     surveys = find_surveys(store, slug)
-    if any(published.invited for published in surveys):
+    if surveys[0].invited:
         raise click.ClickException(
             f"{slug} is by invitation: made-up reports would need made-up tickets, and nobody could tell them from "
             "those of people. Try a copy of its file without invitations"

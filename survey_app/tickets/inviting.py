@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from client.address import Address
+from client.definition import Survey
 from client.errors import CandorError
 from survey_app.accounts import new_code, secret_hash
-from survey_app.store import StoreError
+from survey_app.store import STEP, StoreError
 from survey_app.tickets.file import TicketFile
 
 COLUMNS = ("name", "link")
@@ -44,6 +45,21 @@ class Invited(NamedTuple):
     invited: int
     taken: int
     not_taken: list[str]
+
+
+class Shown(NamedTuple):
+    """What anybody may see of the invitations: whole steps, as of everything."""
+
+    invited: int
+    taken: int
+
+
+def shown(file: TicketFile, survey: Survey) -> Shown | None:
+    """How the invitations stand, in steps; None where nobody is invited here."""
+    if survey.tickets is None or survey.tickets.issuer:
+        return None
+    made, taken = file.count(survey.digest)
+    return Shown(made - made % STEP, taken - taken % STEP)
 
 
 def invited(file: TicketFile, digest: str) -> Invited:
