@@ -117,24 +117,6 @@ def test_surveys_belong_to_their_owners(run: Any, file: str, tmp_path: Path) -> 
     assert "there is no account" in run("survey", "add", file, "--owner", "eve").output
 
 
-def test_invitations_are_links_with_the_code_in_the_fragment(run: Any, file: str, tmp_path: Path) -> None:
-    run("survey", "add", file)
-    links = run("survey", "invite", "exam", "--count", "3").output.splitlines()
-    assert len({link.split("code=")[1].split("&")[0] for link in links}) == 3
-    assert all(link.startswith("/s/exam#code=") for link in links)
-    codes = [link.split("code=")[1].split("&")[0] for link in links]
-    assert all(len(code) >= 22 for code in codes)
-    content = b"".join(path.read_bytes() for path in tmp_path.glob("candor.db*"))
-    assert not any(code.encode() in content for code in codes)
-    assert "by invitation" in run("survey", "show", "exam").output
-
-
-def test_a_survey_with_reports_cannot_become_invitation_only(run: Any, file: str, tmp_path: Path) -> None:
-    run("survey", "add", file)
-    fill(tmp_path, 1)
-    assert "without invitation already" in run("survey", "invite", "exam", "--count", "1").output
-
-
 def test_accounts(run: Any, file: str) -> None:
     assert "already" in run("user", "add", "ada", text="a long password\na long password\n").output
     assert "characters" in run("user", "add", "bob", text="short\nshort\n").output
