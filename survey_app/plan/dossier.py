@@ -30,7 +30,7 @@ from survey_app.plan.settings import Settings
 from survey_app.results.asked import condition
 from survey_app.results.bits import field_name, integers
 from survey_app.results.codebook import TYPES, number_range
-from survey_app.store.records import STEP
+from survey_app.store.steps import STEP
 
 WORDS = Words("en")
 MOST_SHOWN = 8  # options that a table names
