@@ -1,7 +1,7 @@
 """What the pages say about one survey: the numbers of `chances` and `paper`, in the words of its language."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -141,7 +141,8 @@ class Explanation(Thrown):
     @cached_property
     def example(self) -> Report:
         """A report that was made up; nobody's."""
-        return randomize(self.survey, {question.id: _first_answer(question) for question in self.survey.questions})
+        without = replace(self.survey, tickets=None)  # what is stored of a report is the same with a ticket
+        return randomize(without, {question.id: _first_answer(question) for question in self.survey.questions})
 
     @property
     def example_row(self) -> tuple[str, str, str]:

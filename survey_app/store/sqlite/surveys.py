@@ -25,6 +25,8 @@ class Surveys(States):
 
         `source` is the author's file they were built from.
         """
+        if state not in (State.READY, State.OPEN):
+            raise StoreError("a survey is published ready or open")
         study = _study_of(members)
         with self._transaction() as connection:
             for survey, terms in members:
