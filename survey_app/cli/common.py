@@ -32,6 +32,15 @@ def find_survey(store: Store, slug: str, digest: str | None = None) -> Published
     return published
 
 
+def find_managed(store: Store, slug: str, *, unopened: bool = False) -> list[Published]:
+    """What a slug or a study names, to be managed: the version that collects now, or the newest."""
+    found = store.study(slug, unopened=unopened)
+    if found:
+        return found
+    newest = store.newest(slug) if unopened else None
+    return [newest or find_survey(store, slug)]
+
+
 def find_user(store: Store, name: str) -> User:
     """The account of this name."""
     user = store.user_named(name)

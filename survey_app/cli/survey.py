@@ -1,16 +1,23 @@
-"""Author and run surveys: build, add, list, show, open, close, delete, check."""
+"""Author and run surveys: build, add, list, show, set, open, pause, close, delete, check."""
 
 import json
 import sys
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from client.verify import verify
-from survey_app.cli.common import DIGEST, FILE, build_survey, find_survey, find_user, open_db
+from survey_app.authoring.moments import moment_of, spelled
+from survey_app.cli.common import DIGEST, FILE, build_survey, find_managed, find_survey, find_user, open_db
 from survey_app.explain import written
 from survey_app.store import Member, Published, State, Store, now
+
+DEFAULT = ParameterSource.DEFAULT
 
 
 @click.group()
@@ -55,12 +62,18 @@ def _describe(published: Published) -> None:
     click.echo(f"digest   {survey.digest}")
     click.echo(f"ε        {written.epsilon(verify(survey), fixed=True)}")
     click.echo(f"link     /s/{survey.slug}#sha256={survey.digest}")
-    for name in ("opens", "closes", "max_reports"):
-        if value := getattr(published.terms, name):
-            click.echo(f"{name:8} {value}")
-    click.echo(
-        f"results  {'public' if published.terms.public else 'private'}{', by invitation' if published.invited else ''}"
-    )
+    terms = published.terms
+    click.echo(f"results  {'public' if terms.public else 'private'}{', by invitation' if published.invited else ''}")
+    click.echo(f"opens    {_told(terms.opens, 'when it is opened')}")
+    click.echo(f"closes   {_told(terms.closes, 'never')}")
+    click.echo(f"reports  {'no limit' if terms.max_reports is None else f'at most {terms.max_reports}'}")
+    click.echo(f"deletes  {_told(terms.deletes, 'never')}")
+    if survey.study:
+        click.echo(f"group    {survey.group} of {survey.study}{f', {terms.size} people' if terms.size else ''}")
+
+
+def _told(moment: datetime | None, otherwise: str) -> str:
+    return otherwise if moment is None else spelled(moment)
 
 
 @survey.command("list")
@@ -77,31 +90,80 @@ def list_command(ctx: click.Context) -> None:
 @click.argument("slug")
 @click.pass_context
 def show_command(ctx: click.Context, slug: str) -> None:
-    """One survey."""
-    _describe(find_survey(open_db(ctx), slug))
+    """One survey, or all groups of a study."""
+    for published in find_managed(open_db(ctx), slug):
+        _describe(published)
+
+
+class _Moment(click.ParamType[datetime | None]):
+    name = "moment"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime | None:
+        if value == "never" or value is None:
+            return None
+        try:
+            return moment_of(value)
+        except ValueError as error:
+            self.fail(f"{value} {error}, or never", param, ctx)
+
+
+class _Count(click.ParamType[int | None]):
+    name = "count"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        return None if value == "none" or value is None else click.IntRange(1).convert(value, param, ctx)
+
+
+@survey.command("set")
+@click.argument("slug")
+@click.option("--closes", type=_Moment(), metavar="T|never", help="When it closes for good, such as 2026-12-01T00:00Z.")
+@click.option("--results", type=click.Choice(["public", "private"]), help="Who sees the results.")
+@click.option("--max-reports", type=_Count(), metavar="N|none", help="It closes for good with so many reports.")
+@click.option("--deletes", type=_Moment(), metavar="T|never", help="When the server deletes it by itself.")
+@click.pass_context
+def set_command(ctx: click.Context, /, slug: str, results: str | None, **said: Any) -> None:
+    """Change the terms of a survey, also while it runs; a past date, or a number that is reached, closes it at once."""
+    given = {name: value for name, value in said.items() if ctx.get_parameter_source(name) is not DEFAULT}
+    if results:
+        given["public"] = results == "public"
+    if not given:
+        raise click.ClickException("say what to change: --closes, --results, --max-reports or --deletes")
+    store = open_db(ctx)
+    published = find_managed(store, slug)[0]
+    changed = store.set_terms(published, replace(published.terms, **given))
+    _describe(changed)
+    if changed.state is State.CLOSED:
+        click.echo(f"{slug} is closed{': it has as many reports' if changed.full else ': the date has passed'}")
+        _warn_if_untidy(store)
 
 
 @survey.command("open")
 @click.argument("slug")
 @click.pass_context
 def open_command(ctx: click.Context, slug: str) -> None:
-    """Open a survey that is ready."""
+    """Open the newest version of a survey, or let a paused one go on."""
     store = open_db(ctx)
-    published = store.newest(slug)
-    store.set_state(published or find_survey(store, slug), State.OPEN)
+    store.set_state(find_managed(store, slug, unopened=True)[0], State.OPEN)
     click.echo(f"{slug} is open")
+
+
+@survey.command("pause")
+@click.argument("slug")
+@click.pass_context
+def pause_command(ctx: click.Context, slug: str) -> None:
+    """Take no reports for a while; nothing is shown by it, and candor survey open lets it go on."""
+    store = open_db(ctx)
+    store.set_state(find_managed(store, slug)[0], State.PAUSED)
+    click.echo(f"{slug} is paused; candor survey open {slug} lets it go on")
 
 
 @survey.command("close")
 @click.argument("slug")
 @click.pass_context
 def close_command(ctx: click.Context, slug: str) -> None:
-    """Close a survey for good; its results advance to the last report."""
+    """Close a survey for good, or all groups of a study; the last reports show if there are at least twenty of them."""
     store = open_db(ctx)
-    published = find_survey(store, slug)
-    if published.state is State.READY:
-        raise click.ClickException(f"{slug} was never opened; open or delete it")
-    store.set_state(published, State.CLOSED)
+    store.set_state(find_managed(store, slug)[0], State.CLOSED)
     click.echo(f"{slug} is closed")
     _warn_if_untidy(store)
 
@@ -111,13 +173,14 @@ def close_command(ctx: click.Context, slug: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
 def delete_command(ctx: click.Context, slug: str, yes: bool) -> None:
-    """Delete a survey with all versions and reports."""
+    """Delete a survey, or a whole study, with all versions and reports."""
     store = open_db(ctx)
-    find_survey(store, slug)
+    study = find_managed(store, slug)[0].survey.study
+    what = f"the study {study} with all its groups" if study else slug
     if not yes:
-        click.confirm(f"Delete {slug}, all its versions and reports, for good?", abort=True)
+        click.confirm(f"Delete {what}, all versions and reports, for good?", abort=True)
     store.delete_survey(slug)
-    click.echo(f"{slug} is deleted")
+    click.echo(f"{study or slug} is deleted")
     _warn_if_untidy(store)
 
 

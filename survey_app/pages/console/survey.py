@@ -1,4 +1,4 @@
-"""One survey of a researcher: its state, its links, its files, its log, and its end."""
+"""One survey of a researcher: its state, its terms, its links, its files, its log, and its end."""
 
 import segno
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
@@ -9,8 +9,9 @@ from survey_app.explain import chances
 from survey_app.pages.access import download, owner, store
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
+from survey_app.pages.console.terms import TermsError, read_terms, said_terms, shown_terms
 from survey_app.problems import Problem
-from survey_app.store import Published, State, any_version, opened_version
+from survey_app.store import Published, State, StoreError, any_version, now, opened_version
 
 blueprint = Blueprint("survey", __name__)
 guard(blueprint)
@@ -45,7 +46,12 @@ def qr(published: Published) -> segno.QRCode:
 @blueprint.get("/console/<slug>")
 def show(slug: str) -> ResponseReturnValue:
     """Everything about one survey."""
-    published = mine(slug)
+    return page_of(mine(slug))
+
+
+def page_of(published: Published, message: str = "", said: dict[str, str] | None = None) -> str:
+    """The page of a survey; with a message, where its terms were not changed to what was `said`."""
+    slug = published.survey.slug
     kept, newest = store(), store().newest(slug)
     waiting = newest if newest and newest.survey.digest != published.survey.digest and not request.args else None
     return render_template(
@@ -54,6 +60,8 @@ def show(slug: str) -> ResponseReturnValue:
         survey=published.survey,
         total=chances.total(published.survey),
         stand=stand(published),
+        message=message,
+        terms=said or shown_terms(published.terms),
         reports=kept.snapshot(published).reports,
         source=kept.source(published) is not None,
         waiting=waiting,
@@ -97,10 +105,36 @@ def edit(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/console/<slug>/open")
 def open_survey(slug: str) -> ResponseReturnValue:
-    """Open what was published unopened."""
+    """Open what was published unopened, or go on after a pause."""
     published = mine(slug)
     store().set_state(published, State.OPEN)
     flash(f"{published.survey.title} is open.", "status")
+    return redirect(url_for(".show", slug=slug))
+
+
+@blueprint.post("/console/<slug>/pause")
+def pause(slug: str) -> ResponseReturnValue:
+    """Take no reports for a while."""
+    published = mine(slug)
+    store().set_state(published, State.PAUSED)
+    flash(f"{published.survey.title} is paused. It takes no reports until you let it go on.", "status")
+    return redirect(url_for(".show", slug=slug))
+
+
+@blueprint.post("/console/<slug>/terms")
+def change_terms(slug: str) -> ResponseReturnValue:
+    """Change the terms, or say on the same page why not."""
+    published, said = mine(slug), said_terms(request.form)
+    try:
+        terms = read_terms(published.terms, said, store().snapshot(published).reports, now())
+        changed = store().set_terms(published, terms)
+    except (TermsError, StoreError) as error:
+        reason = str(error)
+        return page_of(published, f"{reason[0].upper()}{reason[1:]}.", said), 409
+    told = "The terms are changed."
+    if changed.state is State.CLOSED:
+        told = f"{published.survey.title} is closed: it had as many reports as that. Its results are final."
+    flash(told, "status")
     return redirect(url_for(".show", slug=slug))
 
 
@@ -109,8 +143,6 @@ def close(slug: str) -> ResponseReturnValue:
     """Close for good, after a page that asks."""
     published = mine(slug)
     if request.method == "POST":
-        if published.state is State.READY:
-            raise Problem("malformed_request", "It was never opened; delete it instead.")
         store().set_state(published, State.CLOSED)
         flash(f"{published.survey.title} is closed. Its results are final.", "status")
         return redirect(url_for(".show", slug=slug))
@@ -122,11 +154,12 @@ def close(slug: str) -> ResponseReturnValue:
 def delete(slug: str) -> ResponseReturnValue:
     """Delete all versions and reports, after the slug was typed."""
     published = mine(slug)
-    wrong = request.method == "POST" and request.form.get("typed", "").strip() != slug
+    name = published.survey.study or slug
+    wrong = request.method == "POST" and request.form.get("typed", "").strip() != name
     if request.method == "POST" and not wrong:
         store().delete_survey(slug)
         flash(f"{published.survey.title} is deleted, with all versions and reports.", "status")
         return redirect(url_for("console.home"))
     reports = store().snapshot(published).reports
-    page = render_template("console/delete.html", survey=published.survey, reports=reports, wrong=wrong)
+    page = render_template("console/delete.html", survey=published.survey, name=name, reports=reports, wrong=wrong)
     return page, 400 if wrong else 200
