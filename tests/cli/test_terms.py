@@ -23,7 +23,7 @@ def store(tmp_path: Path) -> SqliteStore:
 @pytest.fixture
 def run(store: SqliteStore) -> Any:
     def invoke(*arguments: str) -> Result:
-        return CliRunner().invoke(main, ["--db", f"sqlite:///{store.path}", "survey", *arguments])
+        return CliRunner().invoke(main, ["--db", f"sqlite:///{store.path}", *arguments])
 
     return invoke
 
@@ -41,7 +41,7 @@ def fill(store: SqliteStore, count: int) -> None:
 
 
 def test_show_tells_every_term(run: Any) -> None:
-    told = run("show", "exam").output.splitlines()
+    told = run("survey", "show", "exam").output.splitlines()
     assert told[0].startswith("exam  open  ")
     assert told[-5:] == [
         "results  public", "opens    when it is opened", "closes   never", "reports  no limit", "deletes  never",
@@ -49,8 +49,7 @@ def test_show_tells_every_term(run: Any) -> None:
 
 
 def test_terms_are_set_while_it_runs_and_unset_again(run: Any, store: SqliteStore) -> None:
-    told = run(
-        "set", "exam", "--closes", "2099-12-01T01:00+01:00", "--results", "private", "--max-reports", "500",
+    told = run("survey", "set", "exam", "--closes", "2099-12-01T01:00+01:00", "--results", "private", "--max-reports", "500",
         "--deletes", "2100-01-01T00:00Z",
     )  # fmt: skip
     assert told.exit_code == 0, told.output
@@ -58,8 +57,8 @@ def test_terms_are_set_while_it_runs_and_unset_again(run: Any, store: SqliteStor
         "results  private", "opens    when it is opened", "closes   2099-12-01T00:00Z", "reports  at most 500",
         "deletes  2100-01-01T00:00Z",
     ]  # fmt: skip
-    assert run("show", "exam").output == told.output
-    told = run("set", "exam", "--closes", "never", "--max-reports", "none", "--deletes", "never")
+    assert run("survey", "show", "exam").output == told.output
+    told = run("survey", "set", "exam", "--closes", "never", "--max-reports", "none", "--deletes", "never")
     assert told.output.splitlines()[-5:] == [
         "results  private", "opens    when it is opened", "closes   never", "reports  no limit", "deletes  never",
     ]  # fmt: skip
@@ -82,7 +81,7 @@ def test_terms_are_set_while_it_runs_and_unset_again(run: Any, store: SqliteStor
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(run: Any, store: SqliteStore, arguments: list[str], said: str) -> None:
-    refused(run("set", "exam", *arguments), said)
+    refused(run("survey", "set", "exam", *arguments), said)
     found = store.newest("exam")
     assert found is not None
     assert found.terms == Terms(public=True)
@@ -96,28 +95,28 @@ def test_a_past_date_or_a_reached_number_closes_at_once_and_for_good(
     run: Any, store: SqliteStore, arguments: list[str], why: str
 ) -> None:
     fill(store, 45)
-    told = run("set", "exam", *arguments)
+    told = run("survey", "set", "exam", *arguments)
     assert told.exit_code == 0
     assert f"exam is closed: {why}" in told.output
-    refused(run("set", "exam", "--results", "private"), "exam is closed, so its terms stay as they are")
-    refused(run("open", "exam"), "stays closed")
-    refused(run("pause", "exam"), "stays closed")
+    refused(run("survey", "set", "exam", "--results", "private"), "exam is closed, so its terms stay as they are")
+    refused(run("survey", "open", "exam"), "stays closed")
+    refused(run("survey", "pause", "exam"), "stays closed")
 
 
 def test_a_pause_and_going_on(run: Any, store: SqliteStore) -> None:
     fill(store, 45)
-    assert "exam is paused; candor survey open exam lets it go on" in run("pause", "exam").output
-    assert "exam  paused" in run("show", "exam").output
-    assert run("list").output.split()[1:3] == ["paused", "25"]
-    assert "exam is open" in run("open", "exam").output
-    assert run("list").output.split()[1:3] == ["open", "25"]
+    assert "exam is paused; candor survey open exam lets it go on" in run("survey", "pause", "exam").output
+    assert "exam  paused" in run("survey", "show", "exam").output
+    assert run("survey", "list").output.split()[1:3] == ["paused", "25"]
+    assert "exam is open" in run("survey", "open", "exam").output
+    assert run("survey", "list").output.split()[1:3] == ["open", "25"]
 
 
 def test_what_was_never_opened_is_not_paused(run: Any, store: SqliteStore) -> None:
     ready = Member(survey(simple() | {"slug": "later"}), Terms())
     store.add_surveys([ready], owner=store.users()[0].key, state=State.READY)
-    refused(run("pause", "later"), "never opened")
-    assert "later is open" in run("open", "later").output
+    refused(run("survey", "pause", "later"), "never opened")
+    assert "later is open" in run("survey", "open", "later").output
 
 
 @pytest.fixture
@@ -138,17 +137,17 @@ def test_a_study_is_managed_by_its_name_or_by_any_group(run: Any, store: SqliteS
         return [one.state for one in store.study("poll")]
 
     for command, state in (("open", State.OPEN), ("pause", State.PAUSED), ("open", State.OPEN)):
-        assert run(command, name).exit_code == 0
+        assert run("survey", command, name).exit_code == 0
         assert states() == [state, state]
-    assert run("set", name, "--max-reports", "90").exit_code == 0
+    assert run("survey", "set", name, "--max-reports", "90").exit_code == 0
     assert [one.terms.max_reports for one in store.study("poll")] == [90, 90]
-    shown = run("show", "poll").output
+    shown = run("survey", "show", "poll").output
     assert "group    North of poll, 12000 people" in shown
     assert "group    South of poll\n" in shown
     north = store.study("poll")[0]
     report = randomize(north.survey, {"cheated": True})
     store.write(lambda: [Submission(north.key, report.id, report.bits)])
-    assert f"{name} is closed" in run("close", name).output
+    assert f"{name} is closed" in run("survey", "close", name).output
     assert states() == [State.CLOSED, State.CLOSED]
     deleted = CliRunner().invoke(main, ["--db", f"sqlite:///{store.path}", "survey", "delete", name], input="y\n")
     assert "Delete the study poll with all its groups" in deleted.output
