@@ -144,7 +144,7 @@ def open_survey(slug: str) -> ResponseReturnValue:
     published = mine(slug)
     store().set_state(published, State.OPEN)
     flash(f"{published.survey.title} is open.", "status")
-    return redirect(url_for(".show", slug=slug))
+    return redirect(url_for(".show", slug=published.name))
 
 
 @blueprint.route("/console/<slug>/close", methods=["GET", "POST"])
