@@ -23,6 +23,7 @@ from client.verify import spend, verify
 from survey_app.authoring.design import Design
 from survey_app.authoring.fields import ASK, Wishes, design_of, groups_of
 from survey_app.authoring.groups import Group, checked_study, read_groups, slug_of
+from survey_app.authoring.invitations import Invitations, read_invitations
 from survey_app.authoring.questions import raw_question, wish_of
 from survey_app.authoring.source import AuthoringError, Node, read
 from survey_app.authoring.terms import KEYS as TERMS
@@ -48,6 +49,12 @@ class Built:
     design: Design
     wishes: Wishes = dataclasses.field(repr=False, compare=False)
     groups: tuple[Group, ...] = ()
+    invitations: Invitations | None = None
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether publishing makes keys first; until then the definitions are without their tickets."""
+        return self.invitations is not None and self.invitations.own
 
     @property
     def survey(self) -> Survey:
@@ -112,8 +119,8 @@ def build_tree(tree: Node) -> Built:
 
 
 def _build(tree: Node) -> Built:
-    compiled = ("epsilon", "ask", "joint", "accept_weak_privacy")
-    top = tree.mapping(("slug", "title", "questions"), (*PROSE, "contact", "language", "groups", *TERMS, *compiled))
+    compiled = ("epsilon", "ask", "joint", "accept_weak_privacy", "groups", "invitations")
+    top = tree.mapping(("slug", "title", "questions"), (*PROSE, "contact", "language", *TERMS, *compiled))
     groups = read_groups(top["groups"], checked_study(top["slug"])) if "groups" in top else ()
     nodes = top["questions"].items()
     raws = [raw_question(node) for node in nodes]
@@ -148,9 +155,17 @@ def _build(tree: Node) -> Built:
             definition[key] = top[key].text()
     if ask:
         definition["ask"] = 1
+    invitations = read_invitations(top)
     surveys = tuple(
         Survey.from_json(_canonical(definition | one)) for one in _named_as(definition["slug"], groups) or [{}]
     )
+    if invitations and not invitations.own:
+        if groups:
+            raise top["invitations"].error(
+                "every group needs a key of its own, and a file names one: let this server invite, or publish each "
+                "group as a survey of its own"
+            )
+        surveys = tuple(map(invitations.complete, surveys))
     survey = surveys[0]
     verify(survey)
     weak = top.get("accept_weak_privacy")
@@ -160,7 +175,7 @@ def _build(tree: Node) -> Built:
             "write accept_weak_privacy: true if you mean it"
         )
     advice, design = _advice(survey, total, wishes, asking), design_of(asking, fields)
-    return Built(surveys, read_terms(top), advice, design, wishes, groups)
+    return Built(surveys, read_terms(top), advice, design, wishes, groups, invitations)
 
 
 def _named_as(study: str, groups: Iterable[Group]) -> list[dict[str, str]]:

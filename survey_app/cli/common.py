@@ -10,6 +10,9 @@ from survey_app.authoring import Built, build_file
 from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError
 from survey_app.store import DEFAULT_DB, Published, Store, User, any_version, open_store
+from survey_app.tickets.ending import end_closed
+from survey_app.tickets.file import TicketFile
+from survey_app.tickets.file import open_tickets as tickets_beside
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, by its digest.")
@@ -19,8 +22,23 @@ def open_db(ctx: click.Context) -> Store:
     """The store that --db names, migrated, closed when the command ends."""
     store = open_store(ctx.obj or DEFAULT_DB)
     store.migrate()
-    ctx.call_on_close(store.close)
+    ctx.call_on_close(lambda: _leave(store))
     return store
+
+
+def _leave(store: Store) -> None:
+    """Whatever the command did may have closed a survey, or deleted it."""
+    file = tickets_beside(store)
+    end_closed(file, store)
+    file.close()
+    store.close()
+
+
+def open_tickets(ctx: click.Context, store: Store) -> TicketFile:
+    """The tickets file beside the store, closed when the command ends."""
+    file = tickets_beside(store)
+    ctx.call_on_close(file.close)
+    return file
 
 
 def find_survey(store: Store, slug: str, digest: str | None = None) -> Published:

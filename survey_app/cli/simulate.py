@@ -31,6 +31,11 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
     """
     store = open_db(ctx)
     surveys = find_surveys(store, slug)
+    if surveys[0].invited:
+        raise click.ClickException(
+            f"{slug} is by invitation: made-up reports would need made-up tickets, and nobody could tell them from "
+            "those of people. Try a copy of its file without invitations"
+        )
     if not yes:
         click.confirm(f"Add {respondents} made-up reports to {slug}, for good?", abort=True)
     try:
@@ -46,9 +51,7 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
                 bar.update(len(reports))
     click.echo(f"{stored} reports were added to {slug}")
     if stored < respondents:
-        raise click.ClickException(
-            f"{respondents - stored} were refused: is {slug} open, with room, and without invitations?"
-        )
+        raise click.ClickException(f"{respondents - stored} were refused: is {slug} open, and with room?")
 
 
 def _made(

@@ -19,9 +19,11 @@ from survey_app.cli.common import (
     find_user,
     find_whole,
     open_db,
+    open_tickets,
 )
 from survey_app.explain import written
-from survey_app.store import Member, Published, State, Store, listed, now
+from survey_app.publish import publish
+from survey_app.store import Published, State, Store, listed, now
 
 
 @click.group()
@@ -33,8 +35,12 @@ def survey() -> None:
 @click.argument("file", type=FILE)
 def build_command(file: Path) -> None:
     """Write the definition of FILE to standard output, of groups one a line; nothing is stored."""
-    surveys = build_survey(file).surveys
-    click.echo(b"\n".join(survey.source for survey in surveys), nl=len(surveys) > 1)
+    built = build_survey(file)
+    if built.needs_key:
+        raise click.ClickException(
+            f"{file}: its key is made when it is published (candor survey add), so there is no definition before"
+        )
+    click.echo(b"\n".join(survey.source for survey in built.surveys), nl=len(built.surveys) > 1)
 
 
 @survey.command("add")
@@ -51,8 +57,10 @@ def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool) 
             raise click.ClickException("there is no account yet; make one with candor user add NAME")
     else:
         user = find_user(store, owner)
-    added = store.add_surveys(
-        [Member(*one) for one in built.members],
+    added = publish(
+        store,
+        open_tickets(ctx, store),
+        built,
         owner=user.key,
         state=State.READY if later else State.OPEN,
         source=None if file.suffix == ".json" else file.read_bytes(),

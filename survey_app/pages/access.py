@@ -12,6 +12,7 @@ from survey_app.estimate.tables import PairError
 from survey_app.explain import written
 from survey_app.problems import Problem
 from survey_app.store import Published, State, Store, User, opened_version
+from survey_app.tickets.file import TicketFile
 
 MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
 BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")
@@ -26,6 +27,12 @@ def get_store(app: Flask) -> Store:
 def store() -> Store:
     """The store of the current app."""
     return get_store(current_app)
+
+
+def tickets() -> TicketFile:
+    """The tickets file of the current app."""
+    kept: TicketFile = current_app.extensions["candor_tickets"]
+    return kept
 
 
 def visible(slug: str) -> Published:

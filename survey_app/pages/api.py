@@ -23,6 +23,7 @@ from survey_app.results.crosstab import crosstab_document
 from survey_app.results.document import Results, results
 from survey_app.results.groups import Study
 from survey_app.server.openapi import document
+from survey_app.tickets.issue import LARGEST_REQUEST, Desk, ticket_reply
 
 blueprint = Blueprint("api", __name__)
 
@@ -41,8 +42,9 @@ def definition(slug: str) -> Response:
 
 @blueprint.route("/api/surveys/<slug>", methods=["OPTIONS"])
 @blueprint.route("/api/surveys/<slug>/reports", methods=["OPTIONS"])
+@blueprint.route("/api/surveys/<slug>/tickets", methods=["OPTIONS"])
 def preflight(slug: str) -> Response:
-    """Any page may ask for a definition, and send a report."""
+    """Any page may ask for a definition, take a ticket, and send a report."""
     return Response(status=204, headers=dict(RESPONDENT_HEADERS + PREFLIGHT_HEADERS))
 
 
@@ -58,6 +60,22 @@ def report(slug: str) -> Response:
         status, kind, sent = reply(future.result(timeout=WAIT_SECONDS))
     except Exception as error:  # a Problem or not, it ends in a problem document
         status, kind, sent = reply(error)
+    return Response(sent, status, RESPONDENT_HEADERS, content_type=kind)
+
+
+@blueprint.post("/api/surveys/<slug>/tickets", provide_automatic_options=False)
+def ticket(slug: str) -> Response:
+    """A blind signature for an invitation, where a WSGI server carries it."""
+    intake: Intake = current_app.extensions["candor_intake"]
+    desk: Desk = current_app.extensions["candor_desk"]
+    try:
+        intake.limit(request.remote_addr or "")
+        check_length(request.headers.get("Content-Length"), LARGEST_REQUEST)
+        body = request.stream.read(LARGEST_REQUEST + 1)
+        future = desk.take(slug, request.headers.get("Candor-Invitation"), body)
+        status, kind, sent = ticket_reply(future.result(timeout=WAIT_SECONDS))
+    except Exception as error:  # a Problem or not, it ends in a problem document
+        status, kind, sent = ticket_reply(error)
     return Response(sent, status, RESPONDENT_HEADERS, content_type=kind)
 
 

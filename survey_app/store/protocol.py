@@ -1,6 +1,7 @@
 """What a store has to offer, SQLite's or another."""
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from survey_app.authoring.terms import Terms
@@ -14,6 +15,7 @@ class Store(Protocol):
     untidy: bool
 
     def migrate(self) -> None: ...
+    def beside(self, what: str) -> Path: ...
     def secret_key(self) -> bytes: ...
 
     def add_surveys(

@@ -12,14 +12,15 @@ from survey_app import charts
 from survey_app.authoring import Built
 from survey_app.authoring.faults import check
 from survey_app.explain import chances, written
-from survey_app.pages.access import owner, store
+from survey_app.pages.access import owner, store, tickets
 from survey_app.pages.console.draft import draft_of, page, planned
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.outlook import outlook, respondents_of
 from survey_app.pages.form.explain import explained
 from survey_app.pages.form.form import frame_of
+from survey_app.publish import publish as publish_built
 from survey_app.simulate.trial import Line, Tried, try_out
-from survey_app.store import Member, Published, State, StoreError, now
+from survey_app.store import Published, State, StoreError, now
 
 blueprint = Blueprint("launch", __name__)
 guard(blueprint)
@@ -181,8 +182,10 @@ def publish(key: int) -> ResponseReturnValue:
     if _warnings(built, source) and "advised" not in request.form:
         return _review(key, source, "Read the advice and tick that you did.")
     try:
-        store().add_surveys(
-            [Member(*one) for one in built.members],
+        publish_built(
+            store(),
+            tickets(),
+            built,
             owner=owner(),
             state=State.READY if request.form.get("state") == "later" else State.OPEN,
             source=source,

@@ -8,11 +8,12 @@ from flask.typing import ResponseReturnValue
 
 from client.canonical import NAME
 from survey_app.explain import chances
-from survey_app.pages.access import download, owner, store
+from survey_app.pages.access import download, owner, store, tickets
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
 from survey_app.problems import Problem
 from survey_app.store import Published, State, any_version, opened_version
+from survey_app.tickets.inviting import shown
 
 blueprint = Blueprint("survey", __name__)
 guard(blueprint)
@@ -63,6 +64,8 @@ def show(slug: str) -> ResponseReturnValue:
         total=chances.total(published.survey),
         stand=stand(published),
         reports=kept.snapshot(published).reports,
+        tickets=shown(tickets(), published.survey),
+        inviting=published.state is not State.CLOSED,
         source=kept.source(published) is not None,
         waiting=None if request.args else _waiting([published]),
         link=link(published),
