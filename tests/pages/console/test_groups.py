@@ -152,6 +152,25 @@ def test_a_study_waits_opens_closes_and_goes_as_one(store: Store, ada: FlaskClie
     assert store.study("work") == [] and store.newest("work-north") is None
 
 
+def test_terms_and_sizes_of_a_study_change_while_it_runs(store: Store, ada: FlaskClient) -> None:
+    published(ada)
+    assert post(ada, "/console/work/terms", results="private", max_reports="500").headers["Location"] == "/console/work"
+    assert [(group.terms.public, group.terms.max_reports) for group in store.study("work")] == [(False, 500)] * 2
+    refused = post(ada, "/console/work/terms", results="public", max_reports="none")
+    assert (refused.status_code, "People in each group" in refused.text) == (409, True)
+    sizes = {"size-work-north": "12,500", "size-work-south": "7000"}
+    assert post(ada, "/console/work/sizes", **sizes).status_code == 302
+    assert [group.terms.size for group in store.study("work")] == [12500, 7000]
+    for wrong in ({"size-work-north": ""}, {"size-work-north": "0"}, {"size-work-north": "many"}):
+        assert post(ada, "/console/work/sizes", **{**sizes, **wrong}).status_code == 409
+    assert [group.terms.size for group in store.study("work")] == [12500, 7000]
+    assert post(ada, "/console/work/sizes").status_code == 302
+    assert [group.terms.size for group in store.study("work")] == [None, None]
+    assert post(ada, "/console/work/pause").status_code == 302
+    assert "Go on" in ada.get("/console/work").text
+    assert {group.state for group in store.study("work")} == {State.PAUSED}
+
+
 def test_a_new_version_of_a_study_waits_and_takes_all_groups_with_it(store: Store, ada: FlaskClient) -> None:
     published(ada)
     key = key_of(post(ada, "/console/work/edit"))
