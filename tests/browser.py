@@ -61,8 +61,8 @@ class Site:
     """The app on a free port of this machine. `intercept` may answer a request instead of the app."""
 
     def __init__(self, folder: Path) -> None:
-        self._house = build(folder)
-        self.store, app = self._house.store, self._house.app
+        self.house = build(folder)
+        self.store, app = self.house.store, self.house.app
         self.received: list[Received] = []
         self.intercept: Callable[[Received], Reply | None] = lambda request: None
         inner = through_the_front(app)
@@ -85,7 +85,7 @@ class Site:
 
     def add(self, made: Survey | dict[str, Any] | Path, **options: Any) -> Published:
         """Publish a survey, an author's file or a definition; see `House.publish`."""
-        return self._house.publish(made, **options)
+        return self.house.publish(made, **options)
 
     def link(self, published: Published, fragment: str = "") -> str:
         """The survey's link."""

@@ -8,7 +8,7 @@ import json
 import secrets
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -29,18 +29,24 @@ from survey_app.authoring.terms import Terms
 from survey_app.problems import PROBLEMS
 from survey_app.store import Member, Published, State, Store, Submission, User
 from survey_app.store.sqlite import SqliteStore
+from survey_app.tickets.file import TicketFile
 from tests.definitions import simple, survey, worked
 from tests.door import FrontClient
+from tests.issuing import invited_to, key, paid
 
 STATUSES = {
     "malformed_report": 400,
     "malformed_request": 400,
     "unauthorized": 401,
     "forbidden": 403,
+    "not_invited": 403,
+    "bad_ticket": 403,
     "too_early": 403,
+    "too_late": 403,
     "not_found": 404,
     "method_not_allowed": 405,
     "id_taken": 409,
+    "already_issued": 409,
     "wrong_survey": 409,
     "survey_not_open": 409,
     "survey_paused": 409,
@@ -74,6 +80,12 @@ class House:
     stranger: User
 
     @property
+    def tickets(self) -> TicketFile:
+        """What is kept of invitations."""
+        file: TicketFile = self.app.extensions["candor_tickets"]
+        return file
+
+    @property
     def client(self) -> FlaskClient:
         """Somebody whose browser keeps nothing."""
         return self.app.test_client(use_cookies=False)
@@ -88,6 +100,19 @@ class House:
     def post(self, body: bytes | Report, **options: Any) -> TestResponse:
         data = body.to_json() if isinstance(body, Report) else body
         return self.client.post("/api/surveys/exam/reports", data=data, **options)
+
+    def invite(self, *codes: str, number: int = 0, definition: dict[str, Any] | None = None, **more: str) -> Published:
+        """Publish a survey by invitation, and invite these codes; `issuer` and `from_` go beside its key."""
+        made = invited_to(number, definition=definition, **more)
+        if "issuer" not in more:
+            self.tickets.add_key(made.slug, key(number), made.digest)
+        published = self.publish(made)
+        self.tickets.invite(made.slug, [secret_hash(code) for code in codes])
+        return published
+
+    def take(self, code: str | None, body: bytes, slug: str = "exam", **options: Any) -> TestResponse:
+        headers = {"Candor-Invitation": code} if code is not None else {}
+        return self.client.post(f"/api/surveys/{slug}/tickets", data=body, headers=headers, **options)
 
     def batch(self, *lines: bytes | Report, token: str | None = TOKEN) -> TestResponse:
         body = b"\n".join(line.to_json() if isinstance(line, Report) else line for line in lines)
@@ -142,32 +167,25 @@ def submission(published: Published) -> Submission:
 
 
 def made(published: Published, **answers: Any) -> Report:
-    return client.randomize(published.survey, answers or {"cheated": True})
+    """A report, with a ticket where it takes one."""
+    ticket = paid(published.survey) if published.invited else None
+    return client.randomize(published.survey, answers or {"cheated": True}, ticket=ticket)
 
 
 def spelled(**keys: Any) -> bytes:
     return json.dumps(keys).encode()
 
 
-def by_invitation(begins: str = "") -> dict[str, Any]:
-    """The definition of a survey that takes tickets, under a key that nobody has; perhaps in two phases."""
-    return simple() | {"tickets": {"key": "_" * 512} | ({"from": begins} if begins else {})}
-
-
-def unpaid(published: Published, **answers: Any) -> Report:
-    """A report to a survey by invitation, as if it took reports without a ticket."""
-    open_to_all = json.loads(published.survey.source)
-    del open_to_all["tickets"]
-    return replace(client.randomize(survey(open_to_all), answers or {"cheated": True}), survey=published.survey.digest)
-
-
 def wire(report: Report, **changes: Any) -> bytes:
-    return spelled(**{"survey": report.survey, "id": to_text(report.id), "bits": to_text(report.bits), **changes})
+    said: dict[str, Any] = {"survey": report.survey, "id": to_text(report.id), "bits": to_text(report.bits)}
+    if report.ticket:
+        said["ticket"] = {key: to_text(part) for key, part in vars(report.ticket).items()}
+    return spelled(**said | changes)
 
 
 def other_bits(report: Report) -> Report:
     """The same id with the answer to a single coin turned over."""
-    return Report(report.survey, report.id, bytes([report.bits[0] ^ 0x80]))
+    return Report(report.survey, report.id, bytes([report.bits[0] ^ 0x80]), report.ticket)
 
 
 def check_refused(response: TestResponse, code: str) -> None:

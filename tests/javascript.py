@@ -64,12 +64,12 @@ class Chromium:
     """A page of a real browser that has loaded the client's files over http."""
 
     def __init__(self, page: Page, origin: str) -> None:
-        self._page = page
+        self.page = page
         page.goto(f"{origin}/tests/js/blank.html")
         page.evaluate(f"async () => {{ window.handle = (await import('/{HARNESS}')).handle; }}")
 
     def ask(self, verb: str, **request: Any) -> Any:
-        return _value(self._page.evaluate("request => window.handle(request)", {"verb": verb, **request}))
+        return _value(self.page.evaluate("request => window.handle(request)", {"verb": verb, **request}))
 
 
 def _value(answer: dict[str, Any]) -> Any:

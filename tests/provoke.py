@@ -6,10 +6,12 @@ import pytest
 from werkzeug.test import TestResponse
 
 from client.definition import LARGEST_REPORT
+from client.report import to_text
 from survey_app.collect.intake import Intake
 from survey_app.pages import api
 from survey_app.store import State, now
-from tests.house import HOUR, House, block, by_invitation, check_stored, made, other_bits, unpaid, wire
+from tests.house import HOUR, House, block, check_stored, made, other_bits, wire
+from tests.issuing import invited_to, paid, request_for
 
 
 def _rest_in_error(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
@@ -39,6 +41,16 @@ def _taken(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
     return house.post(other_bits(report))
 
 
+def _foreign() -> dict[str, str]:
+    return {part: to_text(value) for part, value in vars(paid(invited_to(1), 1)).items()}
+
+
+def _issued(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
+    published = house.invite("code")
+    assert house.take("code", request_for(published.survey)).status_code == 200
+    return house.take("code", request_for(published.survey))
+
+
 def _limited(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
     house.app.extensions["candor_intake"] = Intake(house.store, "1/minute")
     report = made(house.publish())
@@ -53,7 +65,11 @@ PROVOKED: dict[str, Callable[[House, pytest.MonkeyPatch], TestResponse]] = {
     ),
     "unauthorized": lambda house, _: house.batch(made(house.publish()), token=None),
     "forbidden": lambda house, _: house.batch(made(house.publish(owner=house.stranger.key))),
-    "too_early": lambda house, _: house.post(unpaid(house.publish(by_invitation("2100-01-01T00:00Z")))),
+    "not_invited": lambda house, _: house.take("wrong", request_for(house.invite().survey)),
+    "bad_ticket": lambda house, _: house.post(wire(made(house.invite()), ticket=_foreign())),
+    "too_late": lambda house, _: house.take("one", request_for(house.invite("one", from_="2020-01-01T00:00Z").survey)),
+    "already_issued": _issued,
+    "too_early": lambda house, _: house.post(made(house.invite(from_="2100-01-01T00:00Z"))),
     "not_found": lambda house, _: house.client.get("/api/surveys/exam"),
     "method_not_allowed": lambda house, _: house.client.get("/api/surveys/exam/reports"),
     "id_taken": _taken,

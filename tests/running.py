@@ -1,4 +1,4 @@
-"""The real server, `candor serve`, as a process of its own."""
+"""The real server, `candor serve` or `candor issuer serve`, as a process of its own."""
 
 import contextlib
 import http.client
@@ -25,14 +25,22 @@ class Server:
     output: int | IO[bytes] = subprocess.DEVNULL
     port: int = 0
     process: subprocess.Popen[bytes] | None = field(default=None)
+    serves: tuple[str, ...] = ("serve",)
+    environment: dict[str, str] = field(default_factory=dict)
 
-    def start(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port = probe.getsockname()[1]
-        command = ["--db", f"sqlite:///{self.path}", "serve", "--port", str(self.port), "--workers", str(self.workers)]
+    def command(self) -> list[str]:
+        """What is run, on this port."""
+        options = [*self.serves, "--port", str(self.port), "--workers", str(self.workers)]
+        code = "from survey_app.cli import main; main()"
+        return [sys.executable, "-c", code, "--db", f"sqlite:///{self.path}", *options]
+
+    def start(self, *, again: bool = False) -> None:
+        """Start it, `again` at the same address."""
+        if not again:
+            with socket.create_server(("127.0.0.1", 0)) as probe:
+                self.port = probe.getsockname()[1]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "from survey_app.cli import main; main()", *command],
-            env={**os.environ, "CANDOR_RATE_LIMIT": "off"},
+            self.command(), env={**os.environ, "CANDOR_RATE_LIMIT": "off", **self.environment},
             stdout=self.output, stderr=self.output, start_new_session=True,
         )  # fmt: skip
         self.wait()
@@ -50,6 +58,16 @@ class Server:
     def connect(self) -> http.client.HTTPConnection:
         """A connection to it."""
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+
+    def processes(self) -> list[int]:
+        """The server, its workers, and whatever they started."""
+        assert self.process is not None
+        found = []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                if int(stat.read_text().rpartition(")")[2].split()[2]) == self.process.pid:
+                    found.append(int(stat.parent.name))
+        return found
 
     def kill(self) -> None:
         """SIGKILL the server and all its workers."""

@@ -14,7 +14,7 @@ LAYERS = (
     ("client",),
     ("channel", "problems", "tally"),
     ("authoring", "store", "estimate", "explain", "charts"),
-    ("accounts", "drafts", "collect", "results", "plan"),
+    ("accounts", "drafts", "tickets", "collect", "publish", "results", "plan"),
     ("simulate", "assure"),
     ("server", "pages"),
     ("cli",),
@@ -26,7 +26,9 @@ KNOWN_BY = {  # what of others' packages only some rooms may know
     ),
     ("granian",): ("server",),
     ("click",): ("server", "cli"),
-    ("sqlite3", "sqlite_utils", "psycopg"): ("store",),
+    ("sqlite3",): ("store", "tickets"),
+    ("sqlite_utils", "psycopg"): ("store",),
+    ("cryptography", "gmpy2"): ("tickets",),
 }
 LARGEST_LOOSE = 6
 

@@ -3,18 +3,16 @@
 // `Survey.fromJson` is the border: it refuses everything malformed, and what it returns can be trusted to be
 // well-formed. Whether it is private enough is another question, for `verify`.
 
-import { checkKeys, decimal, dumps, integer, items, loads, nameAt, plainTexts } from "./canonical.js";
+import { checkKeys, decimal, dumps, integer, items, loads, matches, nameAt, plainTexts } from "./canonical.js";
 import { completion, language, sections, translations } from "./display.js";
 import { check } from "./errors.js";
 import { MOST_DRAWN, parse as parseMechanism } from "./mechanism.js";
 import { labelsOf, parseQuestions } from "./question.js";
-import { digest, utf8 } from "./sha256.js";
-import { parseTickets } from "./ticket.js";
+import { digest } from "./sha256.js";
 
 /** @import { Section, Translations } from "./display.js" */
 /** @import { Mechanism } from "./mechanism.js" */
 /** @import { Question } from "./question.js" */
-/** @import { Tickets } from "./ticket.js" */
 
 const FORMAT = "candor/2";
 const LARGEST_DEFINITION = 256_000;
@@ -26,6 +24,15 @@ const MOST_CHANCES = 10 ** 6;
 const PROSE = ["description", "consent", "contact", "thanks"];
 const MORE = ["ask", "study", "group", "language", "sections", "completion", "translations", "tickets"];
 const CLAIM = /^[0-9]+(\.[0-9]{1,12})?$/;
+const ORIGIN = /^https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[1-9][0-9]{0,4})?$/;
+const YEAR = /^(?!0000)[0-9]{4}-/;
+// base64url of an odd number of exactly 3072 bits: the highest bit is in the first digit, the lowest in the last
+const MODULUS = /^[g-z0-9_-][A-Za-z0-9_-]{510}[BDFHJLNPRTVXZbdfhjlnprtvxz13579_]$/;
+
+/**
+ * Who may answer: whoever has a ticket signed with this key. `from` is when reports begin, if later.
+ * @typedef {{ key: string, issuer?: string, from?: string }} Tickets
+ */
 
 /**
  * What is randomized once: one question, or the possible combinations of several.
@@ -33,7 +40,6 @@ const CLAIM = /^[0-9]+(\.[0-9]{1,12})?$/;
  * @property {Question[]} questions
  * @property {Mechanism} mechanism
  * @property {number} chance with `ask`, a device answers this field with a probability in proportion to it
- * @property {string} digest
  * @property {bigint[][]} cells of a joint field: for every symbol, the symbols of the questions; otherwise empty
  */
 
@@ -149,8 +155,7 @@ function parseFields(value, questions, ask) {
 		check(work <= MOST_WORK, "too_large");
 		const cells = members.length > 1 ? possibleCells(members) : [];
 		const mechanism = parseMechanism(form, BigInt(cells.length) || size);
-		const source = dumps({ mechanism: form, questions: members.map(({ raw }) => raw) });
-		return { questions: members, mechanism, chance, digest: digest(utf8(source)), cells };
+		return { questions: members, mechanism, chance, cells };
 	});
 	check(free.size === 0); // every question is in a field
 	check(fields.reduce((sum, { chance }) => sum + chance, 0) <= MOST_CHANCES);
@@ -176,3 +181,21 @@ function measure(form, questions) {
 	} else if (kind === "geometric") check(only.levels && !only.optional, "bad_mechanism");
 	return { size, effort: size };
 }
+
+/**
+ * The key that signs tickets, who signs if it is another server, and when answering begins. (In Python they are in
+ * ticket.py; the rest of which only surveys by invitation load here.)
+ * @param {any} value
+ */
+function parseTickets(value) {
+	checkKeys(value, ["key"], ["issuer", "from"]);
+	if ("issuer" in value) check(matches(value.issuer, ORIGIN));
+	if ("from" in value) check(matches(value.from, YEAR) && isMoment(value.from));
+	check(matches(value.key, MODULUS));
+}
+
+/**
+ * Whether the calendar has it, and it is spelled so; a browser may take 30 February for 2 March.
+ * @param {string} text
+ */
+const isMoment = (text) => new Date(text).toJSON() === text.replace("Z", ":00.000Z");

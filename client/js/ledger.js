@@ -1,186 +1,223 @@
-// What this device has answered, and what it has spent: one small text in the browser's storage that stays there.
+// The ledger: one small text in the browser's storage, which is written before anything is shown or sent.
 //
 // One device makes one report per definition. Id, bits and charge are stored before they are shown or sent, and every
 // later attempt repeats the same bytes, so that neither a failing server nor an impatient person can have the noise
-// redrawn. Across versions and waves of one slug the noise is keyed, not redrawn (Erlingsson, Pihur and Korolova 2014
-// call it permanent): the byte stream of a field is
+// redrawn; what a request for a ticket is made from is stored before that is sent, so that a lost reply costs nobody
+// their vote. What the text holds, and what is deleted from it once a report is acknowledged, `book` decides.
 //
-//     HMAC-SHA-256(device key, slug ‖ 0 ‖ field digest ‖ 0 ‖ indices before rounding ‖ 0 ‖ counter), counter = 0, 1, …
-//
-// with the indices as canonical JSON, `[3]`, and the counter as eight bytes, big-endian. The same question with the same
-// answer therefore gives the same bits, at no further cost; a changed answer is a new draw and a new charge. Which noise
-// was drawn before is known by its tag, the first bytes of a stream of its own. Slugs never share noise.
-//
-// No answer is written down, but whoever copies the text can work answers out: it is as private as the answers are. It
-// carries a checksum; a damaged one is reported, never replaced, since a lost key would mean spending twice.
+// It carries a checksum; a damaged one is reported, never replaced, since a lost ledger would mean spending twice. People
+// who share a browser can have a book each. Whatever writes takes a lock, so that two tabs never lose a charge. Browsers
+// pass a lock on faster than what was written under it, so writers also number their changes, in the storage and in the
+// name of a second lock that they hold for a moment; whoever comes next waits until it sees that many.
 
-import { encode } from "./answer.js";
+import { acknowledged, charge, find, stateOf, ticketOf, withoutTicket } from "./book.js";
 import { dumps } from "./canonical.js";
-import { CandorError } from "./errors.js";
-import { assemble, drawAsked, fromText, Report, toText } from "./report.js";
-import { draw, systemBytes } from "./sampling.js";
-import { concat, digest, hmac, utf8 } from "./sha256.js";
-import { checkLimit } from "./verify.js";
+import { CandorError, check } from "./errors.js";
+import { drawAsked, randomize, toText } from "./report.js";
+import { systemBytes } from "./sampling.js";
+import { digest as sha256, utf8 } from "./sha256.js";
 
 /** @import { Answers } from "./answer.js" */
-/** @import { Field, Survey } from "./definition.js" */
+/** @import { Book, Entry, Limits } from "./book.js" */
+/** @import { Survey } from "./definition.js" */
+/** @import { Ticket } from "./report.js" */
 /** @import { RandomBytes } from "./sampling.js" */
-/** @import { Limit } from "./verify.js" */
+/** @import { Blinding } from "./ticket.js" */
+/** @typedef {Pick<LockManager, "request" | "query">} Locks */
+/** @typedef {{ server: string, now?: () => number, randomBytes?: RandomBytes } & Limits} MakeOptions */
 
-/**
- * One report this device has made: id and bits in base64url, ε as decimal text.
- * @typedef {{ slug: string, id: string, bits: string, epsilon: string, stored: boolean }} Entry
- */
-/**
- * The ledger's content, reports by the digest of their survey; `drawn` holds the tags of all noise ever drawn.
- * @typedef {{ key: string, reports: Record<string, Entry>, drawn: string[] }} Book
- */
+const FORMAT = "candor-ledger/2";
+const OLD_FORMAT = "candor-ledger/1";
+const CHANGES = "candor-changes/2";
+const SETTLED = 2000; // ms after which every tab has seen a change
+const GLANCE = 5; // ms
 
-const FORMAT = "candor-ledger/1";
-const KEY_BYTES = 32;
-const TAG_BYTES = 12;
-
-/**
- * A byte source that is a function of the key and the context.
- * @param {Uint8Array} key
- * @param {string[]} context
- * @returns {RandomBytes}
- */
-export function keyedStream(key, ...context) {
-	const prefix = utf8(context.map((part) => `${part}\0`).join(""));
-	/** @type {number[]} */
-	const left = [];
-	let counter = 0n;
-	return (count) => {
-		while (left.length < count) {
-			const block = new DataView(new ArrayBuffer(8));
-			block.setBigUint64(0, counter);
-			left.push(...hmac(key, concat(prefix, new Uint8Array(block.buffer))));
-			counter++;
-		}
-		return Uint8Array.from(left.splice(0, count));
-	};
-}
-
-/** The ledger in the browser's storage; no other script runs between its reading and its writing. */
+/** A book in the browser's storage. Whatever a method returns, or resolves to, is in the storage. */
 export class Ledger {
-	/** @param {Record<string, any> | null} [storage] */
-	constructor(storage) {
+	/**
+	 * @param {Record<string, any> | null} [storage] the browser's, unless another is given, which may have locks too
+	 * @param {{ book?: number, locks?: Locks }} [options] people who share a browser have books 1, 2, …
+	 */
+	constructor(storage, { book = 1, locks = storage ? undefined : globalThis.navigator?.locks } = {}) {
 		const found = storage ?? localStorageIfAny();
 		/** Whether it outlives the page; where storage is blocked it lives in memory. */
 		this.persistent = Boolean(found);
 		/** @type {Record<string, any>} */
 		this.storage = found ?? {};
+		/** Pages over plain http have none. */
+		this.locks = found ? locks : undefined;
+		this.book = book;
+		this.name = book === 1 ? FORMAT : `${FORMAT} ${book}`;
 	}
 
 	/**
-	 * The content, after making the device's key if there was none.
-	 * @param {RandomBytes} [randomBytes]
+	 * The content; an empty book if there is none yet.
 	 * @returns {Book}
 	 */
-	read(randomBytes = systemBytes) {
-		const text = this.storage[FORMAT];
-		if (text === undefined) return this.write({ key: toText(draw(KEY_BYTES, randomBytes)), reports: {}, drawn: [] });
+	read() {
+		check(this.storage[OLD_FORMAT] === undefined, "ledger_old");
+		const text = this.storage[this.name];
+		if (text === undefined) return { format: FORMAT, entries: {} };
 		const book = parse(text);
-		if (!book) throw new CandorError("ledger_corrupt");
+		check(book, "ledger_corrupt");
 		return book;
 	}
 
-	/**
-	 * ε spent on one slug, or on all.
-	 * @param {string} [slug]
-	 */
-	spent(slug) {
-		const entries = Object.values(this.read().reports).filter((entry) => !slug || entry.slug === slug);
-		return entries.reduce((sum, entry) => sum + Number(entry.epsilon), 0);
+	/** The numbers of all books in this storage, this one included. */
+	books() {
+		const kept = Object.keys(this.storage).filter((key) => key.startsWith(`${FORMAT} `));
+		const numbers = kept.map((key) => Number(key.slice(FORMAT.length)));
+		return [...new Set([1, this.book, ...numbers])].sort((a, b) => a - b);
 	}
 
 	/**
-	 * The field this device answers, null if all; the same in every wave with the same fields.
+	 * When the first question is about to be shown: the field to ask is drawn, once and for all.
 	 * @param {Survey} survey
+	 * @param {string} server
+	 * @param {RandomBytes} [randomBytes]
 	 */
-	asked(survey) {
-		if (!survey.ask) return null;
-		const drawn = survey.fields.map((field) => `${field.digest} ${field.chance} `);
-		const fields = digest(utf8(drawn.join("")));
-		return drawAsked(survey, keyedStream(fromText(this.read().key), survey.slug, fields, "ask"));
+	begin(survey, server, randomBytes = systemBytes) {
+		return this.#change(survey, server, (entry) => {
+			if (!survey.ask || entry.asked !== undefined || entry.stored) return entry;
+			return { ...entry, asked: drawAsked(survey, randomBytes) };
+		});
 	}
 
 	/**
-	 * A report to a definition that has none yet, its charge, and the tags of the noise it draws for that.
+	 * Before a request for a ticket: what it is made from, the same as before if one is pending already.
+	 * @param {Survey} survey
+	 * @param {string} server
+	 * @param {string} code
+	 * @param {() => Blinding} draw
+	 */
+	take(survey, server, code, draw) {
+		return this.#change(survey, server, (entry) => {
+			if (stateOf(entry) !== "begun") return entry;
+			const { prefix, salt, r } = draw();
+			return { ...entry, code, prefix: toText(prefix), salt: toText(salt), r: toText(r) };
+		});
+	}
+
+	/**
+	 * Give up a request for a ticket that was refused for good.
+	 * @param {Survey} survey
+	 * @param {string} server
+	 * @param {Entry} pending
+	 */
+	drop(survey, server, pending) {
+		return this.#change(survey, server, (entry) => (entry.r === pending.r ? withoutTicket(entry) : entry));
+	}
+
+	/**
+	 * Keep a ticket, verified before; one that is there already, and a report made with it, stay as they are.
+	 * @param {Survey} survey
+	 * @param {string} server
+	 * @param {Ticket} ticket
+	 */
+	keep(survey, server, { prefix, signature }) {
+		return this.#change(survey, server, (entry) => {
+			if (!["begun", "taking"].includes(stateOf(entry))) return entry;
+			return { ...withoutTicket(entry), prefix: toText(prefix), signature: toText(signature) };
+		});
+	}
+
+	/**
+	 * The one report to this definition, and whether it was made just now.
 	 * @param {Survey} survey
 	 * @param {Answers} answers
-	 * @param {RandomBytes} randomBytes
+	 * @param {MakeOptions} options
 	 */
-	answer(survey, answers, randomBytes) {
-		const { key, drawn } = this.read();
-		/** @type {string[]} */
-		const tags = [];
-		let charge = 0;
-		/**
-		 * @param {Field} field
-		 * @param {bigint[]} codes
-		 */
-		const noise = (field, codes) => {
-			const context = [survey.slug, field.digest, `[${codes.join(",")}]`];
-			const tag = toText(keyedStream(fromText(key), ...context, "drawn")(TAG_BYTES));
-			if (!drawn.includes(tag)) {
-				tags.push(tag);
-				charge += field.mechanism.epsilon;
-			}
-			return keyedStream(fromText(key), ...context);
-		};
-		const asked = this.asked(survey);
-		const report = assemble(survey, encode(survey, answers, asked), asked, noise, randomBytes);
-		return { report, charge, tags };
+	async make(survey, answers, { server, now = Date.now, randomBytes = systemBytes, ...limits }) {
+		await this.begin(survey, server, randomBytes);
+		let made = false;
+		const entry = await this.#change(survey, server, (before, book) => {
+			if (before.bits || before.stored) return before;
+			const epsilon = charge(book, survey, server, limits);
+			const report = randomize(survey, answers, { asked: before.asked, ticket: ticketOf(before), randomBytes });
+			made = true;
+			const day = new Date(now()).toISOString().slice(0, 10);
+			return { ...before, id: toText(report.id), bits: toText(report.bits), epsilon, day };
+		});
+		return { entry, made };
 	}
 
 	/**
-	 * The one report to this definition, and whether it was made just now; it is in the storage on return.
+	 * A server has the report: delete all that names it.
 	 * @param {Survey} survey
-	 * @param {Answers} answers
-	 * @param {{ limit: Limit, randomBytes?: RandomBytes }} options
+	 * @param {string} server
 	 */
-	make(survey, answers, { limit, randomBytes = systemBytes }) {
-		const book = this.read(randomBytes);
-		const made = !book.reports[survey.digest];
-		if (made) {
-			const { report, charge, tags } = this.answer(survey, answers, randomBytes);
-			checkLimit(charge, limit, this.spent(survey.slug));
-			const { id, bits } = JSON.parse(report.toJson());
-			book.reports[survey.digest] = { slug: survey.slug, id, bits, epsilon: String(charge), stored: false };
-			book.drawn.push(...tags);
-			this.write(book);
-		}
-		const { id, bits, epsilon } = book.reports[survey.digest];
-		return { made, epsilon: Number(epsilon), report: new Report(survey.digest, fromText(id), fromText(bits)) };
+	acknowledge(survey, server) {
+		return this.#change(survey, server, (entry) => (stateOf(entry) === "made" ? acknowledged(entry) : entry));
+	}
+
+	/** Delete it, damaged as it may be, and one of the old format. */
+	async forget() {
+		await this.#locked(() => {
+			delete this.storage[this.name];
+			delete this.storage[OLD_FORMAT];
+		});
 	}
 
 	/**
-	 * Remember that a server acknowledged the report.
-	 * @param {string} digest
+	 * @param {Survey} survey
+	 * @param {string} server
+	 * @param {(entry: Entry, book: Book) => Entry} edit which returns the entry itself to leave it as it is
 	 */
-	markStored(digest) {
-		const book = this.read();
-		if (book.reports[digest]) book.reports[digest].stored = true;
-		this.write(book);
-	}
-
-	/** Delete it, damaged or not: key, reports, charges. */
-	forget() {
-		delete this.storage[FORMAT];
+	#change(survey, server, edit) {
+		return this.#locked(() => {
+			const book = this.read();
+			const before = find(book, survey, server);
+			const after = edit(before, book);
+			if (after !== before) this.#write({ ...book, entries: { ...book.entries, [survey.digest]: after } });
+			return after;
+		});
 	}
 
 	/** @param {Book} book */
-	write(book) {
+	#write(book) {
 		try {
-			this.storage[FORMAT] = spell(book);
+			this.storage[this.name] = spell(book);
 		} catch {
 			throw new CandorError("ledger_unavailable");
 		}
-		return book;
+	}
+
+	/**
+	 * @template T
+	 * @param {() => T} run
+	 * @returns {Promise<T>}
+	 */
+	async #locked(run) {
+		const { locks } = this;
+		if (!locks) return run();
+		return locks.request(FORMAT, async () => {
+			const { held = [] } = await locks.query();
+			const numbers = held.map(({ name = "" }) => (name.startsWith(CHANGES) ? Number(name.slice(CHANGES.length)) : 0));
+			const latest = Math.max(...numbers);
+			for (let waited = 0; this.#changes() < latest && waited < SETTLED; waited += GLANCE) await pass(GLANCE);
+			const before = this.storage[this.name];
+			const result = run();
+			if (this.storage[this.name] !== before) {
+				const count = Math.max(latest, this.#changes()) + 1;
+				this.storage[CHANGES] = count;
+				await new Promise((granted) => {
+					locks.request(`${CHANGES} ${count}`, async () => {
+						granted(null);
+						await pass(SETTLED);
+					});
+				});
+			}
+			return result;
+		});
+	}
+
+	#changes() {
+		return Number(this.storage[CHANGES] ?? 0);
 	}
 }
+
+/** @param {number} time in ms */
+const pass = (time) => new Promise((done) => setTimeout(done, time));
 
 function localStorageIfAny() {
 	try {
@@ -190,9 +227,12 @@ function localStorageIfAny() {
 	}
 }
 
-/** @param {Book} book */
-function spell(book) {
-	return JSON.stringify({ book, sha256: digest(utf8(dumps(book))) });
+/**
+ * Sorted by digest: the order in which surveys were answered is nobody's business.
+ * @param {Book} ledger
+ */
+function spell(ledger) {
+	return dumps({ ledger, sha256: sha256(utf8(dumps(ledger))) });
 }
 
 /**
@@ -201,8 +241,8 @@ function spell(book) {
  */
 function parse(text) {
 	try {
-		const { book } = JSON.parse(text);
-		return spell(book) === text ? book : null;
+		const { ledger } = JSON.parse(text);
+		return spell(ledger) === text && ledger.format === FORMAT ? ledger : null;
 	} catch {
 		return null;
 	}

@@ -28,7 +28,7 @@ import { check } from "./errors.js";
  * @property {bigint} steps N: a number's index runs from 0 to N
  * @property {bigint} noAnswer the last symbol of an optional question; without it, the number of symbols
  * @property {bigint} size the number of symbols
- * @property {object} raw as it was published, which the field's digest names
+ * @property {object} raw as it was published
  */
 
 const MOST_STEPS = 2n ** 31n - 1n;

@@ -1,4 +1,5 @@
-// A report: sixteen random bytes and the noisy bits. It is all that ever leaves the device.
+// A report: sixteen bytes that name it and the noisy bits. It is all that ever leaves the device, but for the ticket of
+// a survey by invitation; the name is random, or follows from the ticket, so that a ticket cannot be spent twice.
 //
 // Bits of all fields in order, most significant first, padded with zeros to a byte; with `ask`, each field is preceded
 // by one asked bit, and an unasked field is all zeros. Every report to a survey has the same size, whatever was answered.
@@ -6,31 +7,43 @@
 import { encode, symbolOf } from "./answer.js";
 import { check } from "./errors.js";
 import { below, draw, systemBytes } from "./sampling.js";
+import { concat, sha256, utf8 } from "./sha256.js";
 
-/** @import { Answers, Indices } from "./answer.js" */
-/** @import { Field, Survey } from "./definition.js" */
+/** @import { Answers } from "./answer.js" */
+/** @import { Survey } from "./definition.js" */
 /** @import { RandomBytes } from "./sampling.js" */
+/** @typedef {{ prefix: Uint8Array, signature: Uint8Array }} Ticket */
 
-const ID_BYTES = 16;
+export const ID_BYTES = 16;
 
-/** What is sent: the digest of the survey, a random id, the bits. */
+/** What is sent: the digest of the survey, an id, the bits, and the ticket where there is one. */
 export class Report {
 	/**
 	 * @param {string} survey
 	 * @param {Uint8Array} id
 	 * @param {Uint8Array} bits
+	 * @param {Ticket} [ticket]
 	 */
-	constructor(survey, id, bits) {
+	constructor(survey, id, bits, ticket) {
 		this.survey = survey;
 		this.id = id;
 		this.bits = bits;
+		this.ticket = ticket;
 	}
 
 	/** The wire form. */
 	toJson() {
-		return JSON.stringify({ survey: this.survey, id: toText(this.id), bits: toText(this.bits) });
+		const { survey, id, bits, ticket } = this;
+		const shown = ticket && { prefix: toText(ticket.prefix), signature: toText(ticket.signature) };
+		return JSON.stringify({ survey, id: toText(id), bits: toText(bits), ticket: shown });
 	}
 }
+
+/**
+ * The id of the report that this ticket goes with: the reports are themselves the list of tickets that are spent.
+ * @param {Uint8Array} prefix
+ */
+export const ticketId = (prefix) => sha256(concat(utf8("candor ticket\0"), prefix)).slice(0, ID_BYTES);
 
 /**
  * base64url without padding.
@@ -54,18 +67,27 @@ export function fromText(text) {
 
 /**
  * One report from fresh noise; `asked` is a field's index, for a draw that was made before. It neither verifies the
- * survey nor consults a ledger; `respond` does.
+ * survey or the ticket nor consults a ledger; `respond` does.
  * @param {Survey} survey
  * @param {Answers} answers
- * @param {{ asked?: number | null, randomBytes?: RandomBytes }} [options]
+ * @param {{ asked?: number | null, ticket?: Ticket | null, randomBytes?: RandomBytes }} [options]
  */
-export function randomize(survey, answers, { asked = null, randomBytes = systemBytes } = {}) {
+export function randomize(survey, answers, { asked = null, ticket = null, randomBytes = systemBytes } = {}) {
 	if (asked !== null && !(survey.ask && survey.fields[asked])) {
 		throw new RangeError(`there is no field ${asked} to ask`);
 	}
+	if (ticket && !survey.tickets) throw new RangeError("this survey takes no tickets");
+	check(ticket || !survey.tickets, "ticket_needed");
 	const indices = encode(survey, answers, asked);
 	const mine = survey.ask ? (asked ?? drawAsked(survey, randomBytes)) : null;
-	return assemble(survey, indices, mine, () => randomBytes, randomBytes);
+	const parts = survey.fields.map((field, position) => {
+		if (mine !== null && mine !== position) return null;
+		const codes = field.questions.map((question) => indices[question.id]);
+		return field.mechanism.randomize(symbolOf(field, codes, randomBytes), randomBytes);
+	});
+	const bits = pack(survey, parts);
+	if (!ticket) return new Report(survey.digest, draw(ID_BYTES, randomBytes), bits);
+	return new Report(survey.digest, ticketId(ticket.prefix), bits, ticket);
 }
 
 /**
@@ -83,34 +105,24 @@ export function drawAsked({ fields }, randomBytes) {
 }
 
 /**
- * A report of all fields, or of the asked one; a field draws from its own `noise`, the id from `randomBytes`.
+ * The bits of every field, null where it was not asked, as they are sent.
  * @param {Survey} survey
- * @param {Indices} indices
- * @param {number | null} asked
- * @param {(field: Field, codes: bigint[]) => RandomBytes} noise
- * @param {RandomBytes} randomBytes
+ * @param {(number[] | null)[]} parts
  */
-export function assemble(survey, indices, asked, noise, randomBytes) {
-	check(!survey.tickets, "ticket_needed");
-	const bits = survey.fields.flatMap((field, position) => {
-		const isMine = asked === null || asked === position;
-		let part = Array(field.mechanism.width).fill(0);
-		if (isMine) {
-			const codes = field.questions.map((question) => indices[question.id]);
-			const source = noise(field, codes);
-			part = field.mechanism.randomize(symbolOf(field, codes, source), source);
-		}
-		return survey.ask ? [Number(isMine), ...part] : part;
+export function pack(survey, parts) {
+	const bits = survey.fields.flatMap(({ mechanism }, position) => {
+		const part = parts[position] ?? Array(mechanism.width).fill(0);
+		return survey.ask ? [Number(parts[position] !== null), ...part] : part;
 	});
 	const packed = new Uint8Array(survey.length);
 	bits.forEach((bit, i) => {
 		packed[i >> 3] |= bit << (7 - (i & 7));
 	});
-	return new Report(survey.digest, draw(ID_BYTES, randomBytes), packed);
+	return packed;
 }
 
 /**
- * The bits of every field, null where it was not asked; impossible_bits if no device could have sent them.
+ * The inverse of `pack`; impossible_bits if no device could have sent them.
  * @param {Survey} survey
  * @param {Uint8Array} data
  */

@@ -77,7 +77,7 @@ export function pick(count, items, randomBytes) {
 }
 
 /** @param {Uint8Array} bytes */
-function bigEndian(bytes) {
+export function bigEndian(bytes) {
 	let number = 0n;
 	for (const byte of bytes) number = (number << 8n) | BigInt(byte);
 	return number;

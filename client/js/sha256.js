@@ -1,4 +1,4 @@
-// SHA-256 and HMAC (FIPS 180-4, RFC 2104), because pages over plain http have no crypto.subtle. Python has hashlib.
+// SHA-256 (FIPS 180-4), because pages over plain http have no crypto.subtle. Python has hashlib.
 //
 // The constants are what the standard says they are, and computed as it says: the first 32 bits of the fractional parts
 // of the square roots of the first 8 primes and of the cube roots of the first 64.
@@ -7,11 +7,11 @@ const BLOCK_BYTES = 64;
 const ROUNDS = 64;
 
 const PRIMES = firstPrimes(ROUNDS);
-const START = PRIMES.slice(0, 8).map((prime) => fractionOfRoot(prime, 2n));
-const ROUND_CONSTANTS = PRIMES.map((prime) => fractionOfRoot(prime, 3n));
+const START = PRIMES.slice(0, 8).map((prime) => Number(fractionOfRoot(prime, 2n, 32n)));
+const ROUND_CONSTANTS = PRIMES.map((prime) => Number(fractionOfRoot(prime, 3n, 32n)));
 
 /** @param {number} count */
-function firstPrimes(count) {
+export function firstPrimes(count) {
 	/** @type {number[]} */
 	const primes = [];
 	for (let n = 2; primes.length < count; n++) {
@@ -21,17 +21,18 @@ function firstPrimes(count) {
 }
 
 /**
- * The largest x with x^degree ≤ n · 2^(32 · degree) is the root in units of 2^-32; its low 32 bits are the fraction.
+ * The largest x with x^degree ≤ n · 2^(bits · degree) is the root in units of 2^-bits; its low bits are the fraction.
  * @param {number} n
  * @param {bigint} degree
+ * @param {bigint} bits
  */
-function fractionOfRoot(n, degree) {
-	const target = BigInt(n) << (32n * degree);
+export function fractionOfRoot(n, degree, bits) {
+	const target = BigInt(n) << (bits * degree);
 	let root = 0n;
-	for (let bit = 1n << 40n; bit > 0n; bit >>= 1n) {
+	for (let bit = 1n << (bits + 8n); bit > 0n; bit >>= 1n) {
 		if ((root + bit) ** degree <= target) root += bit;
 	}
-	return Number(root & 0xffffffffn);
+	return BigInt.asUintN(Number(bits), root);
 }
 
 /**
@@ -83,24 +84,6 @@ function compress(state, view, start) {
 	[a, b, c, d, e, f, g, h].forEach((word, i) => {
 		state[i] += word;
 	});
-}
-
-/**
- * @param {Uint8Array} key of at most one block, filled up with zeros
- * @param {Uint8Array} message
- */
-export function hmac(key, message) {
-	const block = new Uint8Array(BLOCK_BYTES);
-	block.set(key);
-	/**
-	 * @param {number} pad
-	 * @param {Uint8Array} inner
-	 */
-	const layer = (pad, inner) => {
-		const padded = block.map((byte) => byte ^ pad);
-		return sha256(concat(padded, inner));
-	};
-	return layer(0x5c, layer(0x36, message));
 }
 
 /** @param {ArrayLike<number>[]} parts */

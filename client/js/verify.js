@@ -33,12 +33,11 @@ export function spend(losses, ask) {
 }
 
 /**
- * Throws above_limit if ε, on top of what was spent already, is more than the person allows.
- * @param {number} epsilon
+ * Throws if ε, with what was spent already, is more than the person allows.
+ * @param {number | string} epsilon
  * @param {Limit} limit
- * @param {number} [spent]
+ * @param {string} [code]
  */
-export function checkLimit(epsilon, limit, spent = 0) {
-	const all = spent + epsilon;
-	check(limit === null || all <= Number(limit) + SLACK, "above_limit", `ε = ${all} > ${limit}`);
+export function checkLimit(epsilon, limit, code = "above_limit") {
+	check(limit === null || Number(epsilon) <= Number(limit) + SLACK, code, `ε = ${epsilon} > ${limit}`);
 }

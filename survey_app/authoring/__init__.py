@@ -22,6 +22,8 @@ from client.question import Question, parse_questions
 from client.verify import spend, verify
 from survey_app.authoring.design import Design
 from survey_app.authoring.fields import ASK, Wishes, design_of, groups_of
+from survey_app.authoring.groups import Group, checked_study, read_groups, slug_of
+from survey_app.authoring.invitations import Invitations, read_invitations
 from survey_app.authoring.questions import raw_question, wish_of
 from survey_app.authoring.source import AuthoringError, Node, read
 from survey_app.authoring.terms import KEYS as TERMS
@@ -36,13 +38,48 @@ PROSE = ("description", "consent")
 
 @dataclasses.dataclass(frozen=True)
 class Built:
-    """A survey ready to publish: its definition, what stays outside of it, advice for the author, and its design."""
+    """A survey ready to publish: its definition, what stays outside of it, advice for the author, and its design.
 
-    survey: Survey
+    With groups it is a study: a definition for each of them, which differ in slug and group alone.
+    """
+
+    surveys: tuple[Survey, ...]
     terms: Terms
     advice: tuple[str, ...]
     design: Design
     wishes: Wishes = dataclasses.field(repr=False, compare=False)
+    groups: tuple[Group, ...] = ()
+    invitations: Invitations | None = None
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether publishing makes keys first; until then the definitions are without their tickets."""
+        return self.invitations is not None and self.invitations.own
+
+    @property
+    def survey(self) -> Survey:
+        """The only definition, or that of the first group."""
+        return self.surveys[0]
+
+    @property
+    def slug(self) -> str:
+        """What the whole of it is called: a study, or a survey."""
+        return self.survey.study or self.survey.slug
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None:
+        """How many people each group has; None where that is not known."""
+        known = tuple(group.size for group in self.groups if group.size)
+        return known or None
+
+    @property
+    def members(self) -> tuple[tuple[Survey, Terms], ...]:
+        """Every definition with its terms: a size is its group's own."""
+        sizes = self.sizes or [None] * len(self.surveys)
+        return tuple(
+            (survey, dataclasses.replace(self.terms, size=size))
+            for survey, size in zip(self.surveys, sizes, strict=True)
+        )
 
     @cached_property
     def designs(self) -> dict[str, Design]:
@@ -82,8 +119,9 @@ def build_tree(tree: Node) -> Built:
 
 
 def _build(tree: Node) -> Built:
-    compiled = ("epsilon", "ask", "joint", "accept_weak_privacy")
+    compiled = ("epsilon", "ask", "joint", "accept_weak_privacy", "groups", "invitations")
     top = tree.mapping(("slug", "title", "questions"), (*PROSE, "contact", "language", *TERMS, *compiled))
+    groups = read_groups(top["groups"], checked_study(top["slug"])) if "groups" in top else ()
     nodes = top["questions"].items()
     raws = [raw_question(node) for node in nodes]
     questions = parse_questions(raws)
@@ -117,7 +155,18 @@ def _build(tree: Node) -> Built:
             definition[key] = top[key].text()
     if ask:
         definition["ask"] = 1
-    survey = Survey.from_json(_canonical(definition))
+    invitations = read_invitations(top)
+    surveys = tuple(
+        Survey.from_json(_canonical(definition | one)) for one in _named_as(definition["slug"], groups) or [{}]
+    )
+    if invitations and not invitations.own:
+        if groups:
+            raise top["invitations"].error(
+                "every group needs a key of its own, and a file names one: let this server invite, or publish each "
+                "group as a survey of its own"
+            )
+        surveys = tuple(map(invitations.complete, surveys))
+    survey = surveys[0]
     verify(survey)
     weak = top.get("accept_weak_privacy")
     if total > CONFIRMED_TOTAL and not (weak and weak.truth()):
@@ -125,7 +174,13 @@ def _build(tree: Node) -> Built:
             f"a total ε of {written.epsilon(total, fixed=True)} protects almost nothing; above {CONFIRMED_TOTAL}, "
             "write accept_weak_privacy: true if you mean it"
         )
-    return Built(survey, read_terms(top), _advice(survey, total, wishes, asking), design_of(asking, fields), wishes)
+    advice, design = _advice(survey, total, wishes, asking), design_of(asking, fields)
+    return Built(surveys, read_terms(top), advice, design, wishes, groups, invitations)
+
+
+def _named_as(study: str, groups: Iterable[Group]) -> list[dict[str, str]]:
+    """What the definition of each group has of its own."""
+    return [{"slug": slug_of(study, group.id), "study": study, "group": group.label} for group in groups]
 
 
 def _ask(node: Node | None) -> str:

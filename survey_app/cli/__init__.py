@@ -7,7 +7,7 @@ import click
 
 from client.__main__ import main as client_main
 from survey_app.authoring.source import AuthoringError
-from survey_app.cli import accounts, export, plan, results, serve, simulate, survey
+from survey_app.cli import accounts, export, invitations, issuer, plan, results, serve, simulate, survey
 from survey_app.store import DEFAULT_DB, StoreError, Unavailable
 
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
@@ -47,10 +47,13 @@ def ledger_command(arguments: tuple[str, ...]) -> None:
     sys.exit(client_main(["ledger", *arguments]))
 
 
+for command in (invitations.invite_command, invitations.invited_command):
+    survey.survey.add_command(command)
 for command in (
     serve.serve_command,
     serve.demo_command,
     survey.survey,
+    issuer.issuer,
     results.results_command,
     results.crosstab_command,
     results.regress_command,

@@ -10,6 +10,9 @@ from survey_app.authoring import Built, build_file
 from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError
 from survey_app.store import DEFAULT_DB, Published, Store, User, any_version, open_store
+from survey_app.tickets.ending import end_closed
+from survey_app.tickets.file import TicketFile
+from survey_app.tickets.file import open_tickets as tickets_beside
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, by its digest.")
@@ -19,17 +22,43 @@ def open_db(ctx: click.Context) -> Store:
     """The store that --db names, migrated, closed when the command ends."""
     store = open_store(ctx.obj or DEFAULT_DB)
     store.migrate()
-    ctx.call_on_close(store.close)
+    ctx.call_on_close(lambda: _leave(store))
     return store
+
+
+def _leave(store: Store) -> None:
+    """Whatever the command did may have closed a survey, or deleted it."""
+    file = tickets_beside(store)
+    end_closed(file, store)
+    file.close()
+    store.close()
+
+
+def open_tickets(ctx: click.Context, store: Store) -> TicketFile:
+    """The tickets file beside the store, closed when the command ends."""
+    file = tickets_beside(store)
+    ctx.call_on_close(file.close)
+    return file
 
 
 def find_survey(store: Store, slug: str, digest: str | None = None) -> Published:
     """The version that collects now, or the one with this digest; an unopened one only if there is nothing else."""
     published = any_version(store, slug, digest)
+    if published is None and (groups := store.study(slug)):
+        names = ", ".join(group.survey.slug for group in groups)
+        raise click.ClickException(f"{slug} is a study of several groups; name one of them: {names}")
     if published is None:
         what = f"version {digest} of {slug!r}" if digest else f"survey {slug!r}"
         raise click.ClickException(f"there is no {what}; candor survey list shows all")
     return published
+
+
+def find_study(store: Store, slug: str, digest: str | None = None) -> list[Published]:
+    """The groups of a study, in their order; none if the slug is a survey's, or nobody's."""
+    groups = store.study(slug)
+    if groups and digest:
+        raise click.ClickException(f"{slug} is a study; name one of its groups for an older version")
+    return groups
 
 
 def find_managed(store: Store, slug: str, *, unopened: bool = False) -> list[Published]:

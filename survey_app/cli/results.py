@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,18 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from client.words import digit_label
-from survey_app.cli.common import DIGEST, FILE, find_survey, open_db
+from survey_app.cli.common import DIGEST, FILE, find_study, find_survey, open_db
 from survey_app.estimate.groups import GroupsError
 from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
 from survey_app.estimate.regression import FitError
 from survey_app.estimate.tables import PairError
 from survey_app.results.crosstab import crosstab_document
-from survey_app.results.document import Part, Results, results
+from survey_app.results.document import Results, results
 from survey_app.results.export import watched
-from survey_app.results.groups import Study, groups_document
+from survey_app.results.groups import Study, groups_document, study_document
 from survey_app.results.regression import regression_on_groups, regression_on_questions
-from survey_app.results.table import crosstab_table, csv_text, results_table
-from survey_app.results.text import crosstab_text, groups_text, regression_text, results_text
+from survey_app.results.table import crosstab_table, csv_text, results_table, study_table
+from survey_app.results.text import crosstab_text, regression_text, results_text, study_text
 from survey_app.store import Published, Store
 from survey_app.tally import Bits, Tally
 
@@ -55,7 +55,7 @@ def forms(command: Any) -> Any:
 @click.option("--narrow", is_flag=True, help="Wilson's intervals: narrower, right on average, not guaranteed.")
 @click.option("--population", type=click.IntRange(1), help="Of how many people the respondents are a sample.")
 @click.option("--total", "totals", multiple=True, metavar="QUESTION=A|B", help="The share of several options together.")
-@click.option("--weights", type=FILE, help="JSON or YAML: the weight of every survey, as strata of one study.")
+@click.option("--weights", type=FILE, help="JSON or YAML: the weight of every survey, for their total.")
 @click.pass_context
 def results_command(
     ctx: click.Context,
@@ -68,11 +68,15 @@ def results_command(
     weights: Path | None,
     **wanted: Any,
 ) -> None:
-    """Estimates with intervals, in steps of twenty reports; several surveys are strata of one study."""
+    """Estimates with intervals, in steps of twenty reports: of a survey, of a study, or of surveys side by side."""
     form, store, options = _form(as_json, as_csv), open_db(ctx), Options(**wanted)
     if len(set(slugs)) < len(slugs):
         raise click.ClickException("a survey is named twice")
-    surveys = [find_survey(store, slug, digest) for slug in slugs]
+    members = find_study(store, slugs[0], digest) if len(slugs) == 1 else []
+    is_study = bool(members)
+    if is_study and options.population is not None:
+        raise click.ClickException("--population is for one survey; the groups of a study have sizes of their own")
+    surveys = members or [find_survey(store, slug, digest) for slug in slugs]
     tallies = [store.snapshot(published) for published in surveys]
     _check_population(options, max(tally.reports for tally in tallies))
     if len(surveys) == 1:
@@ -82,20 +86,23 @@ def results_command(
     else:
         if totals:
             raise click.ClickException("--total is for one survey")
+        groups = list(zip((published.survey for published in surveys), tallies, strict=True))
         try:
-            document = groups_document(
-                list(zip((published.survey for published in surveys), tallies, strict=True)), options, _mapping(weights)
-            )
+            if is_study and not weights:
+                document = study_document(groups, [published.terms.size for published in surveys], options)
+            else:
+                document = groups_document(groups, options, _mapping(weights))
         except GroupsError as error:
             raise click.ClickException(str(error)) from None
-    if form == "csv":
-        click.echo(csv_text(results_table(_named_parts(slugs[0], document))), nl=False)
-    elif form == "json":
+    if form == "json":
         click.echo(_json(document))
-    elif isinstance(document, Results):
-        click.echo(results_text(surveys[0].survey, document))
+    elif isinstance(document, Study):
+        text = csv_text(study_table(document)) if form == "csv" else f"{study_text(surveys[0].survey, document)}\n"
+        click.echo(text, nl=False)
+    elif form == "csv":
+        click.echo(csv_text(results_table([(slugs[0], document.parts)])), nl=False)
     else:
-        click.echo(groups_text(surveys[0].survey, _named_parts(slugs[0], document), options.confidence))
+        click.echo(results_text(surveys[0].survey, document))
 
 
 def _form(as_json: bool, as_csv: bool) -> str:
@@ -103,19 +110,6 @@ def _form(as_json: bool, as_csv: bool) -> str:
     if as_json and as_csv:
         raise click.UsageError("give --json or --csv, not both")
     return "json" if as_json else "csv" if as_csv else "text"
-
-
-def _named_parts(slug: str, document: Results | Study) -> Iterator[tuple[str, Sequence[Part]]]:
-    """What a table calls each survey or comparison, and its parts."""
-    if isinstance(document, Results):
-        yield slug, document.parts
-        return
-    for stratum in document.strata:
-        yield stratum.slug, stratum.parts
-    if document.combined:
-        yield "all strata", document.combined
-    for difference in document.differences:
-        yield f"{difference.of} - {difference.to}", difference.questions
 
 
 def _json(document: msgspec.Struct) -> str:
@@ -220,7 +214,7 @@ def crosstab_command(
 @click.option(
     "--on", "predictors", multiple=True, metavar="QUESTION", help="A question of the same survey; may be repeated."
 )
-@click.option("--covariates", type=FILE, help="JSON or YAML: numbers known of each survey, a stratum of one study.")
+@click.option("--covariates", type=FILE, help="JSON or YAML: numbers known of each survey, one for each group.")
 @JSON
 @CONFIDENCE
 @click.pass_context
@@ -233,7 +227,7 @@ def regress_command(
     as_json: bool,
     confidence: float,
 ) -> None:
-    """Logistic regression of a randomized answer, through the coins: on strata, or on other randomized answers."""
+    """Logistic regression of a randomized answer, through the coins: on groups, or on other randomized answers."""
     store, options = open_db(ctx), Options(confidence)
     surveys = [find_survey(store, slug) for slug in slugs]
     question, _, answer = outcome.partition("=")

@@ -1,6 +1,7 @@
 """Running the server: serve, demo."""
 
 import sys
+from collections.abc import Callable
 
 import click
 
@@ -9,15 +10,29 @@ from survey_app.simulate import demo
 from survey_app.store import DEFAULT_DB, STEP, open_store
 
 DEMO_DB = "sqlite:///.candor-demo/candor.db"
+LISTENING = (
+    click.option("--host", default="127.0.0.1", show_default=True),
+    click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535)),
+    click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64)),
+    click.option(
+        "--trusted-proxies",
+        default=0,
+        show_default=True,
+        type=click.IntRange(0),
+        help="How many may set X-Forwarded-*.",
+    ),
+)
+
+
+def listening(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of whatever runs a server."""
+    for option in reversed(LISTENING):
+        command = option(command)
+    return command
 
 
 @click.command("serve")
-@click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64))
-@click.option(
-    "--trusted-proxies", default=0, show_default=True, type=click.IntRange(0), help="How many may set X-Forwarded-*."
-)
+@listening
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Run the server."""

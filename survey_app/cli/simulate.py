@@ -1,18 +1,21 @@
-"""Made-up respondents for a survey that runs."""
+"""Made-up respondents for a survey that runs, or for all groups of a study."""
 
 import secrets
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from survey_app.cli.common import FILE, find_survey, open_db
-from survey_app.plan.people import TruthError, draw_people
+from survey_app.cli.common import FILE, find_managed, open_db
+from survey_app.plan.groups import split
+from survey_app.plan.people import Indices, TruthError, draw_people
 from survey_app.simulate import devices
-from survey_app.store import Outcome, Submission
+from survey_app.store import Outcome, Published, Submission
 
 
 @click.command("simulate")
@@ -22,25 +25,45 @@ from survey_app.store import Outcome, Submission
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
 def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Path | None, yes: bool) -> None:
-    """Add reports of made-up people to a survey, for a try; they cannot be told from real ones, or taken out again."""
+    """Add reports of made-up people to a survey, for a try; they cannot be told from real ones, or taken out again.
+
+    Those of a study fall into its groups by their sizes, or equally where these are not known.
+    """
     store = open_db(ctx)
-    published = find_survey(store, slug)
+    surveys = find_managed(store, slug)
+    if surveys[0].invited:
+        raise click.ClickException(
+            f"{slug} is by invitation: made-up reports would need made-up tickets, and nobody could tell them from "
+            "those of people. Try a copy of its file without invitations"
+        )
     if not yes:
         click.confirm(f"Add {respondents} made-up reports to {slug}, for good?", abort=True)
     try:
         population = YAML(typ="safe", pure=True).load(truth.read_text()) if truth else {}
-        rng = np.random.default_rng()
-        indices = draw_people(published.survey, population or {}, respondents, rng)
+        made = list(_made(surveys, respondents, population or {}, np.random.default_rng()))
     except (TruthError, YAMLError, UnicodeDecodeError, AttributeError, TypeError) as error:
         raise click.ClickException(f"{truth}: {error}") from None
     stored = 0
     with click.progressbar(length=respondents, label="Simulating", file=sys.stderr) as bar:
-        for rows in devices.reports(published.survey, indices, rng):
-            made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]
-            stored += store.write(lambda: made).count(Outcome.STORED)  # noqa: B023 — called at once
-            bar.update(len(made))
+        for part in made:
+            for reports in part:
+                stored += store.write(lambda: reports).count(Outcome.STORED)  # noqa: B023 — called at once
+                bar.update(len(reports))
     click.echo(f"{stored} reports were added to {slug}")
     if stored < respondents:
-        raise click.ClickException(
-            f"{respondents - stored} were refused: is {slug} open, with room, and without invitations?"
-        )
+        raise click.ClickException(f"{respondents - stored} were refused: is {slug} open, and with room?")
+
+
+def _made(
+    surveys: list[Published], respondents: int, population: dict[str, Any], rng: np.random.Generator
+) -> Iterator[Iterator[list[Submission]]]:
+    """For each group its reports; what all people say is drawn before the first is stored, so a bad truth adds none."""
+    sizes = [published.terms.size for published in surveys if published.terms.size]
+    known = sizes if len(sizes) == len(surveys) else None
+    for published, count in zip(surveys, split(respondents, known, len(surveys)), strict=True):
+        yield _reports(published, draw_people(published.survey, population, count, rng), rng)
+
+
+def _reports(published: Published, said: dict[str, Indices], rng: np.random.Generator) -> Iterator[list[Submission]]:
+    for rows in devices.reports(published.survey, said, rng):
+        yield [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -13,9 +14,19 @@ from click.core import ParameterSource
 
 from client.verify import verify
 from survey_app.authoring.moments import moment_of, spelled
-from survey_app.cli.common import DIGEST, FILE, build_survey, find_managed, find_survey, find_user, open_db
+from survey_app.cli.common import (
+    DIGEST,
+    FILE,
+    build_survey,
+    find_managed,
+    find_survey,
+    find_user,
+    open_db,
+    open_tickets,
+)
 from survey_app.explain import written
-from survey_app.store import Member, Published, State, Store, now
+from survey_app.publish import publish
+from survey_app.store import Published, State, Store, listed, now
 
 DEFAULT = ParameterSource.DEFAULT
 
@@ -28,8 +39,13 @@ def survey() -> None:
 @survey.command("build")
 @click.argument("file", type=FILE)
 def build_command(file: Path) -> None:
-    """Write the definition of FILE to standard output; nothing is stored."""
-    click.echo(build_survey(file).survey.source, nl=False)
+    """Write the definition of FILE to standard output, of groups one a line; nothing is stored."""
+    built = build_survey(file)
+    if built.needs_key:
+        raise click.ClickException(
+            f"{file}: its key is made when it is published (candor survey add), so there is no definition before"
+        )
+    click.echo(b"\n".join(survey.source for survey in built.surveys), nl=len(built.surveys) > 1)
 
 
 @survey.command("add")
@@ -46,30 +62,43 @@ def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool) 
             raise click.ClickException("there is no account yet; make one with candor user add NAME")
     else:
         user = find_user(store, owner)
-    added = store.add_surveys(
-        [Member(built.survey, built.terms)],
+    added = publish(
+        store,
+        open_tickets(ctx, store),
+        built,
         owner=user.key,
         state=State.READY if later else State.OPEN,
         source=None if file.suffix == ".json" else file.read_bytes(),
     )
-    for published in added:
-        _describe(published)
+    _describe(added)
 
 
-def _describe(published: Published) -> None:
+def _describe(groups: Sequence[Published]) -> None:
+    """A survey, or what all groups of a study share and then each of them."""
+    published = groups[0]
     survey = published.survey
-    click.echo(f"{survey.slug}  {published.at(now())}  {survey.title}")
-    click.echo(f"digest   {survey.digest}")
+    several = f", {len(groups)} groups" if survey.study else ""
+    click.echo(f"{published.name}  {published.at(now())}  {survey.title}{several}")
+    if not several:
+        click.echo(f"digest   {survey.digest}")
     click.echo(f"ε        {written.epsilon(verify(survey), fixed=True)}")
-    click.echo(f"link     /s/{survey.slug}#sha256={survey.digest}")
+    if not several:
+        click.echo(f"link     {_link(published)}")
     terms = published.terms
     click.echo(f"results  {'public' if terms.public else 'private'}{', by invitation' if published.invited else ''}")
     click.echo(f"opens    {_told(terms.opens, 'when it is opened')}")
     click.echo(f"closes   {_told(terms.closes, 'never')}")
     click.echo(f"reports  {'no limit' if terms.max_reports is None else f'at most {terms.max_reports}'}")
     click.echo(f"deletes  {_told(terms.deletes, 'never')}")
-    if survey.study:
-        click.echo(f"group    {survey.group} of {survey.study}{f', {terms.size} people' if terms.size else ''}")
+    for group in groups if several else ():
+        people = f", {written.count(group.terms.size)} people" if group.terms.size else ""
+        click.echo(f"\n{group.survey.group}{people}")
+        click.echo(f"digest   {group.survey.digest}")
+        click.echo(f"link     {_link(group)}")
+
+
+def _link(published: Published) -> str:
+    return f"/s/{published.survey.slug}#sha256={published.survey.digest}"
 
 
 def _told(moment: datetime | None, otherwise: str) -> str:
@@ -79,11 +108,12 @@ def _told(moment: datetime | None, otherwise: str) -> str:
 @survey.command("list")
 @click.pass_context
 def list_command(ctx: click.Context) -> None:
-    """All surveys, their states, and their reports in steps of twenty."""
+    """All surveys and studies, their states, and their reports in steps of twenty."""
     store = open_db(ctx)
-    for published in store.surveys():
-        reports = store.snapshot(published).reports
-        click.echo(f"{published.survey.slug:24} {published.at(now()):8} {reports:>9}  {published.survey.title}")
+    for groups in listed(store):
+        published, reports = groups[0], sum(store.snapshot(group).reports for group in groups)
+        several = f" ({len(groups)} groups)" if published.survey.study else ""
+        click.echo(f"{published.name:24} {published.at(now()):8} {reports:>9}  {published.survey.title}{several}")
 
 
 @survey.command("show")
@@ -91,8 +121,7 @@ def list_command(ctx: click.Context) -> None:
 @click.pass_context
 def show_command(ctx: click.Context, slug: str) -> None:
     """One survey, or all groups of a study."""
-    for published in find_managed(open_db(ctx), slug):
-        _describe(published)
+    _describe(find_managed(open_db(ctx), slug))
 
 
 class _Moment(click.ParamType[datetime | None]):
@@ -120,21 +149,52 @@ class _Count(click.ParamType[int | None]):
 @click.option("--results", type=click.Choice(["public", "private"]), help="Who sees the results.")
 @click.option("--max-reports", type=_Count(), metavar="N|none", help="It closes for good with so many reports.")
 @click.option("--deletes", type=_Moment(), metavar="T|never", help="When the server deletes it by itself.")
+@click.option("--size", "sizes", multiple=True, metavar="GROUP=N", help="How many people a group of a study has.")
 @click.pass_context
-def set_command(ctx: click.Context, /, slug: str, results: str | None, **said: Any) -> None:
-    """Change the terms of a survey, also while it runs; a past date, or a number that is reached, closes it at once."""
+def set_command(ctx: click.Context, /, slug: str, results: str | None, sizes: tuple[str, ...], **said: Any) -> None:
+    """Change the terms of a survey, or of all groups of a study, also while it runs.
+
+    A past date, or a number that is reached, closes it at once.
+    """
     given = {name: value for name, value in said.items() if ctx.get_parameter_source(name) is not DEFAULT}
     if results:
         given["public"] = results == "public"
-    if not given:
-        raise click.ClickException("say what to change: --closes, --results, --max-reports or --deletes")
+    if not given and not sizes:
+        raise click.ClickException("say what to change: --closes, --results, --max-reports, --deletes or --size")
     store = open_db(ctx)
-    published = find_managed(store, slug)[0]
-    changed = store.set_terms(published, replace(published.terms, **given))
-    _describe(changed)
-    if changed.state is State.CLOSED:
-        click.echo(f"{slug} is closed{': it has as many reports' if changed.full else ': the date has passed'}")
+    groups = find_managed(store, slug)
+    for group, size in _sized(groups, sizes):
+        store.set_terms(group, replace(group.terms, size=size))
+    if given:
+        published = find_managed(store, slug)[0]
+        store.set_terms(published, replace(published.terms, **given))
+    groups = find_managed(store, slug)
+    _describe(groups)
+    if groups[0].state is State.CLOSED:
+        click.echo(f"{slug} is closed{': it has as many reports' if groups[0].full else ': the date has passed'}")
         _warn_if_untidy(store)
+
+
+def _sized(groups: Sequence[Published], said: Sequence[str]) -> list[tuple[Published, int]]:
+    """GROUP=N, checked: the groups by the ends of their links; afterwards all of them have a size."""
+    by_name = {
+        group.survey.slug.removeprefix(f"{group.survey.study}-"): group for group in groups if group.survey.study
+    }
+    found: dict[str, int] = {}
+    for text in said:
+        name, _, size = text.partition("=")
+        if name not in by_name:
+            known = f"its groups are {', '.join(by_name)}" if by_name else "it is no study, so it has none"
+            raise click.ClickException(f"--size {text}: there is no group {name!r}; {known}")
+        if not (size.isascii() and size.isdigit() and 0 < int(size[:16]) < 10**15):
+            raise click.ClickException(
+                f"--size {text}: write GROUP=N with a whole number of people, such as {name}=1200"
+            )
+        found[name] = int(size)
+    unknown = [name for name, group in by_name.items() if found and name not in found and not group.terms.size]
+    if unknown:
+        raise click.ClickException(f"sizes are for all groups or for none: give one for {', '.join(unknown)} too")
+    return [(by_name[name], size) for name, size in found.items()]
 
 
 @survey.command("open")

@@ -1,13 +1,15 @@
 """The checks a report passes on its way in, once, for whatever carries HTTP; nothing but noisy bits gets through.
 
-They run in one order: size, JSON, digest, bits, id, state of the survey. `server.front` carries reports in
-production, past Flask, because most of a request through its routing would go into things a report has no use for
-(`benchmarks/collect.py` measures it); `pages.api` carries them under any other WSGI server. Both call `Intake.take` and
-send what `reply` makes of the outcome.
+They run in one order: size, JSON, digest, bits; where the survey is by invitation, whether the id is the ticket's and
+the ticket signed; id, state of the survey. A ticket is dropped here: its id is all that is kept of it. `server.front`
+carries reports in production, past Flask, because most of a request through its routing would go into things a report
+has no use for (`benchmarks/collect.py` measures it); `pages.api` carries them under any other WSGI server. Both call
+`Intake.take` and send what `reply` makes of the outcome.
 """
 
 import logging
 import re
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import NamedTuple
 
@@ -17,10 +19,12 @@ from client.canonical import NAME
 from client.definition import LARGEST_REPORT, Survey
 from client.errors import ReportError
 from client.report import ID_BYTES, from_text, unpack
+from client.ticket import MODULUS_BYTES, PREFIX_BYTES, Ticket, message, ticket_id
 from survey_app.collect.rate_limit import Limiter
 from survey_app.collect.writer import Writer
 from survey_app.problems import CONTENT_TYPE, Problem
 from survey_app.store import Outcome, Store, Submission, Unavailable
+from survey_app.tickets.keys import is_signed
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +32,7 @@ REPORTS = re.compile(rf"/api/surveys/({NAME.pattern})/reports")
 LENGTH = re.compile(r"[0-9]{1,20}")
 WAIT_SECONDS = 30
 DECODERS, REMEMBERED = 100, 4096
+QUOTES, QUOTES_WITH_TICKET = 12, 22  # around three keys and three texts, or six and five
 
 RESPONDENT_HEADERS = [
     ("Access-Control-Allow-Origin", "*"),
@@ -43,10 +48,16 @@ PREFLIGHT_HEADERS = [
 ]
 
 
+class _Ticket(msgspec.Struct, forbid_unknown_fields=True):
+    prefix: str
+    signature: str
+
+
 class _Wire(msgspec.Struct, forbid_unknown_fields=True):
     survey: str
     id: str
     bits: str
+    ticket: _Ticket | msgspec.UnsetType = msgspec.UNSET
 
 
 _wire = msgspec.json.Decoder(_Wire).decode
@@ -66,14 +77,16 @@ class Decoder:
         """A submission, or a Problem."""
         try:
             wire = _wire(body)
-            if body.count(b'"') != 12:  # three keys and three values; msgspec keeps the last of two equal keys
+            # keys and texts; msgspec keeps the last of two equal keys
+            if body.count(b'"') != (QUOTES if wire.ticket is msgspec.UNSET else QUOTES_WITH_TICKET):
                 raise ReportError("malformed_report", "A key occurs twice, or a text is escaped.")
-            identity = from_text(wire.id)
-            if len(identity) != ID_BYTES:
-                raise ReportError("malformed_report", f"An id has {ID_BYTES} bytes.")
+            identity = _sized(wire.id, ID_BYTES, "An id")
+            ticket = None if wire.ticket is msgspec.UNSET else _ticket(wire.ticket)
             bits = self._valid.get(wire.bits)
             if bits is None or wire.survey != self.survey.digest:
                 bits = self._validate(wire)
+            if ticket or self.survey.tickets:
+                self._check(identity, ticket)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Problem("malformed_report", str(error)) from None
         except ReportError as error:
@@ -89,6 +102,29 @@ class Decoder:
             self._valid.clear()
         self._valid[wire.bits] = bits
         return bits
+
+    def _check(self, identity: bytes, ticket: Ticket | None) -> None:
+        """Whether the id is the ticket's, and the ticket was signed for this definition; else a Problem."""
+        if self.survey.tickets is None:
+            raise Problem("malformed_report", "This survey takes no tickets.")
+        if ticket is None:
+            raise Problem("bad_ticket")
+        if identity != ticket_id(ticket.prefix):
+            raise Problem("bad_ticket", "The id of a report is that of its ticket.")
+        if not is_signed(self.survey.tickets.key, message(ticket.prefix, self.survey.digest), ticket.signature):
+            raise Problem("bad_ticket", "The ticket was not signed for this definition.")
+
+
+def _ticket(wire: _Ticket) -> Ticket:
+    prefix = _sized(wire.prefix, PREFIX_BYTES, "The prefix of a ticket")
+    return Ticket(prefix, _sized(wire.signature, MODULUS_BYTES, "The signature of a ticket"))
+
+
+def _sized(text: str, length: int, what: str) -> bytes:
+    data = from_text(text)
+    if len(data) != length:
+        raise ReportError("malformed_report", f"{what} has {length} bytes.")
+    return data
 
 
 def check_length(declared: str | None, most: int) -> None:
@@ -127,9 +163,9 @@ def reply(outcome: Outcome | BaseException) -> Reply:
 class Intake:
     """Takes single reports: an address first, before its body is read, then the body."""
 
-    def __init__(self, store: Store, limit: str) -> None:
+    def __init__(self, store: Store, limit: str, tidied: Callable[[], None] = lambda: None) -> None:
         self._store = store
-        self._writer, self._limiter = Writer(store), Limiter(limit)
+        self._writer, self._limiter = Writer(store, tidied), Limiter(limit)
         self._decoders: dict[str, Decoder] = {}
 
     def begin(self) -> None:

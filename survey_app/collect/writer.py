@@ -5,7 +5,7 @@ next fsync.
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 
@@ -16,10 +16,13 @@ TIDY_SECONDS, TIDY_AT_LEAST = 1.0, 60.0  # when it is quiet, and when it never i
 
 
 class Writer:
-    """One thread that stores whatever is waiting, and tells each waiting request what became of its report."""
+    """One thread that stores whatever is waiting, and tells each waiting request what became of its report.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    `tidied` is called whenever it has tidied up, for whatever else has to be.
+    """
+
+    def __init__(self, store: Store, tidied: Callable[[], None] = lambda: None) -> None:
+        self._store, self._tidied = store, tidied
         self._queue: queue.SimpleQueue[tuple[Submission, Future[Outcome]]] = queue.SimpleQueue()
         self._start = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -40,17 +43,18 @@ class Writer:
                 self._thread.start()
 
     def _run(self) -> None:
-        tidied = time.monotonic()
+        tidied, ended = time.monotonic(), False
         while True:
             try:
                 waiting = [self._queue.get(timeout=TIDY_SECONDS)]
             except queue.Empty:
                 waiting = []
                 with suppress(Unavailable):  # it comes back in a second
-                    self._store.expire()
-            if self._store.untidy and (not waiting or time.monotonic() - tidied > TIDY_AT_LEAST):
+                    ended = self._store.expire()
+            if ended or (self._store.untidy and (not waiting or time.monotonic() - tidied > TIDY_AT_LEAST)):
                 self._store.tidy()
-                tidied = time.monotonic()
+                self._tidied()
+                tidied, ended = time.monotonic(), False
             if not waiting:
                 continue
 

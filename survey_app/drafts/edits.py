@@ -15,7 +15,7 @@ from survey_app.drafts.write import entry, inline, item
 BOM = "\ufeff"
 TOP_ORDER = (
     "slug", "title", "description", "consent", "contact", "language", "results", "opens", "closes", "max_reports",
-    "deletes", "epsilon", "accept_weak_privacy", "ask", "questions", "joint",
+    "deletes", "invitations", "epsilon", "accept_weak_privacy", "ask", "groups", "questions", "joint",
 )  # fmt: skip
 QUESTION_ORDER = (
     "id", "type", "text", "options", "points", "scores", "min", "max", "step", "unit", "bins", "mechanism", "optional",
@@ -44,7 +44,7 @@ def set_survey(source: bytes, changes: Mapping[str, Plain | None]) -> bytes:
     """Other values for keys of the survey; None takes a key away."""
     content = content_of(source)
     expected = _changed(content.said, changes)
-    return _done(source, _set(content.text, _root, changes, TOP_ORDER), expected)
+    return finish(source, put(content.text, _root, changes, TOP_ORDER), expected)
 
 
 def set_question(
@@ -60,7 +60,7 @@ def set_question(
     if renames:
         node = _question(position)(splice.compose(text))
         text = splice.apply(text, [splice.rename_key(text, node, *pair) for pair in renames.items()])
-    done = _done(source, _set(text, _question(position), changes, QUESTION_ORDER), expected)
+    done = finish(source, put(text, _question(position), changes, QUESTION_ORDER), expected)
     old, new = question.get("id"), changes.get("id")
     if isinstance(old, str) and isinstance(new, str) and sum(_id(other) == old for other in content.questions) == 1:
         done = _refer(done, old, new)
@@ -73,7 +73,7 @@ def add_question(source: bytes, question: dict[str, Plain]) -> bytes:
     expected = {**content.said, "questions": [*content.questions, question]}
     root = splice.compose(content.text)
     if not content.questions:
-        return _done(source, _first_question(content.text, root, question), expected)
+        return finish(source, _first_question(content.text, root, question), expected)
     newline = splice.newline_of(content.text)
     text = splice.insert_item(
         content.text,
@@ -82,7 +82,7 @@ def add_question(source: bytes, question: dict[str, Plain]) -> bytes:
         lambda column: item(question, column, newline),
         lambda: inline(question),
     )
-    return _done(source, text, expected)
+    return finish(source, text, expected)
 
 
 def copy_question(source: bytes, position: int) -> bytes:
@@ -96,9 +96,9 @@ def copy_question(source: bytes, position: int) -> bytes:
         while own.lstrip().startswith("#"):  # comments above stay with the first
             own = own[splice.next_line(own, 0) :]
     text = splice.insert_item(content.text, sequence, position, lambda _: own, lambda: own)
-    text = _set(text, _question(position + 1), {"id": question["id"]}, QUESTION_ORDER)
+    text = put(text, _question(position + 1), {"id": question["id"]}, QUESTION_ORDER)
     questions = [*content.questions[: position + 1], question, *content.questions[position + 1 :]]
-    return _done(source, text, {**content.said, "questions": questions})
+    return finish(source, text, {**content.said, "questions": questions})
 
 
 def move_question(source: bytes, position: int, to: int) -> bytes:
@@ -110,7 +110,7 @@ def move_question(source: bytes, position: int, to: int) -> bytes:
     order = [one for one in range(count) if one != position]
     order.insert(to, position)
     text = splice.reorder(content.text, _list(splice.compose(content.text)), order)
-    return _done(source, text, {**content.said, "questions": [content.questions[one] for one in order]})
+    return finish(source, text, {**content.said, "questions": [content.questions[one] for one in order]})
 
 
 def delete_question(source: bytes, position: int) -> bytes:
@@ -122,7 +122,7 @@ def delete_question(source: bytes, position: int) -> bytes:
     if not left:
         return set_survey(source, {"questions": []})
     text = splice.delete_item(content.text, _list(splice.compose(content.text)), position)
-    return _done(source, text, {**content.said, "questions": left})
+    return finish(source, text, {**content.said, "questions": left})
 
 
 def free_id(content: Content, like: str) -> str:
@@ -144,7 +144,8 @@ def _changed(said: Mapping[str, Plain], changes: Mapping[str, Plain | None]) -> 
     return {key: value for key, value in merged.items() if value is not None}
 
 
-def _set(text: str, find: Callable[[Any], Any], changes: Mapping[str, Plain | None], order: Sequence[str]) -> str:
+def put(text: str, find: Callable[[Any], Any], changes: Mapping[str, Plain | None], order: Sequence[str]) -> str:
+    """Other values for keys of the mapping that is found in a text; None takes a key away."""
     mapping = find(splice.compose(text))
     there = splice.pairs(mapping)
     given = {key: value for key, value in changes.items() if value is not None}
@@ -170,11 +171,11 @@ def _question(position: int) -> Callable[[Any], Any]:
 
 def _first_question(text: str, root: Any, question: dict[str, Plain]) -> str:
     if root.flow_style:
-        return _set(text, _root, {"questions": [question]}, TOP_ORDER)
+        return put(text, _root, {"questions": [question]}, TOP_ORDER)
     newline = splice.newline_of(text)
     written = newline + item(question, 2, newline)
     if "questions" not in splice.pairs(root):
-        text = _set(text, _root, {"questions": []}, TOP_ORDER)
+        text = put(text, _root, {"questions": []}, TOP_ORDER)
         root = splice.compose(text)
     name, old = splice.pairs(root)["questions"]
     colon = text.index(":", name.end_mark.index) + 1
@@ -199,7 +200,7 @@ def _refer(source: bytes, old: str, new: str) -> bytes:
     return source
 
 
-def _done(source: bytes, text: str, expected: Mapping[str, Plain]) -> bytes:
+def finish(source: bytes, text: str, expected: Mapping[str, Plain]) -> bytes:
     """The new file, if it says what it should."""
     mark = BOM if source.startswith(BOM.encode()) else ""
     done = (mark + text).encode()
@@ -232,8 +233,10 @@ __all__ = [
     "delete_question",
     "empty",
     "entry",
+    "finish",
     "free_id",
     "move_question",
+    "put",
 
     "set_question",
     "set_survey",

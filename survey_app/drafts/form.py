@@ -74,7 +74,7 @@ def show_question(question: Mapping[str, Plain]) -> Shown:
 def show_survey(said: Mapping[str, Plain]) -> Shown:
     """The fields of the survey's own form."""
     shown: Shown = {}
-    for key in (*SURVEY_TEXTS, *MOMENTS, "accept_weak_privacy", "joint"):
+    for key in (*SURVEY_TEXTS, *MOMENTS, "accept_weak_privacy", "joint", "invitations"):
         shown |= FIELDS.get(key, _show_text)(key, said.get(key))
     return shown
 
@@ -125,6 +125,17 @@ def _show_condition(key: str, value: Plain | None) -> Shown:
     return {}
 
 
+def _show_invitations(key: str, value: Plain | None) -> Shown:
+    """Nobody, all at once, or in two phases; another issuer is written in the file."""
+    nothing = {"invitations": "", "invitations_from": ""}
+    if isinstance(value, dict) and isinstance(begin := value.get("from", ""), str) and set(value) <= {"from"}:
+        shown = _show_moment("invitations_from", begin)
+        return nothing | shown | {"invitations": "phases" if begin else "own"}
+    if value is None or isinstance(value, str):
+        return nothing | {"invitations": "own" if value and value.strip().lower() in TRUE else ""}
+    return {}
+
+
 def _show_joint(key: str, value: Plain | None) -> Shown:
     groups = [words_of(group) for group in value] if isinstance(value, list) else []
     if value is not None and (not isinstance(value, list) or None in groups):
@@ -139,6 +150,7 @@ FIELDS: dict[str, Callable[[str, Plain | None], Shown]] = {
     "design": _show_design,
     "show_if": _show_condition,
     "joint": _show_joint,
+    "invitations": _show_invitations,
 }
 
 
@@ -152,12 +164,26 @@ def survey_changes(said: Mapping[str, Plain], sent: Mapping[str, str]) -> Change
         if not new:
             changes[key] = "" if key in SURVEY_REQUIRED else None
         elif key in MOMENTS:
-            changes[key] = f"{new}Z" if re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?", new) else new
+            changes[key] = _picked(new)
         elif key == "joint":
             changes[key] = [re.split(r"[,\s]+", line.strip(", ")) for line in new.split("\n") if line.strip(", ")]
         else:
             changes[key] = new
+    invited = {key: tidy(sent.get(key, shown[key])) for key in ("invitations", "invitations_from") if key in shown}
+    if any(invited[key] != shown[key] for key in invited):
+        changes["invitations"] = _invitations(**invited)
     return changes
+
+
+def _invitations(invitations: str, invitations_from: str) -> Plain | None:
+    if invitations == "phases":
+        return {"from": _picked(invitations_from)}
+    return "true" if invitations else None
+
+
+def _picked(moment: str) -> str:
+    """What a browser picked, in UTC; anything else as it was typed."""
+    return f"{moment}Z" if re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?", moment) else moment
 
 
 def question_changes(question: Mapping[str, Plain], sent: Mapping[str, str]) -> tuple[Changes, dict[str, str]]:

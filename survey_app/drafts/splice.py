@@ -67,7 +67,21 @@ def end_of(node: Node, text: str) -> int:
     if node.flow_style or not node.value:
         return int(node.end_mark.index)
     last = node.value[-1]
-    return end_of(last[1] if isinstance(node, MappingNode) else last, text)
+    return end_of_pair(last, text) if isinstance(node, MappingNode) else end_of(last, text)
+
+
+def end_of_pair(pair: tuple[Node, Node], text: str) -> int:
+    """Where an entry of a mapping ends; one without a value ends with its colon, which ruamel does not mark."""
+    key, value = pair
+    return _colon(key, text) if _is_missing(value) else end_of(value, text)
+
+
+def _is_missing(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.value == "" and not node.style
+
+
+def _colon(key: Node, text: str) -> int:
+    return text.index(":", key.end_mark.index) + 1
 
 
 def line_start(text: str, at: int) -> int:
@@ -91,7 +105,7 @@ def next_line(text: str, at: int) -> int:
 def replace_value(text: str, mapping: Node, key: str, value: Plain) -> Cut:
     """Give a key that is there another value."""
     name, old = pairs(mapping)[key]
-    start, stop = old.start_mark.index, end_of(old, text)
+    start, stop = _colon(name, text) if _is_missing(old) else old.start_mark.index, end_of_pair((name, old), text)
     gap = " " if text[start - 1] == ":" else ""
     if mapping.flow_style:
         return Cut(start, stop, gap + inline(value))
@@ -101,7 +115,7 @@ def replace_value(text: str, mapping: Node, key: str, value: Plain) -> Cut:
     spelled = after_colon(value, indent, newline)
     if isinstance(old, ScalarNode) and old.style not in BLOCK and newline not in spelled:
         return Cut(start, stop, spelled[1:] if not gap else spelled)
-    colon = text.index(":", name.end_mark.index) + 1
+    colon = _colon(name, text)
     if newline not in spelled:
         return Cut(colon, stop, spelled)
     ending = line_end(text, stop)
@@ -148,14 +162,14 @@ def insert_entries(text: str, mapping: Node, new: Mapping[str, Plain], order: Se
     cuts: list[Cut] = []
     for key in sorted(new, key=lambda key: order.index(key) if key in order else len(order)):
         before = [name for name in order[: order.index(key)] if name in there] if key in order else []
-        after = there[before[-1] if before else next(reversed(there))][1] if there else None
+        after = there[before[-1] if before else next(reversed(there))] if there else None
         if mapping.flow_style:
-            at = end_of(after, text) if after is not None else mapping.start_mark.index + 1
+            at = end_of_pair(after, text) if after is not None else mapping.start_mark.index + 1
             spelled = inline({key: new[key]})[1:-1]
             comma = ", " if after is not None or cuts else ""
             cuts.append(Cut(at, at, comma + spelled))
         else:
-            at = line_end(text, end_of(after, text))
+            at = line_end(text, end_of_pair(after, text)) if after else len(text)
             indent = mapping.value[0][0].start_mark.column
             cuts.append(Cut(at, at, newline + " " * indent + entry(key, new[key], indent, newline)))
     return cuts
@@ -165,16 +179,17 @@ def drop_entry(text: str, mapping: Node, key: str) -> Cut:
     """Take a key away, with its value and the comment on its line."""
     names = list(pairs(mapping))
     index = names.index(key)
-    name, value = mapping.value[index]
+    name, stop = mapping.value[index][0], end_of_pair(mapping.value[index], text)
     following = mapping.value[index + 1][0].start_mark.index if index + 1 < len(names) else None
     if mapping.flow_style:
         if index:
-            return Cut(end_of(mapping.value[index - 1][1], text), end_of(value, text), "")
-        return Cut(name.start_mark.index, following or end_of(value, text), "")
+            before = mapping.value[index - 1]
+            return Cut(end_of_pair(before, text), stop, " " if _is_missing(before[1]) else "")
+        return Cut(name.start_mark.index, following or stop, "")
     start = line_start(text, name.start_mark.index)
     if text[start : name.start_mark.index].strip():  # it stands behind the dash of its item
-        return Cut(name.start_mark.index, following or line_end(text, end_of(value, text)), "" if following else "{}")
-    return Cut(start, next_line(text, end_of(value, text)), "")
+        return Cut(name.start_mark.index, following or line_end(text, stop), "" if following else "{}")
+    return Cut(start, next_line(text, stop), "")
 
 
 def rename_key(text: str, mapping: Node, old: str, new: str) -> Cut:

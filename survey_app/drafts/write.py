@@ -9,7 +9,7 @@ import re
 
 from survey_app.authoring.source import Plain
 
-WIDTH = 100  # a list longer than that gets a line for each item
+WIDTH = 100  # a list or mapping longer than that gets a line for each member
 INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`=")
 FLOW_MARKS = re.compile(r"[,\[\]{}:]")
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -62,6 +62,8 @@ def after_colon(value: Plain, indent: int, newline: str, comment: str = "") -> s
         return f" |{comment}" + "".join(margin + line if line else newline for line in value.split("\n"))
     if isinstance(value, list) and value and len(inline(value)) > WIDTH - indent:
         return comment + "".join(f"{margin}- {item_line(item)}" for item in value)
+    if isinstance(value, dict) and len(inline(value)) > WIDTH - indent:
+        return comment + "".join(margin + entry(key, member, indent + 2, newline) for key, member in value.items())
     said = scalar(value, flow=False) if isinstance(value, str) else inline(value)
     return f" {said}{comment}"
 

@@ -1,7 +1,7 @@
 """Logistic regression with a randomized outcome: maximum likelihood through the coins.
 
 With P(1 | true) = p and P(1 | not true) = q, a report says yes with probability λ = q + (p−q)·s(xβ), s the logistic
-function. Ignoring the coins would draw every slope towards zero. On public covariates (strata) the fit is Fisher's
+function. Ignoring the coins would draw every slope towards zero. On public covariates (groups) the fit is Fisher's
 scoring on counts; on other randomized questions the true answers are latent, and the likelihood sums over them.
 """
 

@@ -11,7 +11,8 @@ from survey_app.accounts import secret_hash
 from survey_app.estimate.tables import PairError
 from survey_app.explain import written
 from survey_app.problems import Problem
-from survey_app.store import Published, Store, User, opened_version
+from survey_app.store import Published, State, Store, User, opened_version
+from survey_app.tickets.file import TicketFile
 
 MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
 BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")
@@ -28,12 +29,23 @@ def store() -> Store:
     return get_store(current_app)
 
 
+def tickets() -> TicketFile:
+    """The tickets file of the current app."""
+    kept: TicketFile = current_app.extensions["candor_tickets"]
+    return kept
+
+
 def visible(slug: str) -> Published:
     """The newest version of a survey that was opened, or a Problem."""
     published = opened_version(store(), slug)
     if published is None:
         raise Problem("not_found", "There is no such survey.")
     return published
+
+
+def study(slug: str) -> list[Published]:
+    """The groups of a study that was opened, in their order; none if the slug is a survey's, or nobody's."""
+    return [group for group in store().study(slug) if group.state is not State.READY]
 
 
 def bearer() -> User | None:

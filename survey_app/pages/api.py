@@ -15,12 +15,15 @@ from survey_app.collect.intake import (
 )
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.tables import PairError
-from survey_app.pages.access import bearer, check_scan, may_manage, readable, store, version, visible
+from survey_app.pages.access import bearer, check_scan, may_manage, readable, store, study, version, visible
 from survey_app.pages.results.choices import read_options, refusal
+from survey_app.pages.results.study import ReadStudy
 from survey_app.problems import Problem
 from survey_app.results.crosstab import crosstab_document
-from survey_app.results.document import results
+from survey_app.results.document import Results, results
+from survey_app.results.groups import Study
 from survey_app.server.openapi import document
+from survey_app.tickets.issue import LARGEST_REQUEST, Desk, ticket_reply
 
 blueprint = Blueprint("api", __name__)
 
@@ -39,8 +42,9 @@ def definition(slug: str) -> Response:
 
 @blueprint.route("/api/surveys/<slug>", methods=["OPTIONS"])
 @blueprint.route("/api/surveys/<slug>/reports", methods=["OPTIONS"])
+@blueprint.route("/api/surveys/<slug>/tickets", methods=["OPTIONS"])
 def preflight(slug: str) -> Response:
-    """Any page may ask for a definition, and send a report."""
+    """Any page may ask for a definition, take a ticket, and send a report."""
     return Response(status=204, headers=dict(RESPONDENT_HEADERS + PREFLIGHT_HEADERS))
 
 
@@ -59,6 +63,22 @@ def report(slug: str) -> Response:
     return Response(sent, status, RESPONDENT_HEADERS, content_type=kind)
 
 
+@blueprint.post("/api/surveys/<slug>/tickets", provide_automatic_options=False)
+def ticket(slug: str) -> Response:
+    """A blind signature for an invitation, where a WSGI server carries it."""
+    intake: Intake = current_app.extensions["candor_intake"]
+    desk: Desk = current_app.extensions["candor_desk"]
+    try:
+        intake.limit(request.remote_addr or "")
+        check_length(request.headers.get("Content-Length"), LARGEST_REQUEST)
+        body = request.stream.read(LARGEST_REQUEST + 1)
+        future = desk.take(slug, request.headers.get("Candor-Invitation"), body)
+        status, kind, sent = ticket_reply(future.result(timeout=WAIT_SECONDS))
+    except Exception as error:  # a Problem or not, it ends in a problem document
+        status, kind, sent = ticket_reply(error)
+    return Response(sent, status, RESPONDENT_HEADERS, content_type=kind)
+
+
 @blueprint.post("/api/surveys/<slug>/reports/batch")
 def batch(slug: str) -> Response:
     """Many reports at once, one JSON object a line, from the owner."""
@@ -72,10 +92,16 @@ def batch(slug: str) -> Response:
 
 @blueprint.get("/api/surveys/<slug>/results")
 def survey_results(slug: str) -> Response:
-    """What the snapshot holds; public, or for the owner's token or session."""
-    published = readable(version(slug))
-    tally = store().snapshot(published)
-    response = jsonify(msgspec.to_builtins(results(published.survey, tally, _options(tally.reports))))
+    """What the snapshot holds, of a survey or of all groups of a study; public, or for the owner's token or session."""
+    if groups := study(slug):
+        asked = ReadStudy.of(groups)
+        asked.check()
+        found: Results | Study = asked.document
+    else:
+        published = readable(version(slug))
+        tally = store().snapshot(published)
+        found = results(published.survey, tally, _options(tally.reports))
+    response = jsonify(msgspec.to_builtins(found))
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -15,7 +15,7 @@ from wtforms.validators import InputRequired, Length
 from survey_app.accounts import LEAST_PASSWORD, MOST_PASSWORD, check_password, hash_password
 from survey_app.pages.access import store
 from survey_app.problems import Problem
-from survey_app.store import User
+from survey_app.store import User, listed
 
 blueprint = Blueprint("auth", __name__)
 _salt = secrets.token_bytes(16)
@@ -116,7 +116,10 @@ def sign_out() -> ResponseReturnValue:
 def account() -> ResponseReturnValue:
     """One's own surveys, and the form to change the password."""
     kept = store()
-    surveys = [(one, kept.snapshot(one).reports) for one in kept.surveys(current_user.user.key)]
+    surveys = [
+        (groups[0], sum(kept.snapshot(group).reports for group in groups))
+        for groups in listed(kept, current_user.user.key)
+    ]
     return render_template("auth/account.html", form=ChangePassword(), surveys=surveys, name=current_user.user.name)
 
 

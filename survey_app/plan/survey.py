@@ -16,6 +16,7 @@ from survey_app.plan.advice import advise
 from survey_app.plan.choice import Choice, choose
 from survey_app.plan.cross import Cross, crosses
 from survey_app.plan.forecast import Forecast
+from survey_app.plan.groups import StudyPlan, advise_groups, as_one, plan_groups
 from survey_app.plan.settings import Settings
 from survey_app.plan.variants import Refused, Way, ways
 
@@ -23,7 +24,11 @@ DEFAULT = Settings(respondents=1000, margin=0.05)
 
 
 class SurveyPlan(Struct, frozen=True):
-    """A survey before its launch; `lines` are those of the way that the file goes, one of `ways`."""
+    """A survey before its launch; `lines` are those of the way that the file goes, one of `ways`.
+
+    Of a study they are those of its total, or of one group where there is none; `settings` tells at how many
+    respondents, and `study` what each group will tell.
+    """
 
     slug: str
     title: str
@@ -38,6 +43,7 @@ class SurveyPlan(Struct, frozen=True):
     choice: Choice | None
     crosses: list[Cross]
     advice: list[str]
+    study: StudyPlan | None = None
 
     def way(self, ask: str) -> Way | None:
         """The survey with this `ask`, if it can be made."""
@@ -60,14 +66,17 @@ def plan_built(
     tree: Node, built: Built, settings: Settings, *, cross: Sequence[Sequence[str]] = (), thorough: bool = True
 ) -> SurveyPlan:
     """The plan of a file that was read and built already; unless `thorough`, without crossings and remedies."""
-    survey = built.survey
+    survey, expected = built.survey, settings
+    settings = as_one(built, expected)
     known, refused = ways(tree, built, settings)
     now = next(way for way in known if way.ask == built.design.ask)
     choice = choose(built, known, refused, settings)
     better = next((way for way in known if choice and way.ask == choice.ask and way is not now), None)
     crossed = crosses(tree, survey, settings, cross) if thorough else []
+    study = plan_groups(built, expected, now.respondents)
+    about_groups = advise_groups(study, now.lines, settings) if study else []
     return SurveyPlan(
-        slug=survey.slug,
+        slug=built.slug,
         title=survey.title,
         epsilon=float(verify(survey)),
         ask=now.ask,
@@ -79,5 +88,6 @@ def plan_built(
         refused=refused,
         choice=choice,
         crosses=crossed,
-        advice=[*(advise(survey, settings, now, better, crossed) if thorough else ()), *built.advice],
+        advice=[*(advise(survey, settings, now, better, crossed) if thorough else ()), *about_groups, *built.advice],
+        study=study,
     )

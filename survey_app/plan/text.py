@@ -9,6 +9,7 @@ from survey_app.explain.terminal import WIDTH, table
 from survey_app.plan.advice import TOO_MANY
 from survey_app.plan.choice import saving
 from survey_app.plan.cross import Cross
+from survey_app.plan.groups import StudyPlan
 from survey_app.plan.guidance import Level
 from survey_app.plan.question import Prospect, SinglePlan
 from survey_app.plan.settings import Settings
@@ -37,6 +38,8 @@ def survey_page(plan: SurveyPlan) -> str:
         "",
         *_questions(plan, part),
     ]
+    if plan.study:
+        text += ["", *_groups(plan, plan.study, part)]
     if plan.crosses:
         text += ["", *_crosses(plan.crosses)]
     choice = [_wrapped(plan.choice.title, plan.choice.why)] if plan.choice else []
@@ -77,8 +80,27 @@ def _questions(plan: SurveyPlan, part: str) -> list[str]:
         margins = [way.lines[i].margin_text() for way in plan.ways]
         rows.append([line.id, line.assumption, _epsilon(line.epsilon), written.respondents(line.respondents), *margins])
     written_as = next(way.name for way in plan.ways if way.ask == plan.ask)
-    head = f"margins at {written.count(plan.settings.respondents or 0)} respondents; ε and for ±{part}% as written: "
+    whose = "" if not plan.study else " of all groups together" if plan.study.margins else " of one group"
+    respondents = f"{written.count(plan.settings.respondents or 0)} respondents{whose}"
+    head = f"margins at {respondents}; ε and for ±{part}% as written: "
     return [head + written_as, *table(rows, right=range(2, len(rows[0])))]
+
+
+def _groups(plan: SurveyPlan, study: StudyPlan, part: str) -> list[str]:
+    """How the respondents fall into groups, what that makes of every margin, and how many all margins take."""
+    rows = [["group", "people", "weight", "respondents"]]
+    for group in study.groups:
+        people = "-" if group.size is None else written.count(group.size)
+        weight = "-" if group.weight is None else written.percent(group.weight, 3)
+        rows.append([group.group, people, weight, written.count(group.respondents)])
+    margins = [["margins", "figure", *(["all groups"] if study.margins else []), *(one.group for one in study.shown)]]
+    for i, line in enumerate(plan.lines):
+        total = [line.margin_text(study.margins[i])] if study.margins else []
+        each = (line.margin_text(group.margins[i]) for group in study.shown)
+        margins.append([line.id, line.assumption, *total, *each])
+    needs = [_wrapped(f"for all ±{part}%", sentence) for sentence in study.needs]
+    right = range(2, len(margins[0]))
+    return [*table(rows, right=(1, 2, 3)), "", *table(margins, right=right), *needs]
 
 
 def _epsilon(value: float) -> str:

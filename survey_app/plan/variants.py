@@ -55,6 +55,7 @@ def variant(tree: Node, *, ask: str | None = None, joint: Sequence[Sequence[str]
 
 def _built(tree: Node, ask: str | None, joint: Sequence[Sequence[str]] | None = None) -> Built:
     content = cast(dict[str, Any], tree.plain())
+    content.pop("groups", None)  # all of them are asked alike
     if ask is not None:
         content["ask"] = ask
     if joint is not None:

@@ -137,10 +137,14 @@ TARGETS = Targets(
 
 
 class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All questions of a survey, and the joint fields; `slug` only where several surveys stand side by side, `asked`
-    only where each device answers one block.
+    """All questions of a survey, and the joint fields; `asked` only where each device answers one block.
+
+    Where several surveys stand side by side, `group` is what each is called and `slug` its own; `size` is how many
+    people belong to a group of a study, where that is known.
     """
 
+    group: str = ""
+    size: int | UnsetType = UNSET
     slug: str = ""
     survey: str
     reports: int
@@ -170,7 +174,13 @@ class Part(Protocol):
 
 
 def results(
-    survey: Survey, tally: Tally, options: Options | None = None, totals: Totals | None = None, *, slug: str = ""
+    survey: Survey,
+    tally: Tally,
+    options: Options | None = None,
+    totals: Totals | None = None,
+    *,
+    group: str = "",
+    slug: str = "",
 ) -> Results:
     """The document of GET /api/surveys/<slug>/results."""
     options = options or Options()
@@ -189,6 +199,7 @@ def results(
             whom = base(survey, evidence.field, *together)
             joint.append(JointPart(questions=names, estimates=cells, note=note_on(cells), base=whom))
     return Results(
+        group=group,
         slug=slug,
         survey=survey.digest,
         reports=tally.reports,

@@ -1,4 +1,7 @@
-"""Several surveys with the same questions, the groups of one study, as a document like the results."""
+"""The groups of a study, or other surveys with the same questions, as a document like the results.
+
+A group shows what its own survey shows, so nothing here moves in smaller steps than they do.
+"""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,12 +15,13 @@ from survey_app.estimate import groups
 from survey_app.estimate.groups import GroupsError
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.question import Estimate, evidence_of, question_estimates
-from survey_app.results.document import Line, Note, Results, estimate_lines, note_on, results
+from survey_app.estimate.question import LEAST_REPORTS, Estimate, evidence_of, question_estimates
+from survey_app.results.document import Line, Note, Part, Results, estimate_lines, note_on, results
 from survey_app.tally import Tally
 
 Group = tuple[Survey, Tally]
 Estimates = Mapping[str, list[Estimate]]  # by question
+TOTAL = "all groups"  # what a table calls their total
 
 
 class GroupPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -54,36 +58,94 @@ class GroupTest(Struct, frozen=True, kw_only=True):
     test: Test
 
 
+class Total(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All groups together, each by its weight; without questions there is none, and `note` says why."""
+
+    weights: dict[str, float] = {}
+    questions: tuple[GroupPart, ...] = ()
+    note: str = ""
+
+
 class Study(Struct, frozen=True, kw_only=True):
     """Each group's results, their differences to the first, tests of all groups at once where there can be one, and
-    with weights their post-stratified whole.
+    their post-stratified whole; other surveys with the same questions, side by side, have it only with weights.
     """
 
-    strata: tuple[Results, ...]
+    study: str | UnsetType = UNSET
+    groups: tuple[Results, ...]
     differences: tuple[Differences, ...]
     tests: tuple[GroupTest, ...]
-    weights: dict[str, float] | UnsetType = UNSET
-    combined: tuple[GroupPart, ...] | UnsetType = UNSET
+    total: Total | UnsetType = UNSET
+
+    @property
+    def reports(self) -> int:
+        """Of all groups."""
+        return sum(group.reports for group in self.groups)
+
+    @property
+    def named_parts(self) -> Iterator[tuple[str, Sequence[Part]]]:
+        """What a table calls each group, the total and each difference, and what it has to show."""
+        for group in self.groups:
+            yield group.group, group.parts
+        if self.total is not UNSET and self.total.questions:
+            yield TOTAL, self.total.questions
+        for difference in self.differences:
+            yield f"{difference.of} - {difference.to}", difference.questions
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Whatever has lines."""
+        return tuple(part for _, parts in self.named_parts for part in parts)
+
+
+def study_document(members: Sequence[Group], sizes: Sequence[int | None], options: Options) -> Study:
+    """The groups of one study, with their total once every group is shown; `sizes` are None where they are not known.
+
+    No interval is of a finite population: that of a study is made of its groups, and each has its own.
+    """
+    surveys = [survey for survey, _ in members]
+    known = [size for size in sizes if size]
+    unseen = [survey.group for survey, tally in members if tally.reports < LEAST_REPORTS]
+    if len(known) < len(members):
+        why = "the sizes of the groups are not known"
+    else:
+        why = f"not every group is shown: {', '.join(unseen)}" if unseen else ""
+    weights = None if why else dict(zip((survey.slug for survey in surveys), known, strict=True))
+    study = groups_document(members, options, weights)
+    groups = (replace(group, size=size or UNSET) for group, size in zip(study.groups, sizes, strict=True))
+    total = Total(note=f"no total: {why}") if why else study.total
+    return replace(study, study=surveys[0].study, groups=tuple(groups), total=total)
 
 
 def groups_document(members: Sequence[Group], options: Options, weights: Mapping[str, float] | None = None) -> Study:
-    """The groups of a study, side by side, and with weights together."""
+    """Surveys with the same questions, side by side, and with weights together."""
     surveys = [survey for survey, _ in members]
     groups.check_same(surveys)
     shares = _shares(surveys, weights) if weights is not None else None
     estimates = [_estimates(survey, tally, options) for survey, tally in members]
+    names = _names(surveys)
     study = Study(
-        strata=tuple(results(survey, tally, options, slug=survey.slug) for survey, tally in members),
+        groups=tuple(
+            results(survey, tally, options, group=name, slug=survey.slug)
+            for name, (survey, tally) in zip(names, members, strict=True)
+        ),
         differences=tuple(
-            Differences(of=survey.slug, to=surveys[0].slug, questions=_differences(surveys[0], estimates[0], other))
-            for survey, other in zip(surveys[1:], estimates[1:], strict=True)
+            Differences(of=name, to=names[0], questions=_differences(surveys[0], estimates[0], other))
+            for name, other in zip(names[1:], estimates[1:], strict=True)
         ),
         tests=tuple(_tests(members)),
     )
     if shares is None:
         return study
-    by_slug = {survey.slug: share for survey, share in zip(surveys, shares, strict=True)}
-    return replace(study, weights=by_slug, combined=_combined(surveys[0], estimates, shares, options))
+    weighed = dict(zip(names, shares, strict=True))
+    return replace(study, total=Total(weights=weighed, questions=_total(surveys[0], estimates, shares, options)))
+
+
+def _names(surveys: Sequence[Survey]) -> list[str]:
+    """What the groups of one study are called there; other surveys are called by their slugs."""
+    studies = {survey.study for survey in surveys}
+    of_one = len(studies) == 1 and "" not in studies
+    return [survey.group if of_one else survey.slug for survey in surveys]
 
 
 def _tests(members: Sequence[Group]) -> Iterator[GroupTest]:
@@ -110,7 +172,7 @@ def _differences(survey: Survey, first: Estimates, other: Estimates) -> tuple[Gr
     )
 
 
-def _combined(
+def _total(
     survey: Survey, estimates: Sequence[Estimates], shares: Sequence[float], options: Options
 ) -> tuple[GroupPart, ...]:
     """Groups of no weight have no say, so they need no reports either."""

@@ -1,4 +1,4 @@
-"""What a paper has to say about a survey: a methods paragraph, a reporting checklist, cautions (docs/methods.md §13).
+"""What a paper has to say about a survey: its methods in a paragraph (docs/methods.md §13).
 
 All of it is made from the definition and the document of the results, so that the words cannot drift from the numbers.
 Nothing here is about a respondent.
@@ -6,7 +6,6 @@ Nothing here is about a respondent.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from client.definition import Field, Survey
 from client.mechanism import Drawn, Flip, Geometric, Mechanism
@@ -15,9 +14,9 @@ from client.sampling import WHOLE
 from survey_app.estimate.intervals import Method, Options
 from survey_app.explain.chances import total
 from survey_app.explain.written import count, epsilon, percent, probability
-from survey_app.results.asked import SMALL, asked_sentences, draws_sentence
-from survey_app.results.caution import INVENTED
+from survey_app.results.asked import Asked, asked_sentences
 from survey_app.results.document import Results, table_rows
+from survey_app.results.groups import Study
 
 MOST_NAMED = 6  # questions of one mechanism that a sentence names
 
@@ -34,32 +33,73 @@ class Setting:
     compared: int = 0  # intervals of comparisons, beside those of the results
 
 
-def intervals_shown(document: Results, setting: Setting) -> int:
+def intervals_shown(document: Results | Study, setting: Setting) -> int:
     """How many intervals a reader sees."""
     return setting.compared + sum(1 for _ in table_rows(document.parts))
 
 
-def paragraph(survey: Survey, document: Results, setting: Setting) -> str:
-    """A methods paragraph with this survey's own numbers, ready to paste into a paper."""
+def paragraph(survey: Survey, document: Results | Study, setting: Setting) -> str:
+    """A methods paragraph with this survey's own numbers, ready to paste into a paper; of a study, with its groups'."""
     return " ".join(
         [
             "Answers were collected under local differential privacy: each respondent's device randomized every answer"
             " before sending it, and only randomized bits were stored.",
-            _reports(document, setting),
-            *asked_sentences(survey, document.asked),
+            *_reports(document, setting),
+            *asked_sentences(survey, asked_of(document)),
             *_mechanisms(survey),
             _budget(survey),
             _estimators(survey),
+            *_weighed(document),
             _intervals(document, setting),
-            "Questions, options and parameters are fixed by the survey's definition, whose SHA-256 digest is"
-            f" {survey.digest}.",
+            _definitions(document),
         ]
     )
 
 
-def _reports(document: Results, setting: Setting) -> str:
+def asked_of(document: Results | Study) -> Asked | None:
+    """What a survey's devices drew; the groups of a study say it apart."""
+    return document.asked if isinstance(document, Results) else None
+
+
+def _reports(document: Results | Study, setting: Setting) -> Iterator[str]:
     state = "all that the closed survey received" if setting.final else "the survey was still open"
-    return f"The figures rest on n = {count(document.reports)} reports ({state})."
+    if isinstance(document, Study):
+        state = "all that were shown when it closed" if setting.final else "the study was still open"
+        each = [
+            f"{group.group} n = {count(group.reports)}" + (f" of {count(group.size)} people" if group.size else "")
+            for group in document.groups
+        ]
+        yield (
+            f"The study had {len(each)} groups ({'; '.join(each)}), each with a link of its own: who belongs to which"
+            " is known from the link, and was neither asked nor sent."
+        )
+    yield f"The figures rest on n = {count(document.reports)} reports ({state})."
+
+
+def _weighed(document: Results | Study) -> Iterator[str]:
+    """How the groups of a study were put together."""
+    if not isinstance(document, Study):
+        return
+    if document.total and document.total.questions:
+        each = ", ".join(f"{name} {percent(weight, 3)}" for name, weight in document.total.weights.items())
+        yield (
+            f"Totals are post-stratified: unbiased estimates of the groups, weighted by their sizes ({each}), summed"
+            " and only then made possible."
+        )
+    yield f"Differences are to the group {document.groups[0].group}."
+
+
+def _definitions(document: Results | Study) -> str:
+    if isinstance(document, Study):
+        each = "; ".join(f"{group.group} {group.survey}" for group in document.groups)
+        return (
+            "Questions, options and parameters are the same for all groups, and fixed by their definitions, whose"
+            f" SHA-256 digests are: {each}."
+        )
+    return (
+        "Questions, options and parameters are fixed by the survey's definition, whose SHA-256 digest is"
+        f" {document.survey}."
+    )
 
 
 def _mechanisms(survey: Survey) -> Iterator[str]:
@@ -156,7 +196,7 @@ def _figures(question: Question) -> tuple[str, ...]:
     return ("share", "mean") if question.type == "scale" else ("share",)
 
 
-def methods_used(document: Results) -> set[Method]:
+def methods_used(document: Results | Study) -> set[Method]:
     """How the intervals of a document were made: what each of its lines says of itself."""
     return {line.method for _, _, line in table_rows(document.parts)}
 
@@ -182,7 +222,7 @@ def method_words(options: Options) -> dict[Method, str]:
     }
 
 
-def _intervals(document: Results, setting: Setting) -> str:
+def _intervals(document: Results | Study, setting: Setting) -> str:
     used = methods_used(document)
     words = [text for method, text in method_words(setting.options).items() if method in used]
     if setting.sample:
@@ -196,90 +236,3 @@ def _intervals(document: Results, setting: Setting) -> str:
     made = f", and are {'; '.join(words)}" if words else ""
     together = " for all answers of a question together (Bonferroni)" if setting.options.simultaneous else " each"
     return f"Intervals have a confidence of {percent(setting.options.confidence)}{together}; {target}{made}."
-
-
-class Item(NamedTuple):
-    """A line of the reporting checklist; `open` means that only the researcher can fill it in."""
-
-    name: str
-    text: str
-    open: bool = False
-
-
-def checklist(survey: Survey, document: Results, setting: Setting) -> list[Item]:
-    """What a report of these results should state (docs/methods.md §13)."""
-    reports = document.reports
-    each = [
-        f"{'+'.join(one.id for one in field.questions)} {epsilon(field.mechanism.epsilon)}" for field in survey.fields
-    ]
-    if len(each) > 2 * MOST_NAMED:
-        each = [*each[: 2 * MOST_NAMED], f"{len(each) - 2 * MOST_NAMED} more, given with each question"]
-    return [
-        Item("Mode", "Answered on the respondent's own device, by form or client; randomized there. Say so if paper"
-             " sheets or interviewers were used.", True),
-        Item("Frame and sampling", ("By invitation. " if setting.invited else "Open to whoever had the link. ")
-             + "State who could take part, and whether the respondents are a probability sample of them.", True),
-        Item("Response rate", f"n = {count(reports)} reports. State the number N of people invited, and n/N.", True),
-        *_blocks_item(document),
-        Item("Privacy", f"Total ε = {epsilon(total(survey))}; by field: {', '.join(each)}."),
-        Item("Noise", "p and q of every mechanism: in the methods paragraph, from the published integers."),
-        Item("Estimator", "Unbiased, (r − q)/(p − q); never clipped before sums, means or differences were taken."),
-        Item("Intervals", f"{count(intervals_shown(document, setting))} intervals of"
-             f" {percent(setting.options.confidence)}"
-             f"{', together within each question' if setting.options.simultaneous else ', each on its own'}; their"
-             " kinds are in the methods paragraph."),
-        Item("Weights", "None: every report counts the same. Strata need a survey each; state their weights."),
-        Item("Stopping rule", setting.stopping or "None was published. State when and why the survey was closed.",
-             not setting.stopping),
-        Item("Definition", f"Digest {survey.digest}; published before the first report, it can serve as a"
-             " pre-registration of questions and parameters."),
-    ]  # fmt: skip
-
-
-def _blocks_item(document: Results) -> list[Item]:
-    """What to state of blocks, where there are some."""
-    if document.asked is None:
-        return []
-    drawn = ", ".join(
-        f"{one.name} {count(one.n)} of {count(round(one.expected))}" for one in document.asked.blocks[:MOST_NAMED]
-    )
-    more = len(document.asked.blocks) - MOST_NAMED
-    also = f", and {more} more" if more > 0 else ""
-    text = f"Each device answered one block. Devices that drew it, of those expected: {drawn}{also}."
-    return [Item("Blocks", f"{text} Give n with each figure, and the test of the draws.")]
-
-
-def cautions(document: Results, setting: Setting) -> list[str]:
-    """What the intervals do not say."""
-    options, shown = setting.options, intervals_shown(document, setting)
-    if options.simultaneous:
-        several = "Those of one question's answers hold together, as comparing them needs; questions still err apart."
-    else:
-        several = (
-            f"Each may miss with probability {percent(options.alpha)}, so up to {_few(options.alpha * shown)} of them"
-            " are expected to miss; to compare answers, choose simultaneous intervals."
-        )
-    closing = "Intervals assume that the decision to close the survey does not depend on its results."
-    if not setting.final:
-        closing += " This one is still open: whoever stops when a figure looks good breaks them."
-    sentences = [
-        "Intervals cover who happened to be drawn, and the randomization. They do not cover people who did not answer,"
-        " who took part because of what they think, or who answered untruly. If the respondents are no random sample,"
-        " only the intervals for these respondents keep their meaning.",
-        f"{count(shown)} intervals of {percent(options.confidence)} are shown. {several}",
-        closing,
-        "Noise costs precision: each question tells how many reports without noise would tell as much (its effective"
-        " sample size; the design effect is n divided by it).",
-        f"Reports can be invented: each question tells how far {percent(INVENTED)} of invented reports could move a"
-        " figure at the most. No test can find invented reports that look like honest noise.",
-    ]
-    test = document.asked.test if document.asked else None
-    if document.asked and test and test.p_value < SMALL:
-        sentences.append(draws_sentence(document.asked))
-    if not setting.invited:
-        sentences.append("Reports came without invitation codes, so nothing tells whether one person sent several.")
-    return sentences
-
-
-def _few(expected: float) -> str:
-    return f"{expected:.0f}" if expected >= 10 else f"{expected:.1f}"

@@ -14,6 +14,7 @@ from msgspec.structs import fields
 
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
 from survey_app.results.document import Line, Part, table_rows
+from survey_app.results.groups import Study
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 COLUMNS = tuple(field.name for field in fields(Line) if field.name not in ("option", "options"))
@@ -25,12 +26,17 @@ def neutral(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULAS) else text
 
 
-def results_table(named: Iterable[tuple[str, Sequence[Part]]]) -> Iterator[Row]:
-    """Every estimate as a row, under the name of its survey or comparison; the head first."""
-    yield ["survey", "list", "question", "option", *COLUMNS]
+def results_table(named: Iterable[tuple[str, Sequence[Part]]], whose: str = "survey") -> Iterator[Row]:
+    """Every estimate as a row, under the name of its survey, group or comparison; the head first."""
+    yield [whose, "list", "question", "option", *COLUMNS]
     for name, parts in named:
         for which, question, line in table_rows(parts):
-            yield [name, which, question, neutral(line.name), *cells(line)]
+            yield [neutral(name), which, question, neutral(line.name), *cells(line)]
+
+
+def study_table(study: Study) -> Iterator[Row]:
+    """The same for groups, their total and their differences."""
+    return results_table(study.named_parts, "group")
 
 
 def crosstab_table(rows: str, columns: str, document: Crosstab | EmptyCrosstab) -> Iterator[Row]:

@@ -13,7 +13,8 @@ from survey_app.explain.terminal import WIDTH, table, wrapped
 from survey_app.explain.written import count, epsilon, p_value, percent
 from survey_app.results.asked import EVERYBODY, draws_sentence
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
-from survey_app.results.document import JointPart, Line, Part, QuestionPart, Results
+from survey_app.results.document import JointPart, Line, QuestionPart, Results
+from survey_app.results.groups import Study
 from survey_app.results.regression import Regression
 
 MOST_LINES = 30
@@ -127,10 +128,19 @@ def _indented(lines: Iterable[str], depth: int = 1) -> list[str]:
     return [INDENT * depth + line for line in lines]
 
 
-def groups_text(survey: Survey, named: Iterable[tuple[str, Sequence[Part]]], confidence: float) -> str:
-    """Each answer in several surveys, in their whole and in their differences, row below row."""
-    by_name = [(name, {part.name: part for part in parts}) for name, parts in named]
-    text = [f"{', '.join(name for name, _ in by_name)}: {percent(confidence)} intervals, differences in points"]
+def study_text(survey: Survey, study: Study) -> str:
+    """The groups with their reports, then each answer in every group, in their total and in their differences."""
+    named = [f"{survey.title} ({study.study})"] if study.study else []
+    text = [
+        *named,
+        *wrapped(
+            f"{count(study.reports)} reports in {len(study.groups)} groups; {percent(study.groups[0].confidence)}"
+            " intervals, differences in points."
+        ),
+        "",
+        *_groups(study),
+    ]
+    by_name = [(name, {part.name: part for part in parts}) for name, parts in study.named_parts]
     for question in survey.questions:
         found = [(name, line) for name, parts in by_name for line in parts[question.id].lists["estimates"]]
         text += ["", f"{question.id}: {question.text}"]
@@ -143,8 +153,25 @@ def groups_text(survey: Survey, named: Iterable[tuple[str, Sequence[Part]]], con
     return "\n".join(text)
 
 
+def _groups(study: Study) -> list[str]:
+    """How many reports and people each group has, and what it weighs."""
+    total = study.total or None
+    weights = total.weights if total else {}
+    rows = [["group", "reports", "people", "weight"]]
+    rows += [
+        [
+            group.group,
+            count(group.reports),
+            count(group.size) if group.size else "-",
+            percent(weights[group.group], 3) if weights else "-",
+        ]
+        for group in study.groups
+    ]
+    return [*table(rows, right=(1, 2, 3)), *(wrapped(f"{total.note}.") if total and total.note else [])]
+
+
 def _beside(named: Sequence[tuple[str, Line]], unit: str) -> Iterator[list[str]]:
-    """One answer: a row for each survey, then for each difference."""
+    """One answer: a row for each group, then for each difference."""
     mean = any(line.kind == "mean" for _, line in named)
     for is_gap in (False, True):
         lines = [(name, line) for name, line in named if (line.kind == "difference") == is_gap]

@@ -14,7 +14,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from survey_app.collect.intake import Intake
 from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT
 from survey_app.pages import api, assets, auth, filters
-from survey_app.pages.console import editor, home, launch, survey
+from survey_app.pages.console import editor, home, invitations, launch, survey
 from survey_app.pages.form import explain, form
 from survey_app.pages.results import downloads, page
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem, is_api
@@ -22,10 +22,13 @@ from survey_app.server.headers import secure
 from survey_app.server.openapi import document
 from survey_app.server.uploads import LARGEST_OF_ALL
 from survey_app.store import DEFAULT_DB, Store, Unavailable, open_store
+from survey_app.tickets.ending import end_closed
+from survey_app.tickets.file import open_tickets
+from survey_app.tickets.issue import Desk, of_store
 
 DEFAULT_LOGIN_LIMIT = "10/minute"
 OF_RESPONDENTS = (api.blueprint, assets.blueprint, explain.blueprint, form.blueprint)
-OF_RESEARCHERS = tuple(room.blueprint for room in (auth, downloads, editor, home, launch, page, survey))
+OF_RESEARCHERS = tuple(room.blueprint for room in (auth, downloads, editor, home, invitations, launch, page, survey))
 
 
 class _Sessions(SecureCookieSessionInterface):
@@ -59,7 +62,9 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     app.config["SECRET_KEY"] = kept.secret_key()
     app.session_interface = _Sessions()
     app.extensions["candor_store"] = kept
-    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"])
+    tickets = open_tickets(kept)
+    app.extensions["candor_tickets"], app.extensions["candor_desk"] = tickets, Desk(tickets, of_store(kept))
+    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], lambda: end_closed(tickets, kept))
     app.extensions["candor_openapi"] = document()
     auth.init(app)
     auth.csrf.exempt(api.blueprint)
@@ -74,7 +79,10 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
 
 
 def _complete(response: Response) -> Response:
-    return secure(response, any(request.blueprint == blueprint.name for blueprint in OF_RESEARCHERS))
+    researchers = any(request.blueprint == blueprint.name for blueprint in OF_RESEARCHERS)
+    if researchers and request.method == "POST":  # whatever it did may have closed a survey, or deleted it
+        end_closed(current_app.extensions["candor_tickets"], current_app.extensions["candor_store"])
+    return secure(response, researchers)
 
 
 def _problem_of(error: Exception) -> Response:

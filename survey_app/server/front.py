@@ -2,7 +2,7 @@
 
 Through plain WSGI, a sender that stops in the middle of a body holds a thread for ever, and as many of them as there
 are threads stop the server. Here bodies are read on the event loop (RSGI, granian's own interface), bounded in size
-and time; reports wait for the disk there too, and only everything else gets a thread for the app.
+and time; reports and tickets wait for the disk there too, and only everything else gets a thread for the app.
 """
 
 import asyncio
@@ -13,15 +13,15 @@ from typing import Any
 
 from flask import Flask
 
-from survey_app.collect.intake import REPORTS, RESPONDENT_HEADERS, WAIT_SECONDS, Intake, Reply, check_length, reply
+from survey_app.collect.intake import REPORTS, WAIT_SECONDS, Intake, Reply, reply
 from survey_app.problems import Problem
+from survey_app.server import wire
 from survey_app.server.app import create_app
 from survey_app.server.uploads import largest_upload
 from survey_app.store import Outcome
+from survey_app.tickets.issue import TICKETS, Desk
 
 THREADS = 16
-READ_SECONDS = 20.0
-LOWER_HEADERS = [(name.lower(), value) for name, value in RESPONDENT_HEADERS]
 
 
 class Front:
@@ -30,6 +30,7 @@ class Front:
     def __init__(self, app: Flask) -> None:
         self._app: Any = app.wsgi_app
         self._intake: Intake = app.extensions["candor_intake"]
+        self._desk: Desk = app.extensions["candor_desk"]
         self._proxies: int = app.config["TRUSTED_PROXIES"]
         self._pool = ThreadPoolExecutor(THREADS, "request")
 
@@ -38,17 +39,20 @@ class Front:
         if scope.proto != "http":
             protocol.response_empty(400, [])
             return
-        report = REPORTS.fullmatch(scope.path) if scope.method == "POST" else None
+        posted = scope.method == "POST"
+        report, ticket = ((way.fullmatch(scope.path) if posted else None) for way in (REPORTS, TICKETS))
         try:
-            if report:
-                self._intake.limit(_address(scope, self._proxies))
-            body = await asyncio.wait_for(_read(scope, protocol, largest_upload(scope.path)), READ_SECONDS)
-        except (TimeoutError, Problem) as error:
-            late = Problem("malformed_request", f"The body did not arrive in {READ_SECONDS:g} seconds.")
-            _send(protocol, reply(error if isinstance(error, Problem) else late), close=True)
+            if report or ticket:
+                self._intake.limit(wire.address(scope, self._proxies))
+            body = await wire.read(scope, protocol, largest_upload(scope.path))
+        except Problem as problem:
+            wire.refuse(protocol, problem)
+            return
+        if ticket:
+            wire.send(protocol, await wire.ticket(self._desk, ticket[1], scope, body))
             return
         if report:
-            _send(protocol, await self._report(report[1], body))
+            wire.send(protocol, await self._report(report[1], body))
             return
         run = asyncio.get_running_loop().run_in_executor
         protocol.response_bytes(*await run(self._pool, self._call, _environ(scope, body)))
@@ -75,30 +79,6 @@ class Front:
             if hasattr(chunks, "close"):
                 chunks.close()
         return begun[0], [(name.lower(), value) for name, value in begun[1]], body
-
-
-async def _read(scope: Any, protocol: Any, most: int) -> bytes:
-    check_length(scope.headers.get("content-length"), most)
-    body = b""
-    async for chunk in protocol:
-        body += chunk
-        if len(body) > most:
-            raise Problem("too_large", f"At most {most} bytes.")
-    return body
-
-
-def _send(protocol: Any, sent: Reply, *, close: bool = False) -> None:
-    headers = [("content-type", sent.content_type), *LOWER_HEADERS]
-    protocol.response_bytes(sent.status, [*headers, ("connection", "close")] if close else headers, sent.body)
-
-
-def _address(scope: Any, proxies: int) -> str:
-    """Who sends, as the last trusted proxy saw it; only for the rate limit."""
-    lines = ",".join(scope.headers.get_all("x-forwarded-for"))
-    forwarded = [part.strip() for part in lines.split(",") if part.strip()]
-    if proxies and len(forwarded) >= proxies:
-        return str(forwarded[-proxies])
-    return str(scope.client.rpartition(":")[0])
 
 
 def _environ(scope: Any, body: bytes) -> dict[str, Any]:

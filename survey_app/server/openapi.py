@@ -13,6 +13,7 @@ from client.canonical import NAME
 from survey_app.problems import CONTENT_TYPE, PROBLEMS
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
 from survey_app.results.document import Results
+from survey_app.results.groups import Study
 
 SLUG = {"name": "slug", "in": "path", "required": True, "schema": {"type": "string", "pattern": f"^{NAME.pattern}$"}}
 TEXT = {"type": "string"}
@@ -26,6 +27,7 @@ INTERVALS: tuple[dict[str, Any], ...] = (
     {"name": "narrow", "in": "query", "schema": FLAG, "description": "Wilson's intervals, not guaranteed"},
     {"name": "population", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 2**53}},
 )
+SIGNED = {"type": "string", "pattern": "^[A-Za-z0-9_-]{512}$", "description": "384 bytes, base64url"}
 REPORT: dict[str, Any] = {
     "type": "object",
     "required": ["survey", "id", "bits"],
@@ -34,7 +36,23 @@ REPORT: dict[str, Any] = {
         "survey": DIGEST,
         "id": {"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$", "description": "16 bytes, base64url"},
         "bits": {"type": "string", "pattern": "^[A-Za-z0-9_-]+$", "description": "noisy bits, base64url"},
+        "ticket": {
+            "type": "object",
+            "description": "where the survey is by invitation: what was signed for it, blindly",
+            "additionalProperties": False,
+            "required": ["prefix", "signature"],
+            "properties": {
+                "prefix": {"type": "string", "pattern": "^[A-Za-z0-9_-]{43}$", "description": "32 bytes, base64url"},
+                "signature": SIGNED,
+            },
+        },
     },
+}
+BLINDED: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["survey", "blinded"],
+    "properties": {"survey": DIGEST, "blinded": SIGNED},
 }
 
 
@@ -61,9 +79,9 @@ def _status(value: str) -> dict[str, Any]:
 
 @cache
 def _documents() -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """References to the schemas of results, a cross-tab and an empty one; and all schemas they need, by name."""
+    """References to the schemas of results, a study, a cross-tab and an empty one; and all that they need, by name."""
     derived = msgspec.json.schema_components(
-        [Results, Crosstab, EmptyCrosstab], ref_template="#/components/schemas/{name}"
+        [Results, Study, Crosstab, EmptyCrosstab], ref_template="#/components/schemas/{name}"
     )
     references, schemas = msgspec.json.decode(msgspec.json.encode(derived))  # plain lists, as a reader of JSON has them
     return references, schemas
@@ -72,7 +90,7 @@ def _documents() -> tuple[list[dict[str, Any]], dict[str, Any]]:
 def document() -> dict[str, Any]:
     """The whole description."""
     whole = {"type": "object"}
-    (results, crosstab, empty), schemas = _documents()
+    (results, study, crosstab, empty), schemas = _documents()
     batch = {
         "type": "object",
         "required": ["stored", "already_stored", "rejected", "rejected_lines"],
@@ -83,6 +101,12 @@ def document() -> dict[str, Any]:
             "rejected_lines": {"type": "array", "items": {"type": "integer"}},
         },
     }
+    invitation = {
+        "name": "Candor-Invitation",
+        "in": "header",
+        "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
+    }
+    signature = {"type": "object", "required": ["signature"], "properties": {"signature": SIGNED}}
     etag = {"ETag": {"description": "the digest, in quotes", "schema": TEXT}}
     digest = {"name": "digest", "in": "query", "schema": DIGEST, "description": "an older version"}
     return {
@@ -109,9 +133,24 @@ def document() -> dict[str, Any]:
                         "201": _json("on disk", _status("stored")),
                         "200": _json("the same report is on disk already", _status("already_stored")),
                         **_problems(
-                            "malformed_report", "malformed_request", "too_early", "not_found", "id_taken",
+                            "malformed_report", "malformed_request", "bad_ticket", "too_early", "not_found", "id_taken",
                             "wrong_survey", "survey_not_open", "survey_paused", "survey_closed", "survey_full",
                             "too_large", "impossible_bits", "too_many_requests", "unavailable",
+                        ),
+                    },
+                }
+            },
+            "/api/surveys/{slug}/tickets": {
+                "post": {
+                    "summary": "Have a blinded message signed, for an invitation",
+                    "parameters": [SLUG, invitation],
+                    "requestBody": {"required": True, "content": {"application/json": {"schema": BLINDED}}},
+                    "responses": {
+                        "200": _json("the blind signature", signature),
+                        **_problems(
+                            "malformed_request", "not_invited", "too_late", "not_found", "already_issued",
+                            "wrong_survey", "survey_not_open", "survey_paused", "survey_closed", "too_large",
+                            "too_many_requests", "unavailable",
                         ),
                     },
                 }
@@ -134,7 +173,7 @@ def document() -> dict[str, Any]:
                     "security": [{}, {"token": []}],
                     "parameters": [SLUG, digest, *INTERVALS],
                     "responses": {
-                        "200": _json("the results", results),
+                        "200": _json("of a survey, or of all groups of a study", {"anyOf": [results, study]}),
                         **_problems("malformed_request", "unauthorized", "forbidden", "not_found", "unavailable"),
                     },
                 }

@@ -3,34 +3,56 @@
 import errno
 import os
 import socket
+from pathlib import Path
 
 import click
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 
 from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT, Limiter
+from survey_app.server import issuer
 from survey_app.store import open_store
+from survey_app.tickets.ending import end_closed
+from survey_app.tickets.file import open_tickets
 
 STOPPING = 5  # seconds that whoever is in the middle of a request has, when the server is told to stop
 
 
 def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Serve until Ctrl-C. A worker that dies is started again, and the log says so."""
+    _check_limit()
+    store = open_store(db)
+    store.migrate()
+    store.tidy()
+    end_closed(open_tickets(store), store)
+    store.close()
+    os.environ["CANDOR_DB"] = db
+    _run("survey_app.server.front:create", "Candor serves", host, port, workers, trusted_proxies)
+    store.tidy(now=True)
+    store.close()
+
+
+def serve_issuer(file: Path, host: str, port: int, workers: int, trusted_proxies: int) -> None:
+    """The same for a server that only gives out tickets."""
+    _check_limit()
+    os.environ[issuer.FILE] = str(file)
+    _run("survey_app.server.issuer:create", "Candor gives out tickets", host, port, workers, trusted_proxies)
+
+
+def _check_limit() -> None:
     limit = os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT)
     try:
         Limiter(limit)
     except ValueError:
         raise click.ClickException(f"CANDOR_RATE_LIMIT is {limit!r}; write 3000/minute, or off") from None
-    store = open_store(db)
-    store.migrate()
-    store.tidy()
-    store.close()
-    os.environ["CANDOR_DB"] = db
+
+
+def _run(target: str, what: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     os.environ["CANDOR_TRUSTED_PROXIES"] = str(trusted_proxies)
     check_port(host, port)
-    click.echo(f"Candor serves on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}", err=True)
+    click.echo(f"{what} on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}", err=True)
     Granian(
-        "survey_app.server.front:create",
+        target,
         factory=True,
         address=host,
         port=port,
@@ -42,8 +64,6 @@ def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> 
         log_access=False,
         websockets=False,
     ).serve()
-    store.tidy(now=True)
-    store.close()
 
 
 def check_port(host: str, port: int) -> None:

@@ -3,6 +3,7 @@
 from client.definition import LARGEST_REPORT
 from survey_app.authoring.source import LARGEST_FORM
 from survey_app.collect.batch import LARGEST_BATCH
+from survey_app.tickets.issue import LARGEST_REQUEST, TICKETS
 
 LARGEST_OF_ALL = max(LARGEST_REPORT, LARGEST_FORM, LARGEST_BATCH)
 
@@ -11,4 +12,6 @@ def largest_upload(path: str) -> int:
     """How many bytes a request may carry; whoever sends more is told before they are read."""
     if path.startswith("/console"):
         return LARGEST_FORM
+    if TICKETS.fullmatch(path):
+        return LARGEST_REQUEST
     return LARGEST_BATCH if path.endswith("/reports/batch") else LARGEST_REPORT

@@ -24,13 +24,13 @@ from survey_app.store.records import (
 )
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.steps import STEP
-from survey_app.store.versions import any_version, opened_version
+from survey_app.store.versions import any_version, listed, opened_version
 
 DEFAULT_DB = "sqlite:///candor.db"
 
 __all__ = [
     "DEFAULT_DB", "STEP", "Draft", "Event", "Member", "Outcome", "Published", "State", "Store", "StoreError",
-    "Submission", "Unavailable", "User", "any_version", "now", "open_store", "opened_version",
+    "Submission", "Unavailable", "User", "any_version", "listed", "now", "open_store", "opened_version",
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
 from survey_app.authoring.terms import Terms
@@ -15,6 +16,7 @@ class Store(Protocol):
     untidy: bool
 
     def migrate(self) -> None: ...
+    def beside(self, what: str) -> Path: ...
     def secret_key(self) -> bytes: ...
 
     def add_surveys(

@@ -49,6 +49,11 @@ class Published:
         """Whether only people with an invitation can answer."""
         return self.survey.tickets is not None
 
+    @property
+    def name(self) -> str:
+        """The slug of the whole: of the study, if this is one of its groups."""
+        return self.survey.study or self.survey.slug
+
     def at(self, now: datetime) -> State:
         """The state at a moment, before which it may not have opened yet. Closing is not read from a clock: the
         store writes it down, with its last step."""

@@ -1,4 +1,7 @@
-"""Which version a slug means: for everybody one that was opened, for its owner also one that waits."""
+"""Which version a slug means: for everybody one that was opened, for its owner also one that waits.
+
+A study is one thing with several groups, so lists have it once.
+"""
 
 from survey_app.store.protocol import Store
 from survey_app.store.records import Published, State
@@ -17,3 +20,13 @@ def any_version(store: Store, slug: str, digest: str | None = None) -> Published
     current = store.current(slug)
     wanted = digest or (current and current[1])
     return store.version(slug, wanted) if wanted else store.newest(slug)
+
+
+def listed(store: Store, owner: int | None = None) -> list[list[Published]]:
+    """Every survey, alone, and every study with its groups; by their slugs."""
+    found: dict[str, list[Published]] = {}
+    for published in store.surveys(owner):
+        name = published.name
+        if name not in found:
+            found[name] = store.study(name) or [published]
+    return [found[name] for name in sorted(found)]

@@ -17,9 +17,24 @@ REPORTS: list[dict[str, Any]] = json.loads((make_vectors.FOLDER / "reports.json"
 
 
 def test_it_is_small_enough_to_read() -> None:
-    """The folder, gzipped; types and explanations are comments, and nobody shall save on those."""
+    """The folder, gzipped; types and explanations are comments, and nobody shall save on those.
+
+    13,000 bytes held everything but tickets and locks. Blind signatures, with SHA-384 by hand, and the states that a
+    ticket goes through until a report is acknowledged need some three thousand more.
+    """
     code = "".join(without_comments(path.read_text()) for path in sorted(FOLDER.glob("*.js")))
-    assert len(gzip.compress(code.encode(), mtime=0)) <= 13_000
+    assert len(gzip.compress(code.encode(), mtime=0)) <= 16_500
+
+
+def test_blind_signatures_are_loaded_only_where_there_are_tickets() -> None:
+    statically = re.compile(r'^(?:import|export)\b[^;]*? from "\./([a-z0-9]+)\.js";', re.MULTILINE)
+    loaded, pending = set(), ["index"]
+    while pending:
+        name = pending.pop()
+        loaded.add(name)
+        code = without_comments((FOLDER / f"{name}.js").read_text())
+        pending += [other for other in statically.findall(code) if other not in loaded]
+    assert {path.stem for path in FOLDER.glob("*.js")} - loaded == {"ticket", "sha384", "words"}
 
 
 @pytest.mark.parametrize(
@@ -75,8 +90,8 @@ def test_types_are_strict_and_no_file_is_left_out() -> None:
 
 
 def test_it_has_python_s_modules_and_no_others() -> None:
-    python = {path.stem for path in FOLDER.parent.glob("*.py")} - {"__init__", "__main__"}
-    assert {path.stem for path in FOLDER.glob("*.js")} == python | {"index", "sha256"}
+    python = {path.stem for path in FOLDER.parent.glob("*.py")} - {"__init__", "__main__", "interview"}
+    assert {path.stem for path in FOLDER.glob("*.js")} == python | {"index", "sha256", "sha384"}
 
 
 def test_it_imports_nothing_and_has_no_weak_randomness() -> None:
@@ -86,7 +101,7 @@ def test_it_imports_nothing_and_has_no_weak_randomness() -> None:
         assert not re.search(r"\beval\b|new Function|innerHTML|XMLHttpRequest|sendBeacon|document\b", source)
         for target in re.findall(r'from "([^"]+)"', source):
             assert (FOLDER / target).exists(), f"{path.name} imports {target}"
-        assert "fetch(" not in source or path.name == "respond.js"
+        assert "globalThis.fetch" not in source or path.name == "exchange.js"
 
 
 def test_every_code_of_python_s_errors_is_one_of_javascript_s() -> None:

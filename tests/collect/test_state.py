@@ -10,7 +10,8 @@ from survey_app.store import State, StoreError, now
 from tests.definitions import (
     simple,
 )
-from tests.house import HOUR, House, by_invitation, check_refused, check_stored, check_tally, made, other_bits, unpaid
+from tests.house import HOUR, House, check_refused, check_stored, check_tally, made, other_bits
+from tests.issuing import invited_to
 
 
 def test_a_new_version_that_is_ready_leaves_the_open_one_in_place(house: House) -> None:
@@ -121,9 +122,9 @@ def test_a_pause_refuses_reports_and_forgets_nothing(house: House) -> None:
 
 
 def test_a_survey_in_two_phases_takes_reports_only_in_the_second(house: House) -> None:
-    published = house.publish(by_invitation("2030-01-01T00:00Z"))
+    published = house.invite(from_="2030-01-01T00:00Z")
     begin = datetime(2030, 1, 1, tzinfo=UTC)
-    report = unpaid(published)
+    report = made(published)
     house.store.clock = lambda: begin - timedelta(microseconds=1)
     check_refused(house.post(report), "too_early")
     house.store.clock = lambda: begin
@@ -134,8 +135,8 @@ def test_a_survey_in_two_phases_takes_reports_only_in_the_second(house: House) -
 
 def test_nobody_may_answer_a_survey_by_invitation_in_a_batch_or_up_to_a_number(house: House) -> None:
     with pytest.raises(StoreError, match="by invitation"):
-        house.publish(by_invitation(), max_reports=100)
-    published = house.publish(by_invitation())
+        house.publish(invited_to(), max_reports=100)
+    published = house.invite()
     assert published.invited
     with pytest.raises(StoreError, match="by invitation"):
         house.store.set_terms(published, Terms(max_reports=100))

@@ -1,4 +1,4 @@
-"""Several surveys as strata: differences and weighted sums, with coverage by enumeration of both counts."""
+"""Several surveys as groups: differences and weighted sums, with coverage by enumeration of both counts."""
 
 import math
 from dataclasses import replace
@@ -179,13 +179,13 @@ def test_a_weighted_sum_has_the_standard_error_of_the_textbook() -> None:
     p, q = float(made.p), float(made.q)
     reported = q + (p - q) * np.array([0.1, 0.3, 0.5])
     parsed = survey(define([yes_no()], [field(publish(made), "cheated")]))
-    strata = [
+    each = [
         question_estimates(
             Evidence(parsed.fields[0], np.array([round(n * share)]), int(n)), parsed.questions[0], Options()
         )[1]
         for n, share in zip(sizes, reported, strict=True)
     ]
-    found = combine(strata, weights.tolist())
+    found = combine(each, weights.tolist())
     error = math.sqrt(float((weights**2 * reported * (1 - reported) / ((sizes - 1) * (p - q) ** 2)).sum()))
     assert (found.limits.raw.high - found.limits.raw.low) / 2 == pytest.approx(Z * error, rel=0.02)
     assert found.n == 6000
@@ -207,7 +207,7 @@ def scale_line(counts: list[int], form: dict[str, Any], **more: Any) -> tuple[Es
 
 
 def test_means_stay_in_their_range() -> None:
-    """Two strata whose reports say more than the highest score: the interval is moved to where means can be."""
+    """Two groups whose reports say more than the highest score: the interval is moved to where means can be."""
     one, question = scale_line([0, 0, 60], subset(3, 1))
     found = combine([one, one], [0.5, 0.5], possible(question, "mean"))
     assert found.unbiased > 3
@@ -245,7 +245,7 @@ def test_what_is_possible(question: dict[str, Any], kind: str, expected: tuple[f
     assert possible(parsed.questions[0], kind) == expected
 
 
-def test_strata_ask_the_same_but_need_not_have_the_same_epsilon() -> None:
+def test_groups_ask_the_same_but_need_not_have_the_same_epsilon() -> None:
     one = survey(define([yes_no(), number(levels=2)], [field(COIN, "cheated"), field(subset(2, 1), "hours")]))
     die = {"kind": "flip", "one": str(5 * 2**61), "zero": str(2**61)}
     finer = survey(

@@ -277,21 +277,21 @@ def test_questions_that_no_device_answered_together_cannot_be_regressed() -> Non
         regression_on_questions(asked, nothing(), "y", "yes", ["x"], Options())
 
 
-def strata(*slugs: str, form: dict[str, Any] = COIN) -> list[tuple[Survey, Tally]]:
+def groups(*slugs: str, form: dict[str, Any] = COIN) -> list[tuple[Survey, Tally]]:
     return [
         (survey(define([yes_no("y")], [field(form, "y")], slug=slug)), Tally(200, np.array([80 + 20 * i])))
         for i, slug in enumerate(slugs)
     ]
 
 
-def test_strata_with_covariates() -> None:
+def test_groups_with_covariates() -> None:
     covariates = {
         "a": {"year": 1, "town": 0},
         "b": {"town": 1, "year": 2},
         "c": {"year": 3, "town": 0},
         "d": {"year": 4, "town": 1},
     }
-    found = regression_on_groups(strata("a", "b", "c", "d"), "y", "yes", covariates, Options(0.9))
+    found = regression_on_groups(groups("a", "b", "c", "d"), "y", "yes", covariates, Options(0.9))
     assert [one.name for one in found.coefficients] == ["intercept", "year", "town"]
     assert {one.n for one in found.coefficients} == {800}
     assert found.coefficients[1].estimate > 0
@@ -311,19 +311,19 @@ def test_strata_with_covariates() -> None:
 )
 def test_covariates_that_do_not_do_are_refused(covariates: dict[str, dict[str, float]], reason: str) -> None:
     with pytest.raises(FitError, match=reason):
-        regression_on_groups(strata("a", "b"), "y", "yes", covariates, Options())
+        regression_on_groups(groups("a", "b"), "y", "yes", covariates, Options())
 
 
-def test_strata_must_ask_the_same() -> None:
+def test_groups_must_ask_the_same() -> None:
     other = survey(define([yes_no("y", optional=True)], [field(subset(3, 1), "y")], slug="b"))
-    studies = [strata("a")[0], (other, Tally(200, np.array([60, 80, 60])))]
+    studies = [groups("a")[0], (other, Tally(200, np.array([60, 80, 60])))]
     with pytest.raises(FitError, match="same options"):
         regression_on_groups(studies, "y", "yes", {"a": {"year": 1}, "b": {"year": 2}}, Options())
 
 
 def test_a_slope_in_tiny_units_has_no_odds_ratio_that_is_a_number() -> None:
     covariates = {"a": {"share": 0.0}, "b": {"share": 1e-4}}
-    found = regression_on_groups(strata("a", "b"), "y", "yes", covariates, Options())
+    found = regression_on_groups(groups("a", "b"), "y", "yes", covariates, Options())
     assert found.coefficients[1].estimate > 1000
     assert found.coefficients[1].odds_ratio is None
 

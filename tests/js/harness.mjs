@@ -1,17 +1,67 @@
 // Lets a test talk to the JavaScript client: one request in, one answer out. In node it reads lines of JSON, in a
 // browser a page calls `handle`. Both import the very files that the form loads.
 
+import { parseAddress, ticketLink } from "../../client/js/address.js";
+import { spentOnServer, spentOnSurvey } from "../../client/js/book.js";
 import { needed } from "../../client/js/definition.js";
-import { fetch, Ledger, randomize, respond, Survey, submit, verify } from "../../client/js/index.js";
-import { keyedStream } from "../../client/js/ledger.js";
-import { unpack } from "../../client/js/report.js";
-import { below, coin, systemBytes } from "../../client/js/sampling.js";
-import { digest, hmac, utf8 } from "../../client/js/sha256.js";
+import { fetch, Ledger, randomize, respond, Survey, submit, takeTicket, verify } from "../../client/js/index.js";
+import { ticketId, toText, unpack } from "../../client/js/report.js";
+import { below, bigEndian, coin, systemBytes } from "../../client/js/sampling.js";
+import { digest, utf8 } from "../../client/js/sha256.js";
+import { sha384 } from "../../client/js/sha384.js";
+import { blind, drawBlinding, finalize, messageOf, verify as verifyTicket } from "../../client/js/ticket.js";
 import { describe, oddsSentence } from "../../client/js/words.js";
 
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const ledgers = {};
+const SERVER = "https://example.org";
+
+function ledger(name) {
+	ledgers[name] ??= new Ledger({});
+	return ledgers[name];
+}
+
+// nobody waits in a test; `now` is a moment as text
+function timed({ now, ...options }) {
+	return { ...options, pause: () => null, ...(now && { now: () => Date.parse(now) }) };
+}
+
+// A storage and its locks that note what is read and written under one lock: "read write" for a change that cannot be
+// interrupted, and "free" before whatever happens without a lock.
+function watched() {
+	const kept = {};
+	const holds = [];
+	let hold = null;
+	const note = (what) => (hold ? hold.push(what) : holds.push(["free", what]));
+	const storage = new Proxy(kept, {
+		get: (_, key) => {
+			note("read");
+			return kept[key];
+		},
+		set: (_, key, value) => {
+			note("write");
+			kept[key] = value;
+			return true;
+		},
+		deleteProperty: (_, key) => {
+			note("delete");
+			return delete kept[key];
+		},
+	});
+	const locks = {
+		query: async () => ({ held: [] }),
+		request: async (name, run) => {
+			if (name !== "candor-ledger/2") return run();
+			hold = [];
+			holds.push(hold);
+			const result = await run();
+			hold = null;
+			return result;
+		},
+	};
+	return { storage, locks, holds };
+}
 
 function tape(data) {
 	let used = 0;
@@ -24,20 +74,43 @@ function tape(data) {
 
 const verbs = {
 	digest: ({ text }) => digest(utf8(text)),
-	hmac: ({ key, text }) => hex(hmac(bytes(key), utf8(text))),
-	stream: ({ key, context, counts }) => {
-		const stream = keyedStream(bytes(key), ...context);
-		return counts.map((count) => hex(stream(count)));
+	sha384: ({ text }) => hex(sha384(utf8(text))),
+	blind: ({ n, message, salt, r }) => hex(blind(BigInt(`0x${n}`), bytes(message), bytes(salt), BigInt(`0x${r}`))),
+	finalize: ({ n, message, signed, r, salt_length }) =>
+		hex(finalize(BigInt(`0x${n}`), bytes(message), bytes(signed), BigInt(`0x${r}`), salt_length)),
+	signed: ({ n, message, signature, salt_length }) =>
+		verifyTicket(BigInt(`0x${n}`), bytes(message), bytes(signature), salt_length),
+	ticket: ({ n, digest: survey, tape: data, signed }) => {
+		const key = BigInt(`0x${n}`);
+		const { random, used } = tape(bytes(data));
+		const { prefix, salt, r } = drawBlinding(key, random);
+		const message = messageOf(prefix, survey);
+		const z = hex(blind(key, message, salt, bigEndian(r)));
+		const signature = hex(finalize(key, message, bytes(signed), bigEndian(r)));
+		return { prefix: hex(prefix), salt: hex(salt), r: hex(r), used: used(), z, signature, id: hex(ticketId(prefix)) };
+	},
+	ticketTime: ({ n, message, signed, r, count }) => {
+		const [key, said, answer, blinding] = [BigInt(`0x${n}`), bytes(message), bytes(signed), BigInt(`0x${r}`)];
+		const times = Array.from({ length: count }, () => {
+			const begun = performance.now();
+			drawBlinding(key, systemBytes);
+			blind(key, said, new Uint8Array(48), blinding);
+			finalize(key, said, answer, blinding);
+			return performance.now() - begun;
+		});
+		return times.sort((a, b) => a - b);
 	},
 	parse: ({ source }) => {
 		const survey = Survey.fromJson(bytes(source));
 		return { digest: survey.digest, epsilon: verify(survey), width: survey.width };
 	},
 	verify: ({ source, limit }) => verify(Survey.fromJson(bytes(source)), { limit }),
-	randomize: ({ source, answers, asked, tape: data }) => {
+	randomize: ({ source, answers, asked, ticket: given, tape: data }) => {
 		const { random, used } = tape(bytes(data));
-		const { id, bits } = randomize(Survey.fromJson(bytes(source)), answers, { asked, randomBytes: random });
-		return { id: hex(id), bits: hex(bits), used: used() };
+		const ticket = given && { prefix: bytes(given.prefix), signature: bytes(given.signature) };
+		const report = randomize(Survey.fromJson(bytes(source)), answers, { asked, ticket, randomBytes: random });
+		const wire = ticket && { wire: report.toJson() };
+		return { id: hex(report.id), bits: hex(report.bits), used: used(), ...wire };
 	},
 	needed: ({ source, asked }) => [...needed(Survey.fromJson(bytes(source)), asked)],
 	system: ({ count }) => hex(systemBytes(count)),
@@ -75,30 +148,69 @@ const verbs = {
 		}
 		return counts;
 	},
-	keyed: ({ key, waves }) => {
-		const ledger = new Ledger({});
-		ledger.write({ key, reports: {}, drawn: [] });
-		return waves.map(({ source, answers, limit }) => {
-			const survey = Survey.fromJson(bytes(source));
-			const asked = ledger.asked(survey);
-			const { report, made, epsilon } = ledger.make(survey, answers, { limit });
-			return { asked, bits: hex(report.bits), made, epsilon };
+	make: ({ name, source, answers, server = SERVER, options = {} }) =>
+		ledger(name).make(Survey.fromJson(bytes(source)), answers, { server, ...options }),
+	begin: ({ name, source, server = SERVER, tape: data }) =>
+		ledger(name).begin(Survey.fromJson(bytes(source)), server, data && tape(bytes(data)).random),
+	waves: async ({ sources, answers, count }) => {
+		const parsed = sources.map((source) => Survey.fromJson(bytes(source)));
+		const devices = Array.from({ length: count }, async () => {
+			const device = new Ledger({});
+			const made = [];
+			for (const survey of parsed) made.push(await device.make(survey, answers, { server: SERVER, limit: null }));
+			return made.map(({ entry }) => entry.bits);
 		});
+		return Promise.all(devices);
 	},
-	storage: ({ name, content }) => {
-		ledgers[name] = new Ledger(content);
+	flood: async ({ sources, answers }) => {
+		const tab = new Ledger();
+		const options = { server: SERVER, limit: null, serverLimit: null };
+		for (const source of sources) await tab.make(Survey.fromJson(bytes(source)), answers, options);
+		return null;
+	},
+	watch: ({ name }) => {
+		const { storage, locks, holds } = watched();
+		ledgers[name] = new Ledger(storage, { locks });
+		ledgers[name].holds = holds;
+		return null;
+	},
+	holds: ({ name }) => ledgers[name].holds.map((hold) => hold.join(" ")),
+	storage: ({ name, content, book }) => {
+		ledgers[name] = new Ledger(content, { book });
 		return ledgers[name].persistent;
 	},
-	stored: ({ name }) => ledgers[name].storage["candor-ledger/1"] ?? null,
-	forget: ({ name }) => ledgers[name].forget() ?? null,
-	spent: ({ name, slug }) => ledgers[name].spent(slug),
+	stored: ({ name, key = "candor-ledger/2" }) => ledger(name).storage[key] ?? null,
+	books: ({ name }) => ledger(name).books(),
+	forget: async ({ name }) => (await ledger(name).forget()) ?? null,
+	spent: ({ name, source, server = SERVER }) => {
+		const book = ledger(name).read();
+		return [spentOnSurvey(book, Survey.fromJson(bytes(source)), server), spentOnServer(book, server)];
+	},
+	entries: ({ name }) => ledger(name).read().entries,
 	fetch: async ({ url }) => (await fetch(url)).digest,
-	respond: async ({ url, answers, name, options = {} }) => {
-		if (name !== undefined) ledgers[name] ??= new Ledger({});
-		return respond(url, answers, { ...options, ledger: ledgers[name] ?? null, pause: () => null });
+	respond: async ({ url, answers, name, options = {} }) =>
+		respond(url, answers, { ...timed(options), ledger: name === undefined ? null : ledger(name) }),
+	take: async ({ url, name, tape: data, options = {} }) => {
+		const randomBytes = data && tape(bytes(data)).random;
+		const ticket = await takeTicket(url, { ...timed(options), randomBytes, ledger: ledger(name) });
+		return {
+			prefix: hex(ticket.prefix),
+			signature: hex(ticket.signature),
+			link: ticketLink(parseAddress(url), ticket),
+		};
+	},
+	address: ({ url }) => {
+		const { ticket, ...rest } = parseAddress(url);
+		return { ...rest, ticket: ticket && [toText(ticket.prefix), toText(ticket.signature)] };
+	},
+	seconds: async ({ url, answers, ticks }) => {
+		const pauses = [];
+		const clock = () => ticks.shift();
+		await respond(url, answers, { clock, pause: (seconds) => pauses.push(seconds), ledger: null });
+		return pauses;
 	},
 	submit: async ({ url, source, answers, options = {} }) =>
-		submit(url, randomize(Survey.fromJson(bytes(source)), answers), { ...options, pause: () => null }),
+		submit(url, randomize(Survey.fromJson(bytes(source)), answers), timed(options)),
 };
 
 export async function handle({ verb, ...request }) {

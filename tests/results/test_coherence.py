@@ -237,8 +237,8 @@ def test_a_weighted_sum_is_clipped_once() -> None:
     """Ten groups of 100 whose unbiased shares are −10% and 12%: the whole is 1%, not 6%."""
     made = define([yes_no()], [field(COIN, "cheated")])
     found = study([[20], [31]] * 5, made)
-    assert found.combined
-    yes = found.combined[0].estimates[1]
+    assert found.total
+    yes = found.total.questions[0].estimates[1]
     assert yes.unbiased == pytest.approx(0.01)
     assert yes.estimate == pytest.approx(0.01)
     gap = found.differences[0].questions[0].estimates[1]
@@ -248,11 +248,11 @@ def test_a_weighted_sum_is_clipped_once() -> None:
 def test_the_points_of_all_groups_together_sum_to_one_and_give_the_mean() -> None:
     made = define([scale()], [field(subset(3, 1), "fair")])
     found = study([[95, 3, 2], [10, 0, 90], [40, 0, 60]], made, [1, 1, 2])
-    assert found.combined
-    *shares, mean = (line.estimate for line in found.combined[0].estimates)
+    assert found.total
+    *shares, mean = (line.estimate for line in found.total.questions[0].estimates)
     assert sum(shares) == pytest.approx(1)
     assert mean == pytest.approx(np.dot(shares, [1, 2, 3]))
-    unbiased = [line.unbiased for line in found.combined[0].estimates[:3]]
+    unbiased = [line.unbiased for line in found.total.questions[0].estimates[:3]]
     assert shares[1] == 0 > (unbiased[1] or 0)
     lowered = [(value or 0) - share for value, share in zip(unbiased, shares, strict=True)]
     assert lowered[0] == pytest.approx(lowered[2])  # one projection, of the sums

@@ -107,10 +107,12 @@ def test_every_method_comes_of_something_that_can_be_asked_for() -> None:
     groups = [(survey(define([yes_no()], [field(COIN, "cheated")], slug=slug)), Tally(200, np.array([ones])))
               for slug, ones in (("a", 80), ("b", 110))]  # fmt: skip
     study = groups_document(groups, Options(), {"a": 1, "b": 1})
-    assert study.combined
-    combined = {line.method for part in (*study.combined, *study.differences[0].questions) for line in part.estimates}
+    assert study.total
+    together = {
+        line.method for part in (*study.total.questions, *study.differences[0].questions) for line in part.estimates
+    }
     fit = regression_on_groups(groups, "cheated", "yes", {"a": {"year": 1}, "b": {"year": 2}}, Options())
-    assert combined == {Method.SCORE, Method.MOVER}
+    assert together == {Method.SCORE, Method.MOVER}
     assert {one.method for one in fit.coefficients} == {Method.WALD}
     assert seen | {Method.SCORE, Method.MOVER, Method.WALD} == set(Method)
 

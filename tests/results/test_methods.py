@@ -16,8 +16,9 @@ from survey_app.explain import written
 from survey_app.explain.chances import total
 from survey_app.plan.people import draw_people
 from survey_app.results.caution import design_effect, largest_shift, untrue_answers, worth
+from survey_app.results.checklist import cautions, checklist
 from survey_app.results.document import Results, results, table_rows
-from survey_app.results.methods import Setting, cautions, checklist, intervals_shown, paragraph
+from survey_app.results.methods import Setting, intervals_shown, paragraph
 from survey_app.simulate.devices import reports
 from survey_app.tally import Tally, add_bits
 from tests.definitions import (

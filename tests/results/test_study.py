@@ -1,4 +1,4 @@
-"""Cross-tabs, strata and regression as documents: on the command line and over HTTP, with their refusals."""
+"""Cross-tabs, groups and regression as documents: on the command line and over HTTP, with their refusals."""
 
 import csv
 import io
@@ -223,7 +223,7 @@ def test_people_read_tables_and_programs_ask_for_json_or_csv(run: Any, tmp_path:
     assert run("results", "exam").stdout.startswith("Exam honesty (exam), version ")
     assert f"{REPORTS} reports; 95% intervals" in run("results", "exam").stdout
     assert "fair + told, together" in run("results", "exam").stdout
-    assert run("results", "exam", "other").stdout.startswith("exam, other, other - exam: 95% intervals")
+    assert run("results", "exam", "other").stdout.startswith("200 reports in 2 groups; 95% intervals")
     crossed = run("crosstab", "exam", "used:item 0", "used:item 1")
     assert "devices asked about both options" in crossed.stdout, crossed.output
     assert strict(run("crosstab", "exam", "used:item 0", "used:item 1", "--json").stdout)["n"] < REPORTS
@@ -237,24 +237,24 @@ def test_people_read_tables_and_programs_ask_for_json_or_csv(run: Any, tmp_path:
     refused(run("crosstab", "exam", "used:item 0", "help"), "another option of its question")
 
 
-# strata
+# groups
 
 
-def test_strata_side_by_side_and_together(run: Any, tmp_path: Path) -> None:
+def test_surveys_side_by_side_and_together(run: Any, tmp_path: Path) -> None:
     weights = tmp_path / "weights.yaml"
     weights.write_text("exam: 3\nother: 1\n")
     found = strict(run("results", "exam", "other", "--weights", str(weights), "--json").stdout)
-    assert [one["slug"] for one in found["strata"]] == ["exam", "other"]
-    assert found["strata"][0]["questions"] == strict(run("results", "exam", "--json").stdout)["questions"]
-    assert found["weights"] == {"exam": 0.75, "other": 0.25}
+    assert [(one["group"], one["slug"]) for one in found["groups"]] == [("exam", "exam"), ("other", "other")]
+    assert found["groups"][0]["questions"] == strict(run("results", "exam", "--json").stdout)["questions"]
+    assert found["total"]["weights"] == {"exam": 0.75, "other": 0.25}
     (gap,) = found["differences"]
     assert (gap["of"], gap["to"]) == ("other", "exam")
-    lines = {slug: one for slug, one in zip(("exam", "other"), found["strata"], strict=True)}
-    for question, combined, differing in zip(QUESTIONS, found["combined"], gap["questions"], strict=True):
-        assert combined["id"] == differing["id"] == question["id"]
-        check(combined["estimates"])
+    lines = {slug: one for slug, one in zip(("exam", "other"), found["groups"], strict=True)}
+    for question, whole, differing in zip(QUESTIONS, found["total"]["questions"], gap["questions"], strict=True):
+        assert whole["id"] == differing["id"] == question["id"]
+        check(whole["estimates"])
         check(differing["estimates"])
-        for i, (one, other) in enumerate(zip(combined["estimates"], differing["estimates"], strict=True)):
+        for i, (one, other) in enumerate(zip(whole["estimates"], differing["estimates"], strict=True)):
             first, second = (
                 next(q for q in lines[slug]["questions"] if q["id"] == question["id"])["estimates"][i]
                 for slug in ("exam", "other")
@@ -265,22 +265,22 @@ def test_strata_side_by_side_and_together(run: Any, tmp_path: Path) -> None:
                 assert other["unbiased"] == pytest.approx(second["unbiased"] - first["unbiased"])
             assert one["n"] == first["n"] + second["n"]
     without = strict(run("results", "exam", "other", "--json").stdout)
-    assert "combined" not in without
+    assert {"total", "study"}.isdisjoint(without)
     table = list(
         csv.DictReader(io.StringIO(run("results", "exam", "other", "--csv", "--weights", str(weights)).stdout))
     )
-    assert {row["survey"] for row in table} == {"exam", "other", "all strata", "other - exam"}
+    assert {row["group"] for row in table} == {"exam", "other", "all groups", "other - exam"}
 
 
-def test_a_stratum_without_reports_is_said_to_be_one(run: Any, tmp_path: Path) -> None:
+def test_a_group_without_reports_is_said_to_be_one(run: Any, tmp_path: Path) -> None:
     weights = tmp_path / "weights.json"
     weights.write_text('{"exam": 1, "few": 1}')
     found = strict(run("results", "exam", "few", "--weights", str(weights), "--json").stdout)
-    for part in (*found["combined"], *found["differences"][0]["questions"]):
+    for part in (*found["total"]["questions"], *found["differences"][0]["questions"]):
         assert (part["estimates"], part["note"]) == ([], "not enough reports")
     weights.write_text('{"exam": 1, "few": 0}')
     found = strict(run("results", "exam", "few", "--weights", str(weights), "--json").stdout)
-    assert found["combined"][0]["estimates"]
+    assert found["total"]["questions"][0]["estimates"]
     assert "Traceback" not in run("results", "exam", "few", "--csv").output
 
 
@@ -304,7 +304,7 @@ def test_weights_that_do_not_do_are_refused(run: Any, tmp_path: Path, text: str,
     refused(run("results", "exam", "other", "--weights", str(weights)), reason)
 
 
-def test_strata_of_nothing_common_are_refused(run: Any, tmp_path: Path) -> None:
+def test_surveys_with_nothing_common_are_refused(run: Any, tmp_path: Path) -> None:
     published = [
         (survey(one), Tally(0, np.zeros(1, dtype=np.int64)))
         for one in (
@@ -359,7 +359,7 @@ def test_results_with_totals(run: Any) -> None:
 # regression
 
 
-def test_regression_on_questions_and_on_strata(run: Any, tmp_path: Path) -> None:
+def test_regression_on_questions_and_on_groups(run: Any, tmp_path: Path) -> None:
     on = run("regress", "exam", "--outcome", "cheated", "--on", "help", "--json")
     if on.exit_code:  # 120 reports at these odds may say nothing; then it is said
         refused(on, "reports")
@@ -369,11 +369,11 @@ def test_regression_on_questions_and_on_strata(run: Any, tmp_path: Path) -> None
         assert all(one["low"] < one["estimate"] < one["high"] for one in found["coefficients"])
     file = tmp_path / "covariates.yaml"
     file.write_text("exam: {year: 1}\nother: {year: 2}\n")
-    strata = run("regress", "exam", "other", "--outcome", "help=option 1", "--covariates", str(file), "--json")
-    if strata.exit_code:
-        refused(strata, "reports")
+    groups = run("regress", "exam", "other", "--outcome", "help=option 1", "--covariates", str(file), "--json")
+    if groups.exit_code:
+        refused(groups, "reports")
     else:
-        assert strict(strata.stdout)["coefficients"][1]["n"] == REPORTS + 80
+        assert strict(groups.stdout)["coefficients"][1]["n"] == REPORTS + 80
 
 
 def test_regressions_that_cannot_be_are_refused(run: Any, tmp_path: Path) -> None:

@@ -1,17 +1,15 @@
 """What `candor results`, `crosstab` and `regress` print for a person: the document's numbers, and whom n counts."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
 from client import Survey
 from survey_app.estimate.intervals import APPROXIMATE, Method, Options
 from survey_app.results.crosstab import crosstab_document
-from survey_app.results.document import Part, results
+from survey_app.results.document import results
 from survey_app.results.groups import groups_document
 from survey_app.results.regression import CoefficientLine, Regression
-from survey_app.results.text import crosstab_text, groups_text, regression_text, results_text
+from survey_app.results.text import crosstab_text, regression_text, results_text, study_text
 from survey_app.tally import Tally
 from tests.blocks import blocks
 from tests.definitions import COIN, choice, define, field, scale, subset, survey, yes_no
@@ -111,11 +109,14 @@ def test_groups_stand_below_each_other() -> None:
         for slug, counts in (("north", [50, 30, 20]), ("south", [20, 30, 50]))
     ]
     study = groups_document(members, Options())
-    parts: list[tuple[str, Sequence[Part]]] = [(one.slug, one.parts) for one in study.strata]
-    parts += [(f"{one.of} - {one.to}", one.questions) for one in study.differences]
-    lines = groups_text(members[0][0], parts, 0.95).splitlines()
-    assert lines[0] == "north, south, south - north: 95% intervals, differences in points"
-    assert [line.split()[:2] for line in lines[3:6]] == [
+    lines = study_text(members[0][0], study).splitlines()
+    assert lines[0] == "200 reports in 2 groups; 95% intervals, differences in points."
+    assert [line.split() for line in lines[2:5]] == [
+        ["group", "reports", "people", "weight"],
+        ["north", "100", "-", "-"],
+        ["south", "100", "-", "-"],
+    ]
+    assert [line.split()[:2] for line in lines[7:10]] == [
         ["Disagree", "north"],
         ["Disagree", "south"],
         ["Disagree", "south"],

@@ -14,9 +14,11 @@ from survey_app.store import State
 from tests.definitions import simple, survey
 from tests.door import FrontClient
 from tests.house import House, build, check_stored, wire
+from tests.issuing import invited_to, request_for
 from tests.provoke import PROVOKED
 
 REPORTS = "/api/surveys/exam/reports"
+TICKETS = "/api/surveys/exam/tickets"
 REPORT = randomize(survey(simple()), {"cheated": True})  # the same through both doors
 COMPARED = {"Content-Type", "Allow", *(name for name, _ in RESPONDENT_HEADERS + PREFLIGHT_HEADERS)}
 CHUNKED = {"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": True}
@@ -58,6 +60,13 @@ ASKED: dict[str, Ask] = {
     "a length cut short": lambda house: house.post(REPORT, environ_overrides={"CONTENT_LENGTH": "20"}),
     "a negative length": lambda house: house.post(REPORT, environ_overrides={"CONTENT_LENGTH": "-5"}),
     "a preflight": lambda house: house.client.options(REPORTS),
+    "a preflight of a ticket": lambda house: house.client.options(TICKETS),
+    "a ticket": lambda house: house.take("one", request_for(house.invite("one").survey, 4711)),
+    "a ticket for nobody": lambda house: house.take(None, request_for(house.invite("one").survey)),
+    "a ticket of a survey that anybody may answer": lambda house: house.take("one", request_for(invited_to())),
+    "too much for a ticket": lambda house: house.take("one", b" " * 2001),
+    "too much for a ticket in chunks": lambda house: house.take("one", b" " * 2001, environ_overrides=CHUNKED),
+    "GET instead of a ticket": lambda house: house.client.get(TICKETS),
     "the definition": lambda house: house.client.get("/api/surveys/exam"),
     **{
         f"{method} instead of POST": lambda house, method=method: house.client.open(REPORTS, method=method)  # type: ignore[misc]

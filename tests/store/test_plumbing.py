@@ -14,6 +14,7 @@ from scipy.stats import spearmanr
 import client
 from client import Ledger, randomize
 from survey_app.store import Outcome, Submission
+from tests.clock import hurried
 from tests.definitions import choice as choice_question
 from tests.definitions import define, field, number, subset, survey, yes_no
 from tests.house import SAID, make, submission
@@ -126,7 +127,7 @@ def test_answers_leave_no_trace_in_database_logs_or_output(tmp_path: Path) -> No
     url = f"http://127.0.0.1:{server.port}/s/canary"
     for i in range(3):
         answers = {"secret": CANARY, "amount": 738_291, "cheated": True}
-        client.respond(url, answers, ledger=Ledger(tmp_path / f"ledger{i}.json"))
+        client.respond(url, answers, ledger=Ledger(tmp_path / f"ledger{i}.json"), clock=hurried())
     request = urllib.request.Request(
         f"http://127.0.0.1:{server.port}/api/surveys/nobody-here", headers={"User-Agent": "agent-4711"}
     )

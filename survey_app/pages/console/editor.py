@@ -13,8 +13,8 @@ from flask.typing import ResponseReturnValue
 from client.question import TYPES
 from survey_app.authoring.faults import check
 from survey_app.authoring.fields import ASK
-from survey_app.authoring.source import LARGEST_FILE, LARGEST_FORM, AuthoringError
-from survey_app.drafts import edits, form
+from survey_app.authoring.source import LARGEST_FILE, LARGEST_FORM, AuthoringError, Plain
+from survey_app.drafts import edits, form, groups
 from survey_app.drafts.edits import EditError
 from survey_app.explain import written
 from survey_app.pages.access import download, owner, store
@@ -156,7 +156,7 @@ def settings(key: int) -> ResponseReturnValue:
     found = check(source)
     if found.content is None:
         return redirect(url_for(".yaml", key=key))
-    return page("settings", key, source, shown=form.show_survey(found.content.said), notice="")
+    return page("settings", key, source, shown=_shown(found.content.said), notice="")
 
 
 @blueprint.post("/console/drafts/<int:key>/settings")
@@ -167,7 +167,7 @@ def change_settings(key: int) -> ResponseReturnValue:
         said = edits.content_of(source).said
         now = part_stamp(settings_of(said))
         if fields.get("own", now) != now:
-            shown = form.show_survey(said)
+            shown = _shown(said)
             shown |= {name: text for name, text in fields.items() if name in shown}
             return page("settings", key, source, 409, shown=shown, notice=CHANGED)
         source = with_settings(source, fields)
@@ -180,7 +180,14 @@ def change_settings(key: int) -> ResponseReturnValue:
 
 def with_settings(source: bytes, fields: dict[str, str]) -> bytes:
     """The file with the fields of the survey's own form."""
-    return edits.set_survey(source, form.survey_changes(edits.content_of(source).said, fields))
+    said = edits.content_of(source).said
+    source = edits.set_survey(source, form.survey_changes(said, fields))
+    rows = groups.wanted(said, fields)
+    return source if rows is None else groups.set_groups(source, rows)
+
+
+def _shown(said: dict[str, Plain]) -> form.Shown:
+    return {**form.show_survey(said), **groups.show(said)}
 
 
 # the file

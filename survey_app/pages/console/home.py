@@ -17,7 +17,7 @@ from survey_app.pages.access import owner, store
 from survey_app.pages.console.guard import guard
 from survey_app.pages.form.form import refusal
 from survey_app.simulate.demo import sample
-from survey_app.store import Published
+from survey_app.store import Published, listed
 
 blueprint = Blueprint("console", __name__)
 guard(blueprint)
@@ -36,7 +36,10 @@ STATES = {
 def home() -> ResponseReturnValue:
     """One's surveys and drafts; for the first time, a tour."""
     kept = store()
-    surveys = [(survey, stand(survey), kept.snapshot(survey).reports) for survey in kept.surveys(owner())]
+    surveys = [
+        (groups[0], len(groups), stand(groups[0]), sum(kept.snapshot(group).reports for group in groups))
+        for groups in listed(kept, owner())
+    ]
     drafts = [
         (draft, peek(draft.source, "title") or "Untitled draft", peek(draft.source, "slug"))
         for draft in reversed(kept.drafts(owner()))

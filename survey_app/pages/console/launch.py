@@ -1,5 +1,6 @@
 """Before and at the launch of a draft: the form as respondents will see it, a trial on made-up people, publishing."""
 
+import hashlib
 import json
 from typing import Any
 
@@ -11,14 +12,15 @@ from survey_app import charts
 from survey_app.authoring import Built
 from survey_app.authoring.faults import check
 from survey_app.explain import chances, written
-from survey_app.pages.access import owner, store
+from survey_app.pages.access import owner, store, tickets
 from survey_app.pages.console.draft import draft_of, page, planned
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.outlook import outlook, respondents_of
 from survey_app.pages.form.explain import explained
 from survey_app.pages.form.form import frame_of
+from survey_app.publish import publish as publish_built
 from survey_app.simulate.trial import Line, Tried, try_out
-from survey_app.store import Member, State, StoreError, now
+from survey_app.store import Published, State, StoreError, now
 
 blueprint = Blueprint("launch", __name__)
 guard(blueprint)
@@ -129,7 +131,7 @@ def review(key: int) -> ResponseReturnValue:
 
 def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
     built = check(source).built
-    there = store().newest(built.survey.slug) if built else None
+    earlier, taken = _earlier(built) if built else ([], False)
     warnings = _warnings(built, source)
     if built and built.terms.closes and built.terms.closes <= now():
         warnings.append("closes lies in the past: the survey would be closed from the start")
@@ -143,10 +145,25 @@ def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
         total=chances.total(built.survey) if built else None,
         warnings=warnings,
         message=message,
-        earlier=there if there and there.owner == owner() else None,
-        earlier_reports=store().snapshot(there).reports if there and there.owner == owner() else 0,
-        taken=bool(there and there.owner != owner()),
+        name=_name(built) if built else "",
+        earlier=earlier[0] if earlier else None,
+        earlier_reports=sum(store().snapshot(one).reports for one in earlier),
+        taken=taken,
     )
+
+
+def _earlier(built: Built) -> tuple[list[Published], bool]:
+    """The version before, of a study all its groups; and whether the address is somebody else's."""
+    newest = store().newest(built.slug)
+    there = store().study(built.slug) or ([newest] if newest else [])
+    taken = any(one.owner != owner() for one in there)
+    return [] if taken else there, taken
+
+
+def _name(built: Built) -> str:
+    """What was shown: the digest, of a study that of all its digests."""
+    digests = [survey.digest for survey in built.surveys]
+    return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
 
 def _warnings(built: Built | None, source: bytes) -> list[str]:
@@ -160,13 +177,15 @@ def publish(key: int) -> ResponseReturnValue:
     """Publish exactly what was shown."""
     source = draft_of(key)
     built = check(source).built
-    if built is None or request.form.get("digest") != built.survey.digest:
+    if built is None or request.form.get("digest") != _name(built):
         return _review(key, source, "The draft was changed meanwhile. This is what would be published now.")
     if _warnings(built, source) and "advised" not in request.form:
         return _review(key, source, "Read the advice and tick that you did.")
     try:
-        store().add_surveys(
-            [Member(built.survey, built.terms)],
+        publish_built(
+            store(),
+            tickets(),
+            built,
             owner=owner(),
             state=State.READY if request.form.get("state") == "later" else State.OPEN,
             source=source,
@@ -175,5 +194,5 @@ def publish(key: int) -> ResponseReturnValue:
         reason = str(error)
         return _review(key, source, f"{reason[0].upper()}{reason[1:]}.")
     store().delete_draft(owner(), key)
-    flash("Published. Share the link below.", "status")
-    return redirect(url_for("survey.show", slug=built.survey.slug))
+    flash(f"Published. Share the {'links' if built.groups else 'link'} below.", "status")
+    return redirect(url_for("survey.show", slug=built.slug))

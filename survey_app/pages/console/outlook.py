@@ -16,8 +16,10 @@ from survey_app.explain import chances, written
 from survey_app.plan import guidance
 from survey_app.plan.advice import troubles
 from survey_app.plan.estimands import price_of_skipping
-from survey_app.plan.forecast import Forecast, forecasts
+from survey_app.plan.forecast import Forecast, enough, forecasts
+from survey_app.plan.groups import StudyPlan, advise_groups, as_one, plan_groups
 from survey_app.plan.settings import Settings
+from survey_app.plan.spread import LEAST_RESPONDENTS
 from survey_app.plan.survey import SurveyPlan, plan_built
 
 RESPONDENTS = 500
@@ -54,6 +56,7 @@ class Outlook:
     plan: SurveyPlan | None
     thorough: bool
     hopeless: list[str]
+    study: StudyPlan | None = None
 
     @property
     def total(self) -> Decimal:
@@ -72,7 +75,9 @@ def outlook(source: bytes, respondents: int, everything: bool = False) -> Outloo
     built, content = checked.built, checked.content
     if built is None or content is None:
         return None
-    survey, settings = built.survey, Settings(respondents=respondents, margin=MARGIN)
+    survey, least = built.survey, LEAST_RESPONDENTS * len(built.groups)
+    expected = Settings(respondents=max(respondents, least), margin=MARGIN)
+    settings = as_one(built, expected)
     now = forecasts(survey, settings)
     fields = {question.id: field for field in survey.fields for question in field.questions}
     parts = [
@@ -89,10 +94,12 @@ def outlook(source: bytes, respondents: int, everything: bool = False) -> Outloo
     thorough = everything or len(survey.questions) <= QUICK_QUESTIONS
     plan = None
     if thorough or len(survey.questions) <= COMPARED_QUESTIONS:
-        plan = plan_built(content.tree, built, settings, thorough=thorough)
+        plan = plan_built(content.tree, built, expected, thorough=thorough)
     hopeless = [f"{planned.id}, {planned.assumption}: {why}" for planned, why in troubles(now, settings)]
+    study = plan_groups(built, expected, enough(now))
+    hopeless += advise_groups(study, now, settings) if study else []
     guess = written.at_most(chances.guess(float(total)))
-    return Outlook(respondents, built, now, parts, guess, is_weak(total), plan, thorough, hopeless)
+    return Outlook(respondents, built, now, parts, guess, is_weak(total), plan, thorough, hopeless, study)
 
 
 def _skipping(built: Built, question: Question) -> str:

@@ -1,27 +1,37 @@
 """One survey of a researcher: its state, its terms, its links, its files, its log, and its end."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 import segno
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from client.canonical import NAME
 from survey_app.explain import chances
-from survey_app.pages.access import download, owner, store
+from survey_app.pages.access import download, owner, store, tickets
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
-from survey_app.pages.console.terms import TermsError, read_terms, said_terms, shown_terms
+from survey_app.pages.console.terms import TermsError, read_sizes, read_terms, said_terms, shown_terms
 from survey_app.problems import Problem
 from survey_app.store import Published, State, StoreError, any_version, now, opened_version
+from survey_app.tickets.inviting import shown
 
 blueprint = Blueprint("survey", __name__)
 guard(blueprint)
 
 
 def mine(slug: str) -> Published:
-    """One's own survey: the version that the request names, or the one that collects. Else a Problem."""
-    published = any_version(store(), slug, request.values.get("digest")) if NAME.fullmatch(slug) else None
+    """One's own survey: the version that the request names, or the one that collects. Else a Problem.
+
+    Of a study it is the first group: what is done to one is done to all.
+    """
+    groups = store().study(slug)
+    wanted = groups[0].survey.slug if groups else slug
+    published = any_version(store(), wanted, request.values.get("digest")) if NAME.fullmatch(slug) else None
     others = published is not None and published.owner != owner()
-    if published is None or (others and opened_version(store(), slug) is None):
+    if published is None or (others and opened_version(store(), wanted) is None):
         raise Problem("not_found", "There is no such survey.")
     if others:
         raise Problem("forbidden", "This survey belongs to another account.")
@@ -45,15 +55,15 @@ def qr(published: Published) -> segno.QRCode:
 
 @blueprint.get("/console/<slug>")
 def show(slug: str) -> ResponseReturnValue:
-    """Everything about one survey."""
-    return page_of(mine(slug))
+    """Everything about one survey, or about all groups of a study."""
+    return page_of(slug, mine(slug))
 
 
-def page_of(published: Published, message: str = "", said: dict[str, str] | None = None) -> str:
-    """The page of a survey; with a message, where its terms were not changed to what was `said`."""
-    slug = published.survey.slug
-    kept, newest = store(), store().newest(slug)
-    waiting = newest if newest and newest.survey.digest != published.survey.digest and not request.args else None
+def page_of(slug: str, published: Published, message: str = "", said: dict[str, str] | None = None) -> str:
+    """The page of a survey or a study; with a message, where its terms were not changed to what was `said`."""
+    kept, terms = store(), said or shown_terms(published.terms)
+    if groups := kept.study(slug):
+        return _study(slug, groups, message=message, terms=terms)
     return render_template(
         "console/survey.html",
         published=published,
@@ -61,15 +71,53 @@ def page_of(published: Published, message: str = "", said: dict[str, str] | None
         total=chances.total(published.survey),
         stand=stand(published),
         message=message,
-        terms=said or shown_terms(published.terms),
+        terms=terms,
         reports=kept.snapshot(published).reports,
+        tickets=shown(tickets(), published.survey),
+        inviting=published.state is not State.CLOSED,
         source=kept.source(published) is not None,
-        waiting=waiting,
+        waiting=None if request.args else _waiting(published.survey.study, [published]),
         link=link(published),
         pinned=pinned(published),
-        qr=qr(published).svg_inline(scale=4, border=4, svgclass="qr", lineclass="dark", light="#fff", omitsize=True),
+        qr=_drawn(published),
         events=kept.events(owner(), slug)[:LISTED_EVENTS],
     )
+
+
+def _study(slug: str, groups: Sequence[Published], **more: Any) -> str:
+    """One page for all groups: each has its link, its code and its text for an e-mail."""
+    kept, first = store(), groups[0]
+    counts = [kept.snapshot(group).reports for group in groups]
+    sharing = [
+        (group, reports, link(group), pinned(group), _drawn(group))
+        for group, reports in zip(groups, counts, strict=True)
+    ]
+    events = [event for name in (slug, *(one.survey.slug for one in groups)) for event in kept.events(owner(), name)]
+    return render_template(
+        "console/study.html",
+        slug=slug,
+        published=first,
+        survey=first.survey,
+        total=chances.total(first.survey),
+        stand=stand(first),
+        reports=sum(counts),
+        source=kept.source(first) is not None,
+        waiting=_waiting(slug, groups),
+        groups=sharing,
+        events=sorted(events, key=lambda event: event.moment, reverse=True)[:LISTED_EVENTS],
+        **more,
+    )
+
+
+def _waiting(study: str, groups: Sequence[Published]) -> Published | None:
+    """A newer version that was published and not opened."""
+    known = {group.survey.digest for group in (*groups, *store().study(study))}
+    newest = store().study(study, unopened=True) if study else [store().newest(groups[0].survey.slug)]
+    return next((one for one in newest if one and one.survey.digest not in known), None)
+
+
+def _drawn(published: Published) -> str:
+    return qr(published).svg_inline(scale=4, border=4, svgclass="qr", lineclass="dark", light="#fff", omitsize=True)
 
 
 @blueprint.get("/console/<slug>/source.yaml")
@@ -109,7 +157,7 @@ def open_survey(slug: str) -> ResponseReturnValue:
     published = mine(slug)
     store().set_state(published, State.OPEN)
     flash(f"{published.survey.title} is open.", "status")
-    return redirect(url_for(".show", slug=slug))
+    return redirect(url_for(".show", slug=published.name))
 
 
 @blueprint.post("/console/<slug>/pause")
@@ -125,17 +173,33 @@ def pause(slug: str) -> ResponseReturnValue:
 def change_terms(slug: str) -> ResponseReturnValue:
     """Change the terms, or say on the same page why not."""
     published, said = mine(slug), said_terms(request.form)
+    groups = store().study(published.survey.study) or [published]
     try:
-        terms = read_terms(published.terms, said, store().snapshot(published).reports, now())
+        terms = read_terms(published.terms, said, sum(store().snapshot(group).reports for group in groups), now())
         changed = store().set_terms(published, terms)
     except (TermsError, StoreError) as error:
         reason = str(error)
-        return page_of(published, f"{reason[0].upper()}{reason[1:]}.", said), 409
+        return page_of(slug, published, f"{reason[0].upper()}{reason[1:]}.", said), 409
     told = "The terms are changed."
     if changed.state is State.CLOSED:
         told = f"{published.survey.title} is closed: it had as many reports as that. Its results are final."
     flash(told, "status")
     return redirect(url_for(".show", slug=slug))
+
+
+@blueprint.post("/console/<slug>/sizes")
+def change_sizes(slug: str) -> ResponseReturnValue:
+    """How many people each group of a study has: of all groups, or of none."""
+    published = mine(slug)
+    groups = store().study(published.survey.study)
+    try:
+        for group, size in read_sizes(groups, request.form):
+            store().set_terms(group, replace(group.terms, size=size))
+    except (TermsError, StoreError) as error:
+        reason = str(error)
+        return page_of(published.name, published, f"{reason[0].upper()}{reason[1:]}."), 409
+    flash("The sizes of the groups are changed.", "status")
+    return redirect(url_for(".show", slug=published.name))
 
 
 @blueprint.route("/console/<slug>/close", methods=["GET", "POST"])
@@ -146,20 +210,24 @@ def close(slug: str) -> ResponseReturnValue:
         store().set_state(published, State.CLOSED)
         flash(f"{published.survey.title} is closed. Its results are final.", "status")
         return redirect(url_for(".show", slug=slug))
-    reports = store().snapshot(published).reports
-    return render_template("console/close.html", published=published, survey=published.survey, reports=reports)
+    groups = store().study(published.survey.study) or [published]
+    reports = sum(store().snapshot(group).reports for group in groups)
+    return render_template(
+        "console/close.html", published=published, survey=published.survey, reports=reports, groups=len(groups)
+    )
 
 
 @blueprint.route("/console/<slug>/delete", methods=["GET", "POST"])
 def delete(slug: str) -> ResponseReturnValue:
-    """Delete all versions and reports, after the slug was typed."""
+    """Delete all versions and reports, of all groups of a study, after the slug was typed."""
     published = mine(slug)
-    name = published.survey.study or slug
+    name = published.name
     wrong = request.method == "POST" and request.form.get("typed", "").strip() != name
     if request.method == "POST" and not wrong:
         store().delete_survey(slug)
         flash(f"{published.survey.title} is deleted, with all versions and reports.", "status")
         return redirect(url_for("console.home"))
-    reports = store().snapshot(published).reports
+    groups = store().study(name) or [published]
+    reports = sum(store().snapshot(group).reports for group in groups)
     page = render_template("console/delete.html", survey=published.survey, name=name, reports=reports, wrong=wrong)
     return page, 400 if wrong else 200

@@ -3,13 +3,14 @@
 What would close a survey at once is refused: closing has a page of its own, because it cannot be undone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from survey_app.authoring.moments import moment_of, spelled
 from survey_app.authoring.terms import Terms
 from survey_app.explain import written
+from survey_app.store import Published
 
 FIELDS = ("closes", "max_reports", "results", "deletes")
 CLOSING = "To close the survey now, use Close… below"
@@ -44,6 +45,17 @@ def read_terms(old: Terms, said: Mapping[str, str], reports: int, moment: dateti
     if most and most != old.max_reports and most <= reports:
         raise TermsError(f"It has {written.count(reports)} reports already. {CLOSING}")
     return replace(old, public=said["results"] == "public", closes=closes, max_reports=most, deletes=deletes)
+
+
+def read_sizes(groups: Sequence[Published], said: Mapping[str, str]) -> list[tuple[Published, int | None]]:
+    """The groups of a study whose size was changed; afterwards all have one, or none has."""
+    typed = [said.get(f"size-{group.survey.slug}", "").strip().replace(",", "") for group in groups]
+    if not all(text == "" or (text.isascii() and text.isdigit() and 0 < int(text[:16]) < 10**15) for text in typed):
+        raise TermsError("The people in a group are a whole number from 1 on, or empty")
+    if any(typed) and not all(typed):
+        raise TermsError("Give the people of every group, or of none: a total needs all of them")
+    sizes = [int(text) if text else None for text in typed]
+    return [(group, size) for group, size in zip(groups, sizes, strict=True) if size != group.terms.size]
 
 
 def _field(moment: datetime | None) -> str:

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from flask import Blueprint, Response, request
 
 from survey_app.estimate.tables import PairError
-from survey_app.pages.access import download, may_manage, reader, store, version
+from survey_app.pages.access import download, may_manage, reader, store, study, version
 from survey_app.pages.results.blocks import together
 from survey_app.pages.results.choices import Choices, crossed_name, refusal
 from survey_app.pages.results.figures import Plot, View, figures
 from survey_app.pages.results.noise import noise
 from survey_app.pages.results.page import refused, wanted
 from survey_app.pages.results.readings import Snapshot, compare, cross, crossed_document, document
+from survey_app.pages.results.study import ReadStudy
 from survey_app.problems import Problem
 from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, write_parquet
-from survey_app.results.table import crosstab_table, csv_text, results_table
+from survey_app.results.table import crosstab_table, csv_text, results_table, study_table
 from survey_app.store import Published, Store
 
 blueprint = Blueprint("downloads", __name__)
@@ -32,6 +33,10 @@ CHUNK = 2**20
 @blueprint.get("/results/<slug>.csv")
 def table(slug: str) -> Response:
     """Every estimate as a line."""
+    if groups := study(slug):
+        asked = ReadStudy.of(groups)
+        asked.check()
+        return download(csv_text(study_table(asked.document)), f"{slug}-results.csv", TYPES["csv"])
     snapshot, choices = _checked(slug)
     rows = results_table([(slug, document(snapshot, choices.options).parts)])
     return download(csv_text(rows), f"{slug}-results.csv", TYPES["csv"])
@@ -52,9 +57,14 @@ def crossed(slug: str) -> Response:
 @blueprint.get("/results/<slug>/plots/<name>.svg")
 def plot(slug: str, name: str) -> Response:
     """One plot as a file that works alone: `help`, `fair.mean`, `cheated.noise`, and those of comparisons."""
-    snapshot, choices = _checked(slug)
-    view = View(choices.options, choices.sample, standalone=True)
-    found = next((one for one in _plots(snapshot, choices, view, name) if one.name == name), None)
+    if groups := study(slug):
+        asked = ReadStudy.of(groups)
+        asked.check()
+        plots = [plot for part in asked.parts(standalone=True) for plot in part.plots]
+    else:
+        snapshot, choices = _checked(slug)
+        plots = _plots(snapshot, choices, View(choices.options, choices.sample, standalone=True), name)
+    found = next((one for one in plots if one.name == name), None)
     if found is None:
         raise Problem("not_found", "There is no such plot.")
     return download(found.svg, f"{slug}-{name.replace('.', '-')}.svg", "image/svg+xml")
@@ -66,7 +76,7 @@ def _plots(snapshot: Snapshot, choices: Choices, view: View, name: str) -> list[
     if kind == "crosstab":
         crossed, _ = cross(snapshot, choices, view)
         return [crossed.plot] if crossed and crossed.plot else []
-    if kind.endswith("strata"):
+    if kind.endswith("groups"):
         compared, _ = compare(snapshot, choices, view)
         return [one for part in compared if part.question.id == id for one in part.plots]
     parts = figures(snapshot.published.survey, document(snapshot, choices.options), view)

@@ -13,25 +13,29 @@ from flask.typing import ResponseReturnValue
 from survey_app.estimate.question import LEAST_REPORTS
 from survey_app.explain import written
 from survey_app.explain.chances import total
-from survey_app.pages.access import may_manage, readable, reader, store, version
+from survey_app.pages.access import may_manage, readable, reader, store, study, version
 from survey_app.pages.results.blocks import together
 from survey_app.pages.results.choices import Choices, crossed_name, query, read
 from survey_app.pages.results.crossing import missing, offers
 from survey_app.pages.results.figures import View, figures
 from survey_app.pages.results.noise import noise
-from survey_app.pages.results.readings import Snapshot, candidates, compare, cross, document
+from survey_app.pages.results.readings import Snapshot, candidates, compare, cross, document, stopping
+from survey_app.pages.results.study import study_page
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem
-from survey_app.results import methods
 from survey_app.results.asked import draws_sentence
 from survey_app.results.caution import UNTRUE, untrue_answers
-from survey_app.store import STEP, Published, State, now
+from survey_app.results.checklist import cautions, checklist
+from survey_app.results.methods import Setting, paragraph
+from survey_app.store import STEP, State, now
 
 blueprint = Blueprint("results", __name__)
 
 
 @blueprint.get("/results/<slug>")
 def page(slug: str) -> ResponseReturnValue:
-    """All questions of a survey, and what the reader wants to compare."""
+    """All questions of a survey, and what the reader wants to compare; or of a study."""
+    if groups := study(slug):
+        return study_page(slug, groups)
     snapshot, choices = wanted(slug)
     published = snapshot.published
     told = _about(snapshot, choices)
@@ -41,12 +45,12 @@ def page(slug: str) -> ResponseReturnValue:
     parts = figures(survey, results, view)
     crossed, uncrossed = cross(snapshot, choices, view)
     compared, unmatched = compare(snapshot, choices, view)
-    setting = methods.Setting(
+    setting = Setting(
         choices.options,
         choices.sample,
         told["final"],
         published.invited,
-        _stopping(published),
+        stopping(published),
         compared=(crossed.intervals if crossed else 0) + sum(one.intervals for one in compared),
     )
     html = render_template(
@@ -66,9 +70,9 @@ def page(slug: str) -> ResponseReturnValue:
         unmatched=unmatched,
         others=candidates(published),
         messages=choices.messages,
-        methods=methods.paragraph(survey, results, setting),
-        checklist=methods.checklist(survey, results, setting),
-        cautions=methods.cautions(results, setting),
+        methods=paragraph(survey, results, setting),
+        checklist=checklist(survey, results, setting),
+        cautions=cautions(results, setting),
         untrue=untrue_answers(survey, results),
         lies=UNTRUE,
     )
@@ -88,6 +92,7 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
     current = store().current(survey.slug)
     return {
         "survey": survey,
+        "slug": survey.slug,
         "published": published,
         "questions": {question.id: question for question in survey.questions},
         "reports": snapshot.reports,
@@ -105,16 +110,12 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
     }
 
 
-def _stopping(published: Published) -> str:
-    """The stopping rule that was published."""
-    rules = [f"at {published.terms.closes:%Y-%m-%d %H:%M} UTC"] if published.terms.closes else []
-    rules += [f"with {written.count(published.terms.max_reports)} reports"] if published.terms.max_reports else []
-    return f"The survey closes {' or '.join(rules)}." if rules else ""
-
-
 @blueprint.get("/results/<slug>/count")
 def count(slug: str) -> Response:
     """How many reports the page would show now: what a live page asks."""
+    if groups := study(slug):
+        snapshots = [Snapshot.of(readable(one)) for one in groups]
+        return jsonify({"reports": sum(one.reports for one in snapshots), "state": groups[0].at(now())})
     snapshot, _ = wanted(slug)
     return jsonify({"reports": snapshot.reports, "state": snapshot.published.at(now())})
 

@@ -4,6 +4,7 @@ Many readers look at the same numbers, and a live page asks again and again, so 
 of them come from the snapshot of the tally; only a cross-tab of separate fields reads bits.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -12,14 +13,15 @@ from survey_app.estimate.intervals import Options
 from survey_app.estimate.tables import PairError
 from survey_app.explain import written
 from survey_app.pages.access import check_scan, readable, reader, store, visible
+from survey_app.pages.results.beside import Beside, beside
 from survey_app.pages.results.choices import Choices
-from survey_app.pages.results.comparisons import Compared, Crossed
+from survey_app.pages.results.crossed import Crossed
 from survey_app.pages.results.crossing import side
 from survey_app.pages.results.figures import View
 from survey_app.problems import Problem
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab, crosstab_document
 from survey_app.results.document import Results, results
-from survey_app.results.groups import Study, groups_document
+from survey_app.results.groups import Study, groups_document, study_document
 from survey_app.store import Published, State, Store
 from survey_app.tally import Tally
 
@@ -66,8 +68,18 @@ def _crossed_document(snapshot: Snapshot, rows: str, columns: str, options: Opti
 
 @lru_cache(maxsize=4)
 def compared_document(snapshots: tuple[Snapshot, ...], options: Options) -> Study:
-    """Several surveys, as strata of one study."""
+    """Several surveys side by side."""
     return groups_document([(one.published.survey, one.tally) for one in snapshots], options)
+
+
+def document_of_study(snapshots: Sequence[Snapshot], options: Options) -> Study:
+    """The groups of a study, as the API gives them."""
+    return _document_of_study(tuple(snapshots), tuple(one.published.terms.size for one in snapshots), options)
+
+
+@lru_cache(maxsize=4)
+def _document_of_study(snapshots: tuple[Snapshot, ...], sizes: tuple[int | None, ...], options: Options) -> Study:
+    return study_document([(one.published.survey, one.tally) for one in snapshots], sizes, options)
 
 
 def cross(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Crossed | None, list[str]]:
@@ -86,7 +98,7 @@ def cross(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Crossed | N
     return Crossed(survey, side(survey, choices.rows), side(survey, choices.columns), document, view), []
 
 
-def compare(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[Compared], list[str]]:
+def compare(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[Beside], list[str]]:
     """The surveys that the reader wants side by side, or why they are not."""
     snapshots, messages = [snapshot], []
     for slug in choices.others:
@@ -107,8 +119,7 @@ def compare(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[Comp
         document = compared_document(tuple(snapshots), choices.options)
     except GroupsError as error:
         return [], [*messages, f"Not side by side: {error}."]
-    survey = snapshot.published.survey
-    return [Compared(survey, question, document, view) for question in survey.questions], messages
+    return beside(snapshot.published.survey, document, view), messages
 
 
 def candidates(published: Published) -> list[Published]:
@@ -124,3 +135,10 @@ def candidates(published: Published) -> list[Published]:
             continue
         alike.append(other)
     return alike
+
+
+def stopping(published: Published) -> str:
+    """The stopping rule that was published."""
+    rules = [f"at {published.terms.closes:%Y-%m-%d %H:%M} UTC"] if published.terms.closes else []
+    rules += [f"with {written.count(published.terms.max_reports)} reports"] if published.terms.max_reports else []
+    return f"The survey closes {' or '.join(rules)}." if rules else ""

@@ -176,6 +176,10 @@ class Database:
                 "keep it with that version, and name a new file for this one (--db)"
             )
 
+    def beside(self, what: str) -> Path:
+        """Where something is kept that must never share a journal with reports."""
+        return Path(f"{self.path}-{what}")
+
     def secret_key(self) -> bytes:
         """The key that signs sessions; it survives restarts."""
         return bytes(self._one("select value from settings where name = 'secret_key'")[0])

@@ -119,4 +119,5 @@ def _check_name(connection: sqlite3.Connection, survey: Survey, owner: int) -> N
     if found("slug = ? and study != ?", slug, study):
         raise StoreError(f"the slug {slug} is taken, by {'another study or survey' if study else 'a group of a study'}")
     if found("slug = ? and digest = ?", slug, survey.digest):
-        raise StoreError(f"this very definition of {slug} is published already: {survey.digest}")
+        together = "; a new version needs something new in every group, such as another description" if study else ""
+        raise StoreError(f"this very definition of {slug} is published already: {survey.digest}{together}")

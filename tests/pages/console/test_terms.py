@@ -13,7 +13,8 @@ from survey_app.authoring.terms import Terms
 from survey_app.store import Member, Published, State, Submission, now
 from tests.console import post, said
 from tests.definitions import simple, survey
-from tests.house import House, by_invitation, made
+from tests.house import House, made
+from tests.issuing import invited_to
 
 MORE = datetime(2099, 12, 1, 10, 30, 15, tzinfo=UTC)
 UNTOUCHED = {"closes": "", "max_reports": "", "results": "public", "deletes": ""}
@@ -149,7 +150,7 @@ def test_only_the_owner_may(house: House, eve: FlaskClient) -> None:
 
 
 def test_a_survey_by_invitation_has_no_number_to_set(house: House, ada: FlaskClient) -> None:
-    house.publish(by_invitation())
+    house.publish(invited_to())
     page = ada.get("/console/exam").text
     assert "Change the terms" in page
     assert 'name="max_reports"' not in page
@@ -169,7 +170,7 @@ def test_the_groups_of_a_study_change_pause_close_and_go_together(house: House, 
     assert [one.terms.max_reports for one in house.store.study("poll")] == [90, 90]
     post(ada, "/console/poll-south/pause")
     assert {one.state for one in house.store.study("poll")} == {State.PAUSED}
-    assert "All groups of the study poll close with it" in ada.get("/console/poll-south/close").text
+    assert "All 2 groups of the study are closed together" in ada.get("/console/poll-south/close").text
     post(ada, "/console/poll-south/close")
     assert {one.state for one in house.store.study("poll")} == {State.CLOSED}
     assert "The whole study poll goes" in ada.get("/console/poll-south/delete").text

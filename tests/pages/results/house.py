@@ -145,6 +145,19 @@ def same(row: Node, line: Line, keys: Sequence[str] = NUMBERS) -> None:
         assert line["coverage"] in [cell.text for cell in row.all("td")]
 
 
+def same_group(row: Node, line: Line, difference: Line | None = None) -> None:
+    """The row of a group says what its line says, and what the difference to the first group says."""
+    gap = [one for cell in row.all("td", data_difference=None) for one in cell.all("data")]
+    own = [one for one in row.all("data") if one not in gap]
+    for found, wanted, keys in (
+        (own, line, ("estimate", "low", "high", "n")),
+        (gap, difference, ("estimate", "low", "high")),
+    ):
+        expected = [] if wanted is None else [wanted[key] for key in keys]
+        assert [float(one.attributes["value"]) for one in found] == expected
+        assert all(rounds(one) for one in found)
+
+
 def drawing(svg: str) -> ElementTree.Element:
     return ElementTree.fromstring(svg)  # noqa: S314  our own text
 

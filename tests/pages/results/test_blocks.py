@@ -156,7 +156,7 @@ def test_a_refusal_stands_where_the_reader_is_sent(house: House) -> None:
     api = json.loads(house.get("/api/surveys/blocks/crosstab?rows=cheated&columns=fair", 400).text)
     assert f"No cross-tab: {api['detail']}" == alert.text
     page = house.page("/results/blocks?with=nowhere", 400)
-    assert "There is no survey" in section(page, "strata").one(role="alert").text
+    assert "There is no survey" in section(page, "compare").one(role="alert").text
 
 
 def test_two_options_are_crossed_on_the_page_and_in_its_files(house: House) -> None:

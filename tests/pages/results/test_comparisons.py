@@ -17,6 +17,7 @@ from tests.pages.results.house import (
     campus,
     plot_rows,
     same,
+    same_group,
     shown_intervals,
     told,
 )
@@ -104,17 +105,14 @@ def test_surveys_stand_side_by_side(house: House) -> None:
     ]
     document = msgspec.to_builtins(groups_document(studies, Options(0.9, simultaneous=True)))
     for place, question in enumerate(campus().questions):
-        body = page.one("tbody", data_question=question.id)
-        rows = body.all("tr")
-        parts = [stratum["questions"][place]["estimates"] for stratum in document["strata"]]
+        parts = [group["questions"][place]["estimates"] for group in document["groups"]]
         differences = document["differences"][0]["questions"][place]["estimates"]
-        assert len(rows) == len(parts[0]) == len(differences)
-        for row, *beside in zip(rows, *parts, differences, strict=True):
-            cells = row.all("td")
-            for cell, line in zip(cells[:2], beside[:2], strict=True):
-                same(cell, line, ("estimate", "low", "high", "n"))
-            same(cells[2], beside[2], ("estimate", "low", "high"))
-    assert len(page.one("div", id="live-cheated-strata").one("svg").all("g", class_="row")) == 4
+        bodies = page.all("tbody", data_question=question.id, data_list="groups")
+        assert len(bodies) == len(parts[0]) == len(differences)
+        for body, first, other, difference in zip(bodies, *parts, differences, strict=True):
+            same_group(body.one("tr", data_group="campus"), first)
+            same_group(body.one("tr", data_group="west"), other, difference)
+    assert len(page.one("div", id="live-cheated-groups").one("svg").all("g", class_="row")) == 4
     for figure in page.all("figure"):
         house.get(figure.one("a").attributes["href"])
 
@@ -125,7 +123,7 @@ def test_the_owner_is_offered_surveys_with_the_same_questions(house: House) -> N
     assert offered == ["private", "west"]
     assert not house.page("/results/campus").all("input", name="with", type="checkbox")
     page = house.page("/results/campus?with=private", name="ada")
-    assert page.one("tbody", data_question="cheated")
+    assert page.all("tbody", data_question="cheated", data_list="groups")
 
 
 def test_a_population_smaller_than_another_survey_is_a_message(fresh: House) -> None:

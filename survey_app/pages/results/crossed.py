@@ -1,17 +1,16 @@
-"""Two questions crossed, and surveys side by side, as tables and plots; from the documents of `study`."""
+"""Two questions crossed, as tables and a plot."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product, zip_longest
+from itertools import product
 from typing import NamedTuple
 
 from client.definition import Survey
 from client.question import Question
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
-from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.pairs import names_option
 from survey_app.estimate.question import joint_members
 from survey_app.pages.results.figures import (
@@ -19,7 +18,6 @@ from survey_app.pages.results.figures import (
     Plot,
     View,
     is_known,
-    mean_format,
     point_format,
     rows_of,
     share_format,
@@ -27,11 +25,9 @@ from survey_app.pages.results.figures import (
 from survey_app.results.asked import EVERYBODY
 from survey_app.results.crosstab import Crosstab
 from survey_app.results.document import Line
-from survey_app.results.groups import Study
 from survey_app.tally import columns_of
 
 Place = tuple[int, int]  # row and column
-STRATA_PLOTTED = 60  # rows of one plot
 
 
 class Table(NamedTuple):
@@ -118,95 +114,3 @@ class Crossed:
             standalone=self.view.standalone,
         )
         return Plot(f"{self.rows.id.partition(':')[0]}.crosstab", svg)
-
-
-class Beside(NamedTuple):
-    """One answer in several surveys: a line for each, and differences to the first."""
-
-    option: str
-    kind: str
-    lines: list[Line | None]
-    differences: list[Line | None]
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One question in several surveys."""
-
-    survey: Survey
-    question: Question
-    document: Study
-    view: View
-
-    @property
-    def intervals(self) -> int:
-        """How many there are to see, besides those of the first survey."""
-        return sum(bool(line) for one in self.answers for line in (*one.lines[1:], *one.differences))
-
-    @property
-    def test(self) -> Test | None:
-        """Whether chance explains how the groups differ, where that can be tested."""
-        return next((one.test for one in self.document.tests if one.id == self.question.id), None)
-
-    @property
-    def slugs(self) -> list[str]:
-        return [stratum.slug for stratum in self.document.strata]
-
-    @cached_property
-    def answers(self) -> list[Beside]:
-        """Every line of the first survey, with what the others have."""
-        place = self.survey.questions.index(self.question)
-        by_name: list[dict[tuple[str, str], Line]] = [
-            {(line.option, line.kind): line for line in stratum.questions[place].estimates}
-            for stratum in self.document.strata
-        ]
-        differences = [
-            dict(_named(by_name[0], others, one.questions[place].estimates))
-            for others, one in zip(by_name[1:], self.document.differences, strict=True)
-        ]
-        return [
-            Beside(*name, [lines.get(name) for lines in by_name], [one.get(name) for one in differences])
-            for name in by_name[0]
-        ]
-
-    def forms(self, kind: str) -> tuple[Format, Format]:
-        """How the figures of a kind and their differences are written."""
-        answers = [answer for answer in self.answers if (answer.kind == "mean") == (kind == "mean")]
-        lines = [line for answer in answers for line in answer.lines if line]
-        differences = [line for answer in answers for line in answer.differences if line]
-        if kind == "mean":
-            unit = self.question.unit
-            return mean_format(lines, self.view, unit), mean_format(differences, self.view, unit)
-        return share_format(lines, self.view), point_format(differences, self.view)
-
-    @property
-    def plots(self) -> Iterator[Plot]:
-        """All surveys in one plot, shares and means apart; nothing where they are too many to look at."""
-        for kind, suffix in (("share", "strata"), ("mean", "mean.strata")):
-            lines, labels = [], []
-            for answer in self.answers:
-                if (answer.kind == "mean") != (kind == "mean"):
-                    continue
-                for slug, line in zip_longest(self.slugs, answer.lines):
-                    if line and is_known(line):
-                        lines.append(line)
-                        labels.append(slug if kind == "mean" else f"{answer.option} · {slug}")
-            if 0 < len(lines) <= STRATA_PLOTTED:
-                svg = intervals(
-                    rows_of(lines, self.view, labels),
-                    title=f"{self.question.text} ({', '.join(self.slugs)})",
-                    name=f"strata-{kind}-{self.question.id}",
-                    percent=kind != "mean",
-                    unit="" if kind != "mean" else self.question.unit,
-                    note=self.view.note(lines),
-                    words=self.view.words,
-                    standalone=self.view.standalone,
-                )
-                yield Plot(f"{self.question.id}.{suffix}", svg)
-
-
-def _named(
-    first: Mapping[tuple[str, str], Line], other: Mapping[tuple[str, str], Line], differences: Sequence[Line]
-) -> Iterator[tuple[tuple[str, str], Line]]:
-    """Differences with the names of what they compare: the lines that both surveys have, in the order of the first."""
-    return zip((name for name in first if name in other), differences, strict=True)

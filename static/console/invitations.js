@@ -1,0 +1,113 @@
+// Names beside links, and who has not taken a ticket: worked out in this browser, because names must not reach the server.
+
+import { digest, utf8 } from "/client/js/sha256.js";
+
+/** @param {string} id */
+const at = (id) => document.getElementById(id);
+const form = at("invite");
+const names = at("names");
+const table = at("table");
+
+/**
+ * The rows of a table; a cell in quotes may hold commas, quotes and line breaks.
+ * @param {string} text
+ * @returns {string[][]}
+ */
+function rowsOf(text) {
+	const rows = [[""]];
+	let quoted = false;
+	for (let i = text.charCodeAt(0) === 0xfeff ? 1 : 0; i < text.length; i++) {
+		const row = rows[rows.length - 1];
+		const sign = text[i];
+		if (quoted && sign === '"' && text[i + 1] === '"') row[row.length - 1] += text[++i];
+		else if (sign === '"') quoted = !quoted;
+		else if (!quoted && sign === ",") row.push("");
+		else if (!quoted && sign === "\n") rows.push([""]);
+		else if (quoted || sign !== "\r") row[row.length - 1] += sign;
+	}
+	return rows.filter((row) => row.some(Boolean));
+}
+
+/** @param {string[]} cells */
+const lineOf = (cells) =>
+	cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",");
+
+/** @param {string[][]} rows */
+const fileOf = (rows) =>
+	URL.createObjectURL(new Blob([rows.map((row) => `${lineOf(row)}\n`).join("")], { type: "text/csv" }));
+
+/** @param {string} link */
+const codeOf = (link) => new URLSearchParams(link.split("#")[1] ?? "").get("code") ?? "";
+
+/**
+ * @param {string} id
+ * @param {string} text
+ */
+function tell(id, text) {
+	const node = at(id);
+	if (node) node.textContent = text;
+}
+
+if (form instanceof HTMLFormElement && names instanceof HTMLTextAreaElement) {
+	at("naming")?.removeAttribute("hidden");
+	const count = /** @type {HTMLInputElement} */ (at("count"));
+	const listed = () =>
+		names.value
+			.split("\n")
+			.map((line) => line.trim())
+			.filter(Boolean);
+	names.addEventListener("input", () => {
+		const people = listed().length;
+		count.readOnly = people > 0;
+		if (people > 0) count.value = String(people);
+	});
+	form.addEventListener("submit", async (event) => {
+		const people = listed();
+		if (people.length === 0) return; // the server sends a plain file
+		event.preventDefault();
+		tell("invite-said", "Making them…");
+		const headers = { Accept: "application/json" };
+		const body = new FormData(form); // the names have no name in the form, so they are not in it
+		const response = await fetch(form.action, { method: "POST", body, headers }).catch(() => null);
+		if (!response?.ok)
+			return tell("invite-said", "That did not work; nothing was made. Load the page again and retry.");
+		/** @type {{ links: string[] }} */
+		const { links } = await response.json();
+		const saved = document.createElement("a");
+		saved.href = fileOf([["name", "link"], ...people.map((name, i) => [name, links[i]])]);
+		saved.download = `${form.dataset.slug}-invitations.csv`;
+		saved.textContent = "Save the table again";
+		saved.click();
+		at("invite-said")?.replaceChildren(`${links.length} made. They are shown once: keep the table. `, saved);
+	});
+}
+
+if (table instanceof HTMLInputElement) {
+	table.addEventListener("change", async () => {
+		const file = table.files?.[0];
+		if (!file) return;
+		const save = at("absent-save");
+		at("absent-list")?.replaceChildren();
+		save?.setAttribute("hidden", "");
+		const [head, ...rows] = rowsOf(await file.text());
+		const [name, link] = ["name", "link"].map((column) => (head ?? []).indexOf(column));
+		if (name < 0 || link < 0) return tell("absent-said", "This is not such a table: its first line is name,link.");
+		const response = await fetch(table.dataset.invited ?? "").catch(() => null);
+		if (!response?.ok) return tell("absent-said", "The server did not answer. Load the page again and retry.");
+		/** @type {{ not_taken: string[] }} */
+		const { not_taken } = await response.json();
+		const free = new Set(not_taken);
+		const absent = rows.filter((row) => free.has(digest(utf8(codeOf(row[link] ?? "")))));
+		const items = absent.map((row) => {
+			const item = document.createElement("li");
+			item.textContent = row[name];
+			return item;
+		});
+		at("absent-list")?.replaceChildren(...items);
+		tell("absent-said", `${absent.length} of ${rows.length} in this table have not taken a ticket.`);
+		if (absent.length > 0 && save instanceof HTMLAnchorElement) {
+			save.href = fileOf([head, ...absent]);
+			save.hidden = false;
+		}
+	});
+}

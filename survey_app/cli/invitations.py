@@ -1,0 +1,92 @@
+"""Inviting people: links with a code each, and who has taken a ticket; the same for a survey and for an issuer."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from survey_app.cli.common import FILE, find_survey, open_db, open_tickets
+from survey_app.store import Published, State, StoreError
+from survey_app.tickets.file import TicketFile
+from survey_app.tickets.inviting import absent, as_csv, invite, invited, link
+
+MOST = 1_000_000
+COUNT: Callable[[Any], Any] = click.option("--count", type=click.IntRange(1, MOST), help="How many.")
+NAMES: Callable[[Any], Any] = click.option(
+    "--names", type=FILE, help="One name a line; the links come as a CSV with the names, which are kept nowhere."
+)
+LISTED: Callable[[Any], Any] = click.option(
+    "--names", type=FILE, help="The CSV that invite made: tells who has not taken a ticket."
+)
+
+
+def make(file: TicketFile, slug: str, address: str, digest: str, count: int | None, names: Path | None) -> None:
+    """Print one link a line, or a CSV of names and links."""
+    listed = [line.strip() for line in _text(names).splitlines() if line.strip()] if names else []
+    if names is None and count is None:
+        raise click.ClickException("say how many with --count, or for whom with --names")
+    if names is not None and (not listed or count not in (None, len(listed))):
+        raise click.ClickException(f"{names} has {len(listed)} names")
+    codes = invite(file, slug, count or len(listed))
+    links = [link(address, code, digest) for code in codes]
+    click.echo(as_csv(listed, links) if names else "".join(f"{one}\n" for one in links), nl=False)
+
+
+def show(file: TicketFile, digest: str, as_json: bool, names: Path | None) -> None:
+    """Print how the invitations stand; exact, so for whoever invites alone."""
+    found = invited(file, digest)
+    missing = absent(file, digest, _text(names)) if names else None
+    if as_json:
+        more = {} if missing is None else {"names": missing}
+        click.echo(json.dumps(found._asdict() | more, ensure_ascii=False))
+        return
+    click.echo(f"{found.invited} invited, {found.taken} have taken a ticket")
+    for one in found.not_taken if missing is None else missing:
+        click.echo(one)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.ClickException(f"cannot read {file}: {error}") from None
+
+
+@click.command("invite")
+@click.argument("slug")
+@COUNT
+@NAMES
+@click.option("--server", default="", help="Where the survey is, such as https://example.org: links become whole.")
+@click.pass_context
+def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path | None, server: str) -> None:
+    """Make invitations and print their links, in no order; only hashes are kept."""
+    store = open_db(ctx)
+    published = _by_invitation(find_survey(store, slug))
+    if published.state is State.CLOSED:
+        raise StoreError(f"{slug} is closed")
+    file = open_tickets(ctx, store)
+    make(file, slug, f"{server.rstrip('/')}/s/{slug}", published.survey.digest, count, names)
+    store.record(published.owner, slug, "made invitations")
+
+
+@click.command("invited")
+@click.argument("slug")
+@click.option("--json", "as_json", is_flag=True)
+@LISTED
+@click.pass_context
+def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | None) -> None:
+    """How many were invited and have taken a ticket, and the hashes of codes that were not brought, or their names."""
+    store = open_db(ctx)
+    published = _by_invitation(find_survey(store, slug))
+    show(open_tickets(ctx, store), published.survey.digest, as_json, names)
+
+
+def _by_invitation(published: Published) -> Published:
+    slug, tickets = published.survey.slug, published.survey.tickets
+    if tickets is None:
+        raise StoreError(f"anybody may answer {slug}; write invitations: true in its file and publish a new version")
+    if tickets.issuer:
+        raise StoreError(f"{tickets.issuer} invites to {slug}, by candor issuer invite")
+    return published

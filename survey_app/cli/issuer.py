@@ -1,0 +1,127 @@
+"""Inviting people to a survey that another server collects: key, add, invite, invited, close, serve.
+
+`--db` names the issuer's file, which is one of tickets and nothing else.
+"""
+
+from pathlib import Path
+
+import click
+
+import client
+from client.address import Address
+from client.canonical import NAME
+from survey_app.cli.invitations import COUNT, LISTED, NAMES, make, show
+from survey_app.cli.serve import listening
+from survey_app.server import serve
+from survey_app.store import StoreError
+from survey_app.tickets.file import Kept, TicketFile
+from survey_app.tickets.keys import make_key, spelled
+
+DEFAULT_FILE = "issuer.db"
+PREFIX = "sqlite:///"
+
+
+@click.group()
+def issuer() -> None:
+    """Invite people to a survey of another server, which then never sees an invitation."""
+
+
+def _file(ctx: click.Context) -> TicketFile:
+    url: str = ctx.obj or f"{PREFIX}{DEFAULT_FILE}"
+    if not url.startswith(PREFIX) or url == PREFIX:
+        raise StoreError(f"{url!r} names no file; write sqlite:///{DEFAULT_FILE}")
+    file = TicketFile(Path(url.removeprefix(PREFIX)))
+    file.migrate()
+    ctx.call_on_close(file.close)
+    return file
+
+
+def _signed_for(file: TicketFile, slug: str) -> Kept:
+    for kept in file.living(slug):
+        if kept.digest is not None:
+            return kept
+    raise StoreError(f"no definition of {slug} is registered here; candor issuer add URL does that")
+
+
+@issuer.command("key")
+@click.argument("slug")
+@click.pass_context
+def key_command(ctx: click.Context, slug: str) -> None:
+    """Make a key for the next definition of SLUG and print what its author writes into the file."""
+    if not NAME.fullmatch(slug):
+        raise StoreError(f"{slug!r} is no slug: a to z, 0 to 9, - and _, at most 63 of them")
+    key = make_key()
+    _file(ctx).add_key(slug, key)
+    click.echo(spelled(key.modulus))
+    click.echo("for the author's file: invitations: {issuer: https://…, key: the line above}", err=True)
+
+
+@issuer.command("add")
+@click.argument("url")
+@click.pass_context
+def add_command(ctx: click.Context, url: str) -> None:
+    """Register the definition at URL, signed for from now on; the slug's earlier one is signed for no more."""
+    file = _file(ctx)
+    try:
+        address, survey = Address.parse(url), client.fetch(url)
+    except client.CandorError as error:
+        raise StoreError(str(error)) from None
+    tickets = survey.tickets
+    if tickets is None or not tickets.issuer:
+        raise StoreError(f"{survey.slug} names no issuer: its file needs invitations: {{issuer: https://…, key: …}}")
+    if not tickets.issuer.startswith("https:") and address.server.startswith("https:"):
+        raise StoreError(f"{tickets.issuer} must be https, as the survey is")
+    kept = next((kept for kept in file.living(survey.slug) if kept.modulus == tickets.key), None)
+    if kept is None:
+        raise StoreError(f"the key of {survey.slug} was not made here, or is gone; candor issuer key {survey.slug}")
+    if kept.digest not in (None, survey.digest):
+        raise StoreError(
+            "this key signs for another definition already, and whoever has a ticket for the one could answer the "
+            f"other; make a new one with candor issuer key {survey.slug}"
+        )
+    if kept.digest is None:
+        file.bind(kept, survey.digest, survey.source, f"{address.server}/s/{survey.slug}")
+    click.echo(f"tickets of {survey.slug} are signed for {survey.digest}, at {tickets.issuer}")
+
+
+@issuer.command("invite")
+@click.argument("slug")
+@COUNT
+@NAMES
+@click.pass_context
+def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path | None) -> None:
+    """Make invitations and print their links, in no order; only hashes are kept."""
+    file = _file(ctx)
+    kept = _signed_for(file, slug)
+    make(file, slug, kept.address or "", kept.digest or "", count, names)
+
+
+@issuer.command("invited")
+@click.argument("slug")
+@click.option("--json", "as_json", is_flag=True)
+@LISTED
+@click.pass_context
+def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | None) -> None:
+    """How many were invited and have taken a ticket, and the hashes of codes that were not brought, or their names."""
+    file = _file(ctx)
+    show(file, _signed_for(file, slug).digest or "", as_json, names)
+
+
+@issuer.command("close")
+@click.argument("slug")
+@click.pass_context
+def close_command(ctx: click.Context, slug: str) -> None:
+    """Sign no more for SLUG: destroy its key, and what was kept of the messages that were signed."""
+    file = _file(ctx)
+    file.end(_signed_for(file, slug).digest or "")
+    click.echo(f"no more tickets of {slug} are signed; its key is destroyed")
+
+
+@issuer.command("serve")
+@listening
+@click.pass_context
+def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:
+    """Run a server that only gives out tickets."""
+    file = _file(ctx)
+    file.close()
+    serve.serve_issuer(file.path, host, port, workers, trusted_proxies)

@@ -1,0 +1,77 @@
+"""Inviting people to a survey: links with a code each, and who has not taken a ticket yet.
+
+Names never come here. The page makes a list of names and links in the browser, and looks in it, in the browser, for the
+codes that were not brought; this server knows hashes of codes only. The exact counts on this page are for the owner
+alone, whose business reminders are; everywhere else they are shown in steps.
+"""
+
+from flask import Blueprint, Response, jsonify, render_template, request
+from flask.typing import ResponseReturnValue
+
+from survey_app.explain import written
+from survey_app.pages.access import download, owner, store, tickets
+from survey_app.pages.console.guard import guard
+from survey_app.pages.console.survey import link, mine
+from survey_app.problems import Problem
+from survey_app.store import Published, State
+from survey_app.tickets import inviting
+
+blueprint = Blueprint("invitations", __name__)
+guard(blueprint)
+
+MOST_INVITATIONS = 100_000
+
+
+def by_invitation(slug: str) -> Published:
+    """One's own survey that takes reports of invited people only, or a Problem."""
+    published = mine(slug)
+    if published.survey.tickets is None:
+        raise Problem(
+            "not_found", "Anybody with the link may answer this survey; invitations are chosen before it is published."
+        )
+    return published
+
+
+@blueprint.get("/console/<slug>/invitations")
+def show(slug: str) -> ResponseReturnValue:
+    """How many were invited and have taken a ticket, and the way to invite more."""
+    published = by_invitation(slug)
+    survey = published.survey
+    issuer = survey.tickets.issuer if survey.tickets else ""
+    return render_template(
+        "console/invitations.html",
+        published=published,
+        survey=survey,
+        issuer=issuer,
+        counts=None if issuer else inviting.invited(tickets(), survey.digest),
+        inviting=published.state in (State.READY, State.OPEN, State.PAUSED),
+        most=MOST_INVITATIONS,
+    )
+
+
+@blueprint.post("/console/<slug>/invitations")
+def invite(slug: str) -> ResponseReturnValue:
+    """Links as a text file, once: only hashes are kept. A script asks for JSON, to put names beside them."""
+    published = by_invitation(slug)
+    survey = published.survey
+    if survey.tickets and survey.tickets.issuer:
+        raise Problem("malformed_request", f"{survey.tickets.issuer} invites to this survey, not this server.")
+    if published.state is State.CLOSED:
+        raise Problem("survey_closed", "The survey is closed, so nobody can be invited any more.")
+    count = request.form.get("count", "")
+    if not count.isascii() or not count.isdigit() or not 1 <= int(count[:9]) <= MOST_INVITATIONS:
+        raise Problem("malformed_request", f"Make from 1 to {written.count(MOST_INVITATIONS)} invitations at once.")
+    codes = inviting.invite(tickets(), survey.slug, int(count))
+    store().record(owner(), survey.slug, f"made {written.count(len(codes))} invitations")
+    links = [inviting.link(link(published), code, survey.digest) for code in codes]
+    if request.accept_mimetypes.best == "application/json":
+        return jsonify({"links": links})
+    return download("".join(f"{one}\n" for one in links), f"{slug}-invitations.txt", "text/plain; charset=utf-8")
+
+
+@blueprint.get("/console/<slug>/invited.json")
+def invited(slug: str) -> Response:
+    """How the invitations stand, with the hashes of codes that were not brought; exact, for the owner alone."""
+    response = jsonify(inviting.invited(tickets(), by_invitation(slug).survey.digest)._asdict())
+    response.headers["Cache-Control"] = "no-store"
+    return response

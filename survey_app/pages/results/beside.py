@@ -1,0 +1,152 @@
+"""One question in several groups, or in other surveys that ask it too: all on one scale, with their total."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from client.definition import Survey
+from client.question import Question
+from survey_app.charts import intervals
+from survey_app.charts.axes import Format
+from survey_app.estimate.hypotheses import Test
+from survey_app.pages.results.figures import (
+    Plot,
+    View,
+    is_known,
+    mean_format,
+    point_format,
+    rows_of,
+    share_format,
+)
+from survey_app.results.document import Line
+from survey_app.results.groups import TOTAL, Study
+
+GROUPS_PLOTTED = 60  # rows of one plot
+Name = tuple[str, str]  # an answer and its kind
+
+
+class Answer(NamedTuple):
+    """One answer: by the name of each group its line, None where it has none, and its difference to the first."""
+
+    option: str
+    kind: str
+    groups: list[tuple[str, Line | None, Line | None]]
+    total: Line | None
+
+    @property
+    def lines(self) -> list[tuple[str, Line]]:
+        """Whatever is known of it, by name, the total last."""
+        known = [(name, line) for name, line, _ in self.groups if line]
+        return [*known, (TOTAL, self.total)] if self.total else known
+
+    @property
+    def differences(self) -> list[Line]:
+        """To the first group."""
+        return [difference for _, _, difference in self.groups if difference]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One question in several groups."""
+
+    survey: Survey
+    question: Question
+    document: Study
+    view: View
+
+    @property
+    def first(self) -> str:
+        """To which the others are compared."""
+        return self.document.groups[0].group
+
+    @property
+    def intervals(self) -> int:
+        """How many there are to see, besides those of the first group."""
+        return sum(len(one.lines) - 1 + len(one.differences) for one in self.answers if one.lines)
+
+    @property
+    def test(self) -> Test | None:
+        """Whether chance explains how the groups differ, where that can be tested."""
+        return next((one.test for one in self.document.tests if one.id == self.question.id), None)
+
+    @cached_property
+    def answers(self) -> list[Answer]:
+        """Every answer that some group has a line for."""
+        place = self.survey.questions.index(self.question)
+        groups = [_named(group.questions[place].estimates) for group in self.document.groups]
+        total = self.document.total
+        whole = _named(total.questions[place].estimates) if total and total.questions else {}
+        gaps: list[dict[Name, Line]] = [{}]
+        gaps += [
+            dict(_compared(groups[0], other, one.questions[place].estimates))
+            for other, one in zip(groups[1:], self.document.differences, strict=True)
+        ]
+        called = [group.group for group in self.document.groups]
+        return [
+            Answer(
+                *name,
+                [
+                    (group, lines.get(name), gap.get(name))
+                    for group, lines, gap in zip(called, groups, gaps, strict=True)
+                ],
+                whole.get(name),
+            )
+            for name in dict.fromkeys(name for lines in groups for name in lines)
+        ]
+
+    @property
+    def rows(self) -> int:
+        """How many the table has."""
+        return sum(len(answer.groups) + bool(answer.total) for answer in self.answers)
+
+    def forms(self, kind: str) -> tuple[Format, Format]:
+        """How the figures of a kind and their differences are written."""
+        answers = [answer for answer in self.answers if (answer.kind == "mean") == (kind == "mean")]
+        lines = [line for answer in answers for _, line in answer.lines]
+        differences = [line for answer in answers for line in answer.differences]
+        if kind == "mean":
+            unit = self.question.unit
+            return mean_format(lines, self.view, unit), mean_format(differences, self.view, unit)
+        return share_format(lines, self.view), point_format(differences, self.view)
+
+    @property
+    def plots(self) -> Iterator[Plot]:
+        """All groups in one plot, shares and means apart; nothing where they are too many to look at."""
+        for kind, suffix in (("share", "groups"), ("mean", "mean.groups")):
+            shown = [
+                (name if kind == "mean" else f"{answer.option} · {name}", line)
+                for answer in self.answers
+                if (answer.kind == "mean") == (kind == "mean")
+                for name, line in answer.lines
+                if is_known(line)
+            ]
+            lines = [line for _, line in shown]
+            if 0 < len(lines) <= GROUPS_PLOTTED:
+                svg = intervals(
+                    rows_of(lines, self.view, [label for label, _ in shown]),
+                    title=f"{self.question.text} (by group)",
+                    name=f"groups-{kind}-{self.question.id}",
+                    percent=kind != "mean",
+                    unit="" if kind != "mean" else self.question.unit,
+                    note=self.view.note(lines),
+                    words=self.view.words,
+                    standalone=self.view.standalone,
+                )
+                yield Plot(f"{self.question.id}.{suffix}", svg)
+
+
+def _named(lines: Sequence[Line]) -> dict[Name, Line]:
+    return {(line.option, line.kind): line for line in lines}
+
+
+def _compared(
+    first: Mapping[Name, Line], other: Mapping[Name, Line], differences: Sequence[Line]
+) -> Iterator[tuple[Name, Line]]:
+    """Differences with the names of what they compare: the lines that both groups have, in the order of the first."""
+    return zip((name for name in first if name in other), differences, strict=True)
+
+
+def beside(survey: Survey, document: Study, view: View) -> list[Beside]:
+    """All questions, in their order."""
+    return [Beside(survey, question, document, view) for question in survey.questions]

@@ -1,0 +1,94 @@
+"""The results page of a study: each question once, all groups on one scale with their total.
+
+A group shows its own snapshot, whatever the others show; so the page moves in the steps of the groups. Its choices are
+those of a survey, but for a population: groups have sizes of their own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from flask import render_template, request
+from flask.typing import ResponseReturnValue
+
+from survey_app.explain import written
+from survey_app.explain.chances import total
+from survey_app.pages.access import may_manage, readable, reader
+from survey_app.pages.results.beside import Beside, beside
+from survey_app.pages.results.choices import Choices, Unfit, query, read, refusal
+from survey_app.pages.results.figures import View
+from survey_app.pages.results.readings import Snapshot, document_of_study, stopping
+from survey_app.results.checklist import cautions, checklist
+from survey_app.results.groups import Study
+from survey_app.results.methods import Setting, paragraph
+from survey_app.store import STEP, State, now
+from survey_app.store.records import Published
+
+NO_POPULATION = Unfit(
+    "A population is for one survey; the groups of a study have sizes of their own",
+    "these intervals are for very many people",
+)
+
+
+@dataclass(frozen=True)
+class ReadStudy:
+    """A study that the reader may see: what each group shows, and what the address asks for."""
+
+    snapshots: tuple[Snapshot, ...]
+    choices: Choices
+
+    @classmethod
+    def of(cls, groups: Sequence[Published]) -> "ReadStudy":
+        """What a request asks for, if it may."""
+        snapshots = tuple(Snapshot.of(readable(group)) for group in groups)
+        asked = read(request.args, 0)
+        choices = Choices(asked.options, asked.sample, asked.tables, messages=asked.messages)
+        if asked.options.population is not None:
+            options = replace(asked.options, population=None)
+            choices = replace(choices, options=options, messages=(*asked.messages, NO_POPULATION))
+        return cls(snapshots, choices)
+
+    def check(self) -> None:
+        """A document or a file has no place for messages, so a bad choice is a Problem."""
+        if self.choices.messages:
+            raise refusal(self.choices.messages)
+
+    @property
+    def document(self) -> Study:
+        """The same as the API gives."""
+        return document_of_study(self.snapshots, self.choices.options)
+
+    def parts(self, *, standalone: bool = False) -> list[Beside]:
+        """All questions."""
+        view = View(self.choices.options, self.choices.sample, standalone)
+        return beside(self.snapshots[0].published.survey, self.document, view)
+
+
+def study_page(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
+    """All questions of a study."""
+    asked = ReadStudy.of(groups)
+    choices, document, parts = asked.choices, asked.document, asked.parts()
+    first = groups[0]
+    state = first.at(now())
+    setting = Setting(choices.options, choices.sample, state is State.CLOSED, first.invited, stopping(first))
+    html = render_template(
+        "results/study.html",
+        survey=first.survey,
+        slug=slug,
+        published=first,
+        study=document,
+        reports=document.reports,
+        state=state,
+        final=state is State.CLOSED,
+        step=STEP,
+        choices=choices,
+        query=query,
+        percent=written.percent,
+        owner=may_manage(reader(), first),
+        total=written.epsilon(total(first.survey)),
+        parts=parts,
+        messages=choices.messages,
+        methods=paragraph(first.survey, document, setting),
+        checklist=checklist(first.survey, document, setting),
+        cautions=cautions(document, setting),
+    )
+    return html, 400 if choices.messages else 200

@@ -1,0 +1,165 @@
+"""A study before its launch: what each of its groups will tell, and what they tell together.
+
+All groups are asked alike, so one report says as much in each, and what a group needs by itself is what a survey
+without groups needs. Their total weighs them by size, Σ w_h² Var_h; if as many answer of each group as it has people,
+that is the variance of one survey of them all, and if equally many of each of k answer it is k Σ w_h² times as much.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from msgspec import Struct
+
+from survey_app.authoring import Built
+from survey_app.explain import written
+from survey_app.plan.forecast import Forecast, forecasts
+from survey_app.plan.settings import Settings
+from survey_app.plan.spread import LEAST_RESPONDENTS, PlanError
+from survey_app.store import STEP
+
+MOST_COLUMNS = 5  # groups whose margins stand beside each other
+
+
+class GroupPlan(Struct, frozen=True):
+    """One group: of how many people, what it weighs, how many of the respondents are its, and their margins."""
+
+    group: str
+    size: int | None
+    weight: float | None
+    respondents: int
+    margins: list[float]
+
+
+class StudyPlan(Struct, frozen=True):
+    """All groups: the respondents that each needs by itself, and that their total needs in all.
+
+    `total` is for as many of each group as it has people, `equal` for equally many of each; without sizes there is no
+    total. `margins` are those of the total.
+    """
+
+    respondents: int
+    each: int | None
+    together: int | None
+    total: int | None
+    equal: int | None
+    margins: list[float] | None
+    groups: list[GroupPlan]
+
+    @property
+    def shown(self) -> list[GroupPlan]:
+        """Those whose margins stand beside each other: all, or where they are many the smallest and the largest."""
+        if len(self.groups) <= MOST_COLUMNS:
+            return self.groups
+        by_size = sorted(self.groups, key=lambda group: group.respondents)
+        return [by_size[0], by_size[-1]]
+
+    @property
+    def needs(self) -> list[str]:
+        """How many it takes, in sentences."""
+        many = written.respondents
+        told = [f"each group by itself takes {many(self.each)} respondents, {many(self.together)} in all"]
+        if self.total is None:
+            told.append("there is no total, since the sizes of the groups are not known")
+        else:
+            told.append(
+                f"all groups together, weighted by size, take {many(self.total)} respondents in all if they answer in"
+                f" proportion to their sizes, and {many(self.equal)} if equally many of each group answer"
+            )
+        return told
+
+
+def split(respondents: int, sizes: Sequence[int] | None, groups: int) -> list[int]:
+    """So many respondents in parts by size, or equally without sizes; what is left goes to the largest remainders."""
+    weights = sizes or [1] * groups
+    whole = sum(weights)
+    parts = [respondents * weight // whole for weight in weights]
+    rest = sorted(range(groups), key=lambda i: -(respondents * weights[i] % whole))
+    for i in rest[: respondents - sum(parts)]:
+        parts[i] += 1
+    return parts
+
+
+def as_one(built: Built, settings: Settings) -> Settings:
+    """The settings of a survey whose margins are those of the total; without sizes, those of one group."""
+    if not built.groups:
+        return settings
+    if settings.target.size is not None:
+        raise PlanError("a population is for one survey; the groups of a study have sizes of their own")
+    least = LEAST_RESPONDENTS * len(built.groups)
+    if settings.respondents is not None and settings.respondents < least:
+        raise PlanError(f"{len(built.groups)} groups need at least {least} respondents")
+    if built.sizes or settings.respondents is None:
+        return settings
+    return replace(settings, respondents=settings.respondents // len(built.groups))
+
+
+def plan_groups(built: Built, settings: Settings, each: int | None) -> StudyPlan | None:
+    """The groups at these respondents, of all groups together; `each` is what one survey of this kind needs."""
+    if not built.groups or settings.respondents is None:
+        return None
+    count, sizes = len(built.groups), built.sizes
+    weights = [size / sum(sizes) for size in sizes] if sizes else None
+    parts = [max(part, LEAST_RESPONDENTS) for part in split(settings.respondents, sizes, count)]
+    by_part = {part: _margins(built, settings, part) for part in parts}
+    groups = [
+        GroupPlan(group.label, group.size, weights[i] if weights else None, parts[i], by_part[parts[i]])
+        for i, group in enumerate(built.groups)
+    ]
+    figures = range(len(groups[0].margins))
+    return StudyPlan(
+        respondents=settings.respondents,
+        each=each,
+        together=None if each is None else each * count,
+        total=each if weights else None,
+        equal=math.ceil(each * count * math.fsum(weight**2 for weight in weights)) if each and weights else None,
+        margins=[_weighed(groups, weights, i) for i in figures] if weights else None,
+        groups=groups,
+    )
+
+
+def _margins(built: Built, settings: Settings, respondents: int) -> list[float]:
+    return [line.margin for line in forecasts(built.survey, replace(settings, respondents=respondents))]
+
+
+def _weighed(groups: Sequence[GroupPlan], weights: Sequence[float], figure: int) -> float:
+    """The margin of the total: those of the groups are independent."""
+    return math.hypot(*(weight * group.margins[figure] for group, weight in zip(groups, weights, strict=True)))
+
+
+def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings) -> list[str]:
+    """What to say of groups that are too small for figures of their own."""
+    part = written.quantity(100 * (settings.margin or 0))
+    sentences: list[str] = []
+    small = [group for group in plan.groups if group.size and plan.each and group.size < plan.each]
+    if small:
+        sentences.append(
+            f"{_listed(small)}: ±{part}% of its own takes {written.respondents(plan.each)} respondents, more than it"
+            " has people. What helps: merge groups, a larger ε, or fewer questions; or look at the total only"
+        )
+    silent = [group for group in plan.groups if group.respondents < STEP]
+    if silent:
+        sentences.append(
+            f"{_listed(silent)}: a group with fewer than {STEP} reports is never shown"
+            f"{', and then there is no total either' if plan.total else ''}; of"
+            f" {written.count(plan.respondents)} respondents it would have {written.count(silent[0].respondents)}"
+        )
+    vague = [
+        group
+        for group in plan.groups
+        if group not in silent
+        and any(margin >= line.width / 2 for margin, line in zip(group.margins, lines, strict=True))
+    ]
+    if vague:
+        sentences.append(
+            f"{_listed(vague)}: with {written.count(vague[0].respondents)} respondents an interval can be as wide as"
+            " all that is possible; look at the total instead, or merge groups"
+        )
+    return sentences
+
+
+def _listed(groups: Sequence[GroupPlan]) -> str:
+    """The smallest of them, and how many there are."""
+    smallest = min(groups, key=lambda group: (group.respondents, group.size or 0))
+    more = len(groups) - 1
+    return f"group {smallest.group}" + (f" (and {more} more)" if more else "")

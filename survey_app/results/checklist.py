@@ -1,0 +1,116 @@
+"""What a report of results should state, and what its intervals do not say (docs/methods.md §13)."""
+
+from typing import NamedTuple
+
+from client.definition import Survey
+from survey_app.explain.chances import total
+from survey_app.explain.written import count, epsilon, percent
+from survey_app.results.asked import SMALL, Asked, draws_sentence
+from survey_app.results.caution import INVENTED
+from survey_app.results.document import Results
+from survey_app.results.groups import Study
+from survey_app.results.methods import MOST_NAMED, Setting, asked_of, intervals_shown
+
+
+class Item(NamedTuple):
+    """A line of the reporting checklist; `open` means that only the researcher can fill it in."""
+
+    name: str
+    text: str
+    open: bool = False
+
+
+def checklist(survey: Survey, document: Results | Study, setting: Setting) -> list[Item]:
+    """What a report of these results should state (docs/methods.md §13)."""
+    reports, several = document.reports, isinstance(document, Study)
+    each = [
+        f"{'+'.join(one.id for one in field.questions)} {epsilon(field.mechanism.epsilon)}" for field in survey.fields
+    ]
+    if len(each) > 2 * MOST_NAMED:
+        each = [*each[: 2 * MOST_NAMED], f"{len(each) - 2 * MOST_NAMED} more, given with each question"]
+    return [
+        Item("Mode", "Answered on the respondent's own device, by form or client; randomized there. Say so if paper"
+             " sheets or interviewers were used.", True),
+        Item("Frame and sampling", ("By invitation. " if setting.invited else "Open to whoever had the link. ")
+             + "State who could take part, and whether the respondents are a probability sample of them.", True),
+        Item("Response rate", f"n = {count(reports)} reports. State the number N of people invited, and n/N.", True),
+        *_blocks_item(asked_of(document)),
+        Item("Privacy", f"Total ε = {epsilon(total(survey))}; by field: {', '.join(each)}."),
+        Item("Noise", "p and q of every mechanism: in the methods paragraph, from the published integers."),
+        Item("Estimator", "Unbiased, (r − q)/(p − q); never clipped before sums, means or differences were taken."),
+        Item("Intervals", f"{count(intervals_shown(document, setting))} intervals of"
+             f" {percent(setting.options.confidence)}"
+             f"{', together within each question' if setting.options.simultaneous else ', each on its own'}; their"
+             " kinds are in the methods paragraph."),
+        _weights_item(document),
+        Item("Stopping rule", setting.stopping or "None was published. State when and why the survey was closed.",
+             not setting.stopping),
+        Item("Definition", f"{_digests(document)}; published before the first report, {'they' if several else 'it'} can"
+             " serve as a pre-registration of questions and parameters."),
+    ]  # fmt: skip
+
+
+def _weights_item(document: Results | Study) -> Item:
+    if isinstance(document, Results):
+        return Item("Weights", "None: every report counts the same. Groups of people need a link each; state weights.")
+    if document.total and document.total.questions:
+        return Item("Weights", "In totals, each group by its size. State where the sizes come from.", True)
+    return Item("Weights", "None: there is no total over the groups.")
+
+
+def _digests(document: Results | Study) -> str:
+    if isinstance(document, Results):
+        return f"Digest {document.survey}"
+    return f"Digests {', '.join(f'{group.group} {group.survey}' for group in document.groups)}"
+
+
+def _blocks_item(asked: Asked | None) -> list[Item]:
+    """What to state of blocks, where there are some."""
+    if asked is None:
+        return []
+    drawn = ", ".join(f"{one.name} {count(one.n)} of {count(round(one.expected))}" for one in asked.blocks[:MOST_NAMED])
+    more = len(asked.blocks) - MOST_NAMED
+    also = f", and {more} more" if more > 0 else ""
+    text = f"Each device answered one block. Devices that drew it, of those expected: {drawn}{also}."
+    return [Item("Blocks", f"{text} Give n with each figure, and the test of the draws.")]
+
+
+def cautions(document: Results | Study, setting: Setting) -> list[str]:
+    """What the intervals do not say."""
+    options, shown = setting.options, intervals_shown(document, setting)
+    if options.simultaneous:
+        several = "Those of one question's answers hold together, as comparing them needs; questions still err apart."
+    else:
+        several = (
+            f"Each may miss with probability {percent(options.alpha)}, so up to {_few(options.alpha * shown)} of them"
+            " are expected to miss; to compare answers, choose simultaneous intervals."
+        )
+    closing = "Intervals assume that the decision to close the survey does not depend on its results."
+    if not setting.final:
+        closing += " This one is still open: whoever stops when a figure looks good breaks them."
+    sentences = [
+        "Intervals cover who happened to be drawn, and the randomization. They do not cover people who did not answer,"
+        " who took part because of what they think, or who answered untruly. If the respondents are no random sample,"
+        " only the intervals for these respondents keep their meaning.",
+        f"{count(shown)} intervals of {percent(options.confidence)} are shown. {several}",
+        closing,
+        "Noise costs precision: each question tells how many reports without noise would tell as much (its effective"
+        " sample size; the design effect is n divided by it).",
+        f"Reports can be invented: each question tells how far {percent(INVENTED)} of invented reports could move a"
+        " figure at the most. No test can find invented reports that look like honest noise.",
+    ]
+    asked = asked_of(document)
+    if asked and asked.test and asked.test.p_value < SMALL:
+        sentences.append(draws_sentence(asked))
+    if isinstance(document, Study):
+        sentences.append(
+            "A link can be passed on: who answers with the link of a group counts there, whether they belong to it or"
+            " not."
+        )
+    if not setting.invited:
+        sentences.append("Reports came without invitation codes, so nothing tells whether one person sent several.")
+    return sentences
+
+
+def _few(expected: float) -> str:
+    return f"{expected:.0f}" if expected >= 10 else f"{expected:.1f}"

@@ -1,0 +1,60 @@
+"""How a request is read and a reply sent on the event loop (RSGI), bounded in size and time; for every front."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+from survey_app.collect.intake import RESPONDENT_HEADERS, WAIT_SECONDS, Reply, check_length, reply
+from survey_app.problems import Problem
+from survey_app.tickets.issue import Desk, ticket_reply
+
+READ_SECONDS = 20.0
+LOWER_HEADERS = [(name.lower(), value) for name, value in RESPONDENT_HEADERS]
+
+
+async def read(scope: Any, protocol: Any, most: int) -> bytes:
+    """The whole body; a Problem if it is too large, or does not arrive in time."""
+    try:
+        return await asyncio.wait_for(_chunks(scope, protocol, most), READ_SECONDS)
+    except TimeoutError:
+        late = f"The body did not arrive in {READ_SECONDS:g} seconds."
+        raise Problem("malformed_request", late) from None
+
+
+async def _chunks(scope: Any, protocol: Any, most: int) -> bytes:
+    check_length(scope.headers.get("content-length"), most)
+    body = b""
+    async for chunk in protocol:
+        body += chunk
+        if len(body) > most:
+            raise Problem("too_large", f"At most {most} bytes.")
+    return body
+
+
+def send(protocol: Any, sent: Reply, *more: tuple[str, str]) -> None:
+    """A reply to a respondent, with the headers that all of them have."""
+    headers = [("content-type", sent.content_type), *LOWER_HEADERS, *more]
+    protocol.response_bytes(sent.status, headers, sent.body)
+
+
+def refuse(protocol: Any, problem: Problem) -> None:
+    """A refusal before the body was read: there is no telling what else comes on this connection."""
+    send(protocol, reply(problem), ("connection", "close"))
+
+
+def address(scope: Any, proxies: int) -> str:
+    """Who sends, as the last trusted proxy saw it; only for the rate limit."""
+    lines = ",".join(scope.headers.get_all("x-forwarded-for"))
+    forwarded = [part.strip() for part in lines.split(",") if part.strip()]
+    if proxies and len(forwarded) >= proxies:
+        return str(forwarded[-proxies])
+    return str(scope.client.rpartition(":")[0])
+
+
+async def ticket(desk: Desk, slug: str, scope: Any, body: bytes) -> Reply:
+    """An invitation waits for the disk and the signing process without a thread."""
+    try:
+        waiting: Awaitable[bytes] = asyncio.wrap_future(desk.take(slug, scope.headers.get("candor-invitation"), body))
+        return ticket_reply(await asyncio.wait_for(waiting, WAIT_SECONDS))
+    except Exception as error:  # a Problem or not, it ends in a problem document
+        return ticket_reply(error)

@@ -1,0 +1,37 @@
+"""What a closed survey no longer needs is destroyed: its private key, and the hashes of what was signed with it.
+
+Right after a survey was closed by hand; and, for whatever closed by its date or is gone, when a server starts and
+whenever it tidies up. Nobody publishes meanwhile, so a key without a survey is one that came to nothing.
+"""
+
+import logging
+
+from survey_app.store import Store, Unavailable
+from survey_app.tickets.file import TicketFile
+
+log = logging.getLogger(__name__)
+
+
+def end_closed(file: TicketFile, store: Store) -> None:
+    """Destroy what belongs to closed surveys, and forget what belongs to deleted ones; if it cannot be now, later."""
+    try:
+        _end_closed(file, store)
+    except (Unavailable, OSError) as error:
+        log.warning("keys of closed surveys could not be destroyed yet: %s", error)
+
+
+def _end_closed(file: TicketFile, store: Store) -> None:
+    if not file.slugs():
+        return
+    with file.alone():
+        for kept in file.living():
+            if kept.digest is None or kept.definition is not None:  # an issuer's, who knows no store
+                continue
+            published = store.version(kept.slug, kept.digest)
+            if published is None:
+                file.drop_key(kept.digest)
+            elif store.is_final(published):
+                file.end(kept.digest)
+        for slug in file.slugs():
+            if store.newest(slug) is None:
+                file.forget(slug)

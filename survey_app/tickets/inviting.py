@@ -1,0 +1,96 @@
+"""Making invitations, and seeing who has taken a ticket. Codes are given out once, and only their hashes are kept.
+
+Names never come here: whoever invites has a list of names and links, and looks the codes of that list up.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from client.address import Address
+from client.definition import Survey
+from client.errors import CandorError
+from survey_app.accounts import new_code, secret_hash
+from survey_app.store import STEP, StoreError
+from survey_app.tickets.file import TicketFile
+
+COLUMNS = ("name", "link")
+
+
+def invite(file: TicketFile, slug: str, count: int) -> list[str]:
+    """New codes, in no order."""
+    codes = [new_code() for _ in range(count)]
+    file.invite(slug, [secret_hash(code) for code in codes])
+    return codes
+
+
+def link(address: str, code: str, digest: str) -> str:
+    """The link of one invitation: what is secret stands behind #, which no browser sends."""
+    return f"{address}#code={code}&sha256={digest}"
+
+
+def as_csv(names: Sequence[str], links: Iterable[str]) -> str:
+    """The list of whoever invites: a name and a link a line."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(zip(names, links, strict=True))
+    return text.getvalue()
+
+
+class Invited(NamedTuple):
+    """How many were invited and have taken a ticket; the hashes, in hexadecimal, of codes that were not brought yet."""
+
+    invited: int
+    taken: int
+    not_taken: list[str]
+
+
+class Shown(NamedTuple):
+    """What anybody may see of the invitations: whole steps, as of everything."""
+
+    invited: int
+    taken: int
+
+
+def shown(file: TicketFile, survey: Survey) -> Shown | None:
+    """How the invitations stand, in steps; None where nobody is invited here."""
+    if survey.tickets is None or survey.tickets.issuer:
+        return None
+    made, taken = file.count(survey.digest)
+    return Shown(made - made % STEP, taken - taken % STEP)
+
+
+def invited(file: TicketFile, digest: str) -> Invited:
+    """How the invitations to answer a definition stand."""
+    found = file.invited(digest)
+    return Invited(
+        len(found), sum(found.values()), sorted(hashed.hex() for hashed, taken in found.items() if not taken)
+    )
+
+
+def absent(file: TicketFile, digest: str, listed: str) -> list[str]:
+    """Who of such a list has not taken a ticket, in its order; StoreError if it is no such list."""
+    found = file.invited(digest)
+    rows = csv.DictReader(io.StringIO(listed))
+    if not rows.fieldnames or not set(COLUMNS) <= set(rows.fieldnames):
+        raise StoreError("this is not the list that invite made: its first line is name,link")
+    names = []
+    for row in rows:
+        taken = found.get(secret_hash(_code(row["link"])))
+        if taken is None:
+            raise StoreError(f"the link of {row['name']} is no invitation to this survey")
+        if not taken:
+            names.append(row["name"])
+    return names
+
+
+def _code(address: str) -> str:
+    try:
+        code = Address.parse(address if "://" in address else f"https://localhost{address}").invitation
+    except CandorError as error:
+        raise StoreError(str(error)) from None
+    if code is None:
+        raise StoreError(f"{address} has no code")
+    return code

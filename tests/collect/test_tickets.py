@@ -1,0 +1,156 @@
+"""Reports with tickets: a ticket is good for one report to one definition, and nothing of it is kept but the id."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import client
+from client import Report, Ticket
+from client.report import to_text
+from client.ticket import ticket_id
+from survey_app.store import Published, State
+from tests.definitions import simple
+from tests.house import House, check_refused, check_stored, check_tally, made, other_bits, wire
+from tests.issuing import draw, invited_to, modulus, paid
+from tests.signing import on_disk
+
+
+@pytest.fixture
+def published(house: House) -> Published:
+    return house.invite("one")
+
+
+def spelled(ticket: Ticket) -> dict[str, str]:
+    return {"prefix": to_text(ticket.prefix), "signature": to_text(ticket.signature)}
+
+
+def with_ticket(report: Report, ticket: Ticket) -> Report:
+    """The same bits under another ticket's id."""
+    return replace(report, id=ticket_id(ticket.prefix), ticket=ticket)
+
+
+def test_a_ticket_that_was_taken_blindly_is_spent(house: House, published: Published) -> None:
+    survey = published.survey
+    blinding, body = draw(survey)
+    reply = house.take("one", body)
+    assert reply.status_code == 200 and list(reply.json or {}) == ["signature"]
+    assert reply.headers["Access-Control-Allow-Origin"] == "*" and reply.headers["Cache-Control"] == "no-store"
+    ticket = blinding.unblind(modulus(survey), survey.digest, client.report.from_text(reply.get_json()["signature"]))
+    report = client.randomize(survey, {"cheated": True}, ticket=ticket)
+    check_stored(house.post(report))
+    check_stored(house.post(report), again=True)
+    assert check_tally(house, published) == 1
+
+
+def test_a_ticket_is_good_for_one_report(house: House, published: Published) -> None:
+    report = made(published)
+    check_stored(house.post(report))
+    check_refused(house.post(other_bits(report)), "id_taken")
+    check_stored(house.post(report), again=True)
+    assert check_tally(house, published) == 1
+
+
+def test_nothing_of_a_ticket_is_kept_but_its_id(house: House, published: Published) -> None:
+    report = made(published)
+    check_stored(house.post(report))
+    kept, ticket = on_disk(house.store.path), report.ticket
+    assert ticket is not None and report.id in kept
+    parts = [ticket.signature[at : at + 16] for at in range(0, 384, 16)]
+    assert not [part for part in [*parts, ticket.prefix[:16], ticket.prefix[16:]] if part in kept]
+
+
+def test_a_report_without_a_good_ticket_is_refused(house: House, published: Published) -> None:
+    report = made(published)
+    ticket = report.ticket
+    assert ticket is not None
+    flipped = replace(ticket, signature=ticket.signature[:-1] + bytes([ticket.signature[-1] ^ 1]))
+    other = paid(published.survey)
+    refused: list[bytes] = [
+        replace(report, ticket=None).to_json(),  # none
+        replace(report, ticket=flipped).to_json(),
+        replace(report, ticket=replace(ticket, signature=bytes(384))).to_json(),
+        replace(report, id=bytes(16)).to_json(),  # an id of one's own
+        replace(report, ticket=other).to_json(),  # the id of another ticket
+        with_ticket(report, replace(other, signature=ticket.signature)).to_json(),
+        with_ticket(report, paid(house.publish(slug_of("other")).survey)).to_json(),  # signed for another definition
+    ]
+    for body in refused:
+        check_refused(house.post(body), "bad_ticket")
+    assert check_tally(house, published) == 0
+    check_stored(house.post(report))
+
+
+def slug_of(slug: str) -> client.Survey:
+    return invited_to(definition=simple() | {"slug": slug})
+
+
+def test_what_is_no_ticket_is_no_report(house: House, published: Published) -> None:
+    report = made(published)
+    assert report.ticket is not None
+    good: dict[str, Any] = spelled(report.ticket)
+    for ticket in (
+        None, "", [], {}, {"prefix": good["prefix"]}, good | {"more": ""}, good | {"prefix": good["prefix"][:-2]},
+        good | {"signature": good["signature"] + "AAAA"}, good | {"signature": good["signature"][:-1] + "="},
+        good | {"prefix": 7}, good | {"prefix": good["prefix"] + "\n"},
+    ):  # fmt: skip
+        check_refused(house.post(wire(report, ticket=ticket)), "malformed_report")
+    text = report.to_json().decode()
+    for twice in (
+        text.replace('"ticket":', f'"ticket":{json.dumps(good)},"ticket":'),
+        text.replace('"prefix":', f'"prefix":"{good["prefix"]}","prefix":'),
+        text.replace('"id":', '"id":"","id":'),
+    ):
+        check_refused(house.post(twice.encode()), "malformed_report")
+    check_stored(house.post(json.dumps(json.loads(text), indent=2).encode()))
+
+
+def test_a_survey_that_anybody_may_answer_takes_no_tickets(house: House) -> None:
+    published = house.publish()
+    report = made(published)
+    ticket = spelled(paid(slug_of("other")))
+    check_refused(house.post(wire(report, ticket=ticket)), "malformed_report")
+    check_stored(house.post(report))
+
+
+def test_the_checks_have_one_order(house: House, published: Published) -> None:
+    """Each body has all faults from one on; what is said is about the first of them."""
+    report = made(published)
+    wrong = {"survey": "0" * 64, "bits": "_w", "id": to_text(bytes(16))}
+    check_refused(house.post(wire(report, **wrong, ticket={})), "malformed_report")
+    check_refused(house.post(wire(report, **wrong)), "wrong_survey")
+    del wrong["survey"]
+    check_refused(house.post(wire(report, **wrong)), "impossible_bits")
+    del wrong["bits"]
+    house.store.set_state(published, State.PAUSED)
+    check_refused(house.post(wire(report, **wrong)), "bad_ticket")
+    check_refused(house.post(report), "survey_paused")
+
+
+def test_a_stored_report_is_known_after_closing_and_in_the_next_version(house: House, published: Published) -> None:
+    report = made(published)
+    check_stored(house.post(report))
+    newer = house.invite("two", number=1, definition=json.loads(published.survey.source) | {"title": "Again"})
+    check_stored(house.post(report), again=True)
+    check_refused(house.post(other_bits(report)), "id_taken")
+    check_refused(house.post(made(published)), "wrong_survey")
+    house.store.set_state(newer, State.CLOSED)
+    check_stored(house.post(report), again=True)
+
+
+def test_only_a_survey_of_this_server_is_signed_for_here(house: House) -> None:
+    published = house.invite("one", issuer="https://council.example")
+    reply = house.take("one", draw(published.survey)[1])
+    check_refused(reply, "not_found")
+    assert "https://council.example" in reply.get_json()["detail"]
+
+
+@pytest.mark.parametrize("state", [State.PAUSED, State.CLOSED])
+def test_tickets_are_given_out_while_the_survey_is_open(house: House, published: Published, state: State) -> None:
+    _, body = draw(published.survey)
+    house.store.set_state(published, state)
+    check_refused(house.take("one", body), f"survey_{state}")
+    if state is State.PAUSED:
+        house.store.set_state(published, State.OPEN)
+        assert house.take("one", body).status_code == 200

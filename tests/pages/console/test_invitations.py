@@ -1,0 +1,133 @@
+"""Inviting people from the console: links once, exact numbers for the owner alone, names that stay in the browser."""
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from flask.testing import FlaskClient
+from playwright.sync_api import Browser, expect
+
+from client.address import Address
+from survey_app.accounts import secret_hash
+from tests.browser import BY_LOOK, DESKTOP, Site, overflows, violations, visit, wear
+from tests.console import complaints, enter, post, said
+from tests.house import House
+
+CODES = [f"code-{i:02}-with-enough-characters" for i in range(45)]
+
+
+def taken(house: House, code: str) -> None:
+    """As if a ticket had been signed for this code."""
+    published = house.store.newest("exam")
+    assert published is not None
+    kept = house.tickets.private(published.survey.digest)
+    assert kept is not None
+    house.tickets.mark(kept[0], secret_hash(code), hashlib.sha256(code.encode()).digest())
+
+
+def invited(browser: FlaskClient) -> Any:
+    return json.loads(browser.get("/console/exam/invited.json").data)
+
+
+def test_the_page_of_a_survey_by_invitation_leads_to_invitations(house: House, ada: FlaskClient) -> None:
+    house.invite()
+    page = ada.get("/console/exam").text
+    assert 'href="/console/exam/invitations"' in page
+    assert "Make invitations" in page
+    assert "qr.svg" not in page
+    assert 'id="pinned"' not in page
+    assert "(here the link of this person)" in page
+
+
+def test_invitations_are_a_file_of_links_once_and_hashes_are_kept(house: House, ada: FlaskClient) -> None:
+    house.invite()
+    made = post(ada, "/console/exam/invitations", count="3")
+    assert made.status_code == 200
+    assert "attachment" in made.headers["Content-Disposition"]
+    codes = [Address.parse(line).invitation for line in made.text.split()]
+    assert len(set(codes)) == 3
+    assert all(code is not None for code in codes)
+    hashes = sorted(secret_hash(code or "").hex() for code in codes)
+    assert invited(ada) == {"invited": 3, "taken": 0, "not_taken": hashes}
+    assert said(ada)[0] == "made 3 invitations"
+    on_disk = b"".join(path.read_bytes() for path in house.store.path.parent.iterdir() if path.is_file())
+    assert not any((code or "").encode() in on_disk for code in codes)
+
+
+def test_counts_are_exact_on_the_owner_s_page_and_in_steps_beside_the_reports(house: House, ada: FlaskClient) -> None:
+    house.invite(*CODES)
+    for code in CODES[:21]:
+        taken(house, code)
+    page = ada.get("/console/exam/invitations").text
+    assert [f'<dd class="big">{count}</dd>' in page for count in (45, 21, 24)] == [True] * 3
+    page = ada.get("/console/exam").text
+    assert '<dt>Invited</dt><dd class="big">40</dd>' in page
+    assert '<dt>Tickets taken</dt><dd class="big">20</dd>' in page
+
+
+def test_nobody_else_sees_or_makes_invitations(house: House, eve: FlaskClient) -> None:
+    house.invite(*CODES)
+    for path in ("/console/exam/invitations", "/console/exam/invited.json"):
+        assert house.client.get(path).status_code == 302
+        assert eve.get(path).status_code == 403
+    assert post(eve, "/console/exam/invitations", count="3").status_code == 403
+
+
+def test_a_survey_for_anybody_has_no_invitations(house: House, ada: FlaskClient) -> None:
+    house.publish()
+    assert ada.get("/console/exam/invitations").status_code == 404
+    assert post(ada, "/console/exam/invitations", count="3").status_code == 404
+
+
+def test_bad_numbers_and_another_issuer_are_refused(house: House, ada: FlaskClient) -> None:
+    house.invite()
+    for count in ("", "0", "-1", "1.5", "x", "100001", "9" * 30, "٣"):
+        assert post(ada, "/console/exam/invitations", count=count).status_code == 400
+    other = house.invite(number=1, issuer="https://council.example")
+    assert "https://council.example" in ada.get("/console/exam/invitations").text
+    assert post(ada, "/console/exam/invitations", count="3").status_code == 400
+    assert house.tickets.count(other.survey.digest) == (0, 0)
+
+
+def test_names_and_links_meet_in_the_browser_alone(site: Site, browser: Browser, tmp_path: Path) -> None:
+    house = site.house
+    house.invite()
+    sent: list[str] = []
+    with visit(browser, **DESKTOP) as device:
+        page = enter(device, site)
+        page.on("request", lambda request: sent.append(f"{request.url} {request.post_data or ''}"))
+        page.goto(f"{site.origin}/console/exam/invitations")
+        page.fill("#names", 'Kim\nO\'Neil, "Bo"\n\nZoë')
+        assert page.input_value("#count") == "3"
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Make and download them").click()
+        table = Path(tmp_path / "table.csv")
+        saved.value.save_as(table)
+        rows = list(csv.DictReader(io.StringIO(table.read_text())))
+        assert [row["name"] for row in rows] == ["Kim", 'O\'Neil, "Bo"', "Zoë"]
+        taken(house, Address.parse(rows[0]["link"]).invitation or "")
+        page.set_input_files("#table", table)
+        expect(page.locator("#absent-said")).to_have_text("2 of 3 in this table have not taken a ticket.")
+        assert page.locator("#absent-list li").all_inner_texts() == ['O\'Neil, "Bo"', "Zoë"]
+        with page.expect_download() as saved:
+            page.get_by_role("link", name="Download them as a table").click()
+        reminders = Path(tmp_path / "reminders.csv")
+        saved.value.save_as(reminders)
+        assert list(csv.DictReader(io.StringIO(reminders.read_text()))) == rows[1:]
+        assert not any(name in one for one in sent for name in ("Kim", "Neil", "Zo"))
+        assert complaints(device) == []
+
+
+def test_the_page_of_invitations_is_for_everybody(site: Site, browser: Browser) -> None:
+    site.house.invite(*CODES)
+    with visit(browser, **DESKTOP) as device:
+        page = enter(device, site)
+        for path in ("/console/exam/invitations", "/console/exam"):
+            page.goto(f"{site.origin}{path}")
+            for look, rules in (("phone-light", ()), ("desktop-dark", BY_LOOK)):
+                wear(page, look)
+                assert violations(page, *rules) == []
+                assert overflows(page) == []
