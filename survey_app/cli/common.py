@@ -44,6 +44,9 @@ def open_tickets(ctx: click.Context, store: Store) -> TicketFile:
 def find_survey(store: Store, slug: str, digest: str | None = None) -> Published:
     """The version that collects now, or the one with this digest; an unopened one only if there is nothing else."""
     published = any_version(store, slug, digest)
+    if published is None and (groups := store.study(slug)):
+        names = ", ".join(group.survey.slug for group in groups)
+        raise click.ClickException(f"{slug} is a study of several groups; name one of them: {names}")
     if published is None:
         what = f"version {digest} of {slug!r}" if digest else f"survey {slug!r}"
         raise click.ClickException(f"there is no {what}; candor survey list shows all")
@@ -58,23 +61,13 @@ def find_study(store: Store, slug: str, digest: str | None = None) -> list[Publi
     return groups
 
 
-def find_surveys(store: Store, slug: str) -> list[Published]:
-    """A survey, or all groups of a study."""
-    return find_study(store, slug) or [find_survey(store, slug)]
-
-
-def find_whole(store: Store, slug: str) -> Published:
-    """A survey, or one group of a study: what is done to one is done to all."""
-    return find_surveys(store, slug)[0]
-
-
-def find_newest(store: Store, slug: str) -> Published:
-    """The same, of a version that waits if there is one."""
-    groups = find_study(store, slug)
-    found = [store.newest(group.survey.slug) for group in groups] or [store.newest(slug)]
-    known = {group.survey.digest for group in groups}
-    waiting = next((one for one in found if one and one.survey.digest not in known), None)
-    return waiting or find_whole(store, slug)
+def find_managed(store: Store, slug: str, *, unopened: bool = False) -> list[Published]:
+    """What a slug or a study names, to be managed: the version that collects now, or the newest."""
+    found = store.study(slug, unopened=unopened)
+    if found:
+        return found
+    newest = store.newest(slug) if unopened else None
+    return [newest or find_survey(store, slug)]
 
 
 def find_user(store: Store, name: str) -> User:

@@ -11,7 +11,7 @@ import numpy as np
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from survey_app.cli.common import FILE, find_surveys, open_db
+from survey_app.cli.common import FILE, find_managed, open_db
 from survey_app.plan.groups import split
 from survey_app.plan.people import Indices, TruthError, draw_people
 from survey_app.simulate import devices
@@ -30,7 +30,7 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
     Those of a study fall into its groups by their sizes, or equally where these are not known.
     """
     store = open_db(ctx)
-    surveys = find_surveys(store, slug)
+    surveys = find_managed(store, slug)
     if surveys[0].invited:
         raise click.ClickException(
             f"{slug} is by invitation: made-up reports would need made-up tickets, and nobody could tell them from "
