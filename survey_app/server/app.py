@@ -17,7 +17,7 @@ from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT
 from survey_app.pages import api, assets, auth, filters
 from survey_app.pages.console import editor, home, invitations, launch, survey
 from survey_app.pages.form import explain, form
-from survey_app.pages.results import downloads, page
+from survey_app.pages.results import archive, downloads, page
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem, is_api
 from survey_app.server.headers import secure
 from survey_app.server.openapi import document
@@ -29,7 +29,9 @@ from survey_app.tickets.issue import Desk, of_store
 
 DEFAULT_LOGIN_LIMIT = "10/minute"
 OF_RESPONDENTS = (api.blueprint, assets.blueprint, explain.blueprint, form.blueprint)
-OF_RESEARCHERS = tuple(room.blueprint for room in (auth, downloads, editor, home, invitations, launch, page, survey))
+OF_RESEARCHERS = tuple(
+    room.blueprint for room in (auth, archive, downloads, editor, home, invitations, launch, page, survey)
+)
 
 
 class _Sessions(SecureCookieSessionInterface):

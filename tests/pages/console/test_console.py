@@ -368,3 +368,14 @@ questions:
         assert not tags.suspects, path
         assert EVIL in tags.text or path in ("check", "/account"), path
     assert "&lt;script&gt;alert" in pages["/console/exam"].text
+
+
+def test_a_draft_has_a_dossier_for_the_board(ada: FlaskClient) -> None:
+    key = draft(ada, EXAM)
+    link = f"/console/drafts/{key}/dossier.html"
+    assert link in ada.get(f"/console/drafts/{key}/publish").text
+    answer = ada.get(f"{link}?respondents=2,500")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="exam-dossier.html"'
+    assert "Planned for 2,500 respondents" in answer.text and "Did you copy" in answer.text
+    broken = draft(ada, EXAM.replace(b"type: yes_no", b"type: nothing"))
+    assert ada.get(f"/console/drafts/{broken}/dossier.html").status_code == 302
