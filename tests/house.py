@@ -90,6 +90,12 @@ class House:
         """Somebody whose browser keeps nothing."""
         return self.app.test_client(use_cookies=False)
 
+    def close(self) -> None:
+        """End the signing process, and let go of the files."""
+        self.app.extensions["candor_desk"].close()
+        self.tickets.close()
+        self.store.close()
+
     def publish(self, made: Survey | dict[str, Any] | Path | None = None, **options: Any) -> Published:
         """Publish a survey, an author's file or a definition; options but `owner` and `state` are terms."""
         parsed = build_file(made).survey if isinstance(made, Path) else made

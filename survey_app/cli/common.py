@@ -28,9 +28,10 @@ def open_db(ctx: click.Context) -> Store:
 
 def _leave(store: Store) -> None:
     """Whatever the command did may have closed a survey, or deleted it."""
-    file = tickets_beside(store)
-    end_closed(file, store)
-    file.close()
+    if store.beside("tickets").exists():
+        file = tickets_beside(store)
+        end_closed(file, store)
+        file.close()
     store.close()
 
 

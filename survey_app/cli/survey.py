@@ -98,6 +98,10 @@ def _describe(groups: Sequence[Published]) -> None:
 
 
 def _link(published: Published) -> str:
+    tickets = published.survey.tickets
+    if tickets:  # a bare link lets nobody in
+        invites = f"candor issuer invite, at {tickets.issuer}" if tickets.issuer else "candor survey invite"
+        return f"one a person, by {invites}"
     return f"/s/{published.survey.slug}#sha256={published.survey.digest}"
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from survey_app.server.openapi import document
 from survey_app.server.uploads import LARGEST_OF_ALL
 from survey_app.store import DEFAULT_DB, Store, Unavailable, open_store
 from survey_app.tickets.ending import end_closed
-from survey_app.tickets.file import open_tickets
+from survey_app.tickets.file import TicketFile, open_tickets
 from survey_app.tickets.issue import Desk, of_store
 
 DEFAULT_LOGIN_LIMIT = "10/minute"
@@ -66,7 +67,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     app.extensions["candor_store"] = kept
     tickets = open_tickets(kept)
     app.extensions["candor_tickets"], app.extensions["candor_desk"] = tickets, Desk(tickets, of_store(kept))
-    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], lambda: end_closed(tickets, kept))
+    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], partial(_tidied, tickets, kept))
     app.extensions["candor_openapi"] = document()
     auth.init(app)
     auth.csrf.exempt(api.blueprint)
@@ -78,6 +79,12 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     if proxies := app.config["TRUSTED_PROXIES"]:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies, x_host=proxies)  # type: ignore[method-assign]
     return app
+
+
+def _tidied(tickets: TicketFile, kept: Store) -> None:
+    """What the writer does besides, on its own thread, seldom."""
+    end_closed(tickets, kept)
+    tickets.close()
 
 
 def _complete(response: Response) -> Response:

@@ -79,7 +79,8 @@ def invited(run: Run, *more: str) -> dict[str, Any]:
 def test_a_key_is_made_when_a_survey_is_published_and_not_before(run: Run, tmp_path: Path) -> None:
     file = write(tmp_path, "true")
     assert "made when it is published" in fault(run("survey", "build", file))
-    assert "by invitation" in well(run("survey", "add", file))
+    said = well(run("survey", "add", file))
+    assert "by invitation" in said and "candor survey invite" in said and "/s/exam" not in said
     digest = next(line.split()[1] for line in well(run("survey", "show", "exam")).splitlines() if "digest" in line)
     well(run("survey", "add", file))
     assert digest not in well(run("survey", "show", "exam")), "another key is another definition"
