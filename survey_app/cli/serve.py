@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from survey_app.cli.common import announce
 from survey_app.server import serve
 from survey_app.simulate import demo
 from survey_app.store import DEFAULT_DB, open_store
@@ -21,6 +22,7 @@ DEMO_DB = "sqlite:///.candor-demo/candor.db"
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Run the server."""
+    announce(ctx.obj or DEFAULT_DB)
     serve.serve(ctx.obj or DEFAULT_DB, host, port, workers, trusted_proxies)
 
 
@@ -33,6 +35,7 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     """A sample survey with simulated respondents, served."""
     serve.check_port(host, port)
     db = ctx.obj or DEMO_DB
+    announce(db)
     store = open_store(db)
     store.migrate()
     published, password = demo.prepare(store)

@@ -12,7 +12,8 @@ from ruamel.yaml.error import YAMLError
 from survey_app.cli.common import FILE, find_survey, open_db
 from survey_app.plan.people import TruthError, draw_people
 from survey_app.simulate import devices
-from survey_app.store import Outcome, Submission
+from survey_app.simulate.conditions import unmet
+from survey_app.store import Outcome, Published, Store, Submission, now
 
 
 @click.command("simulate")
@@ -25,6 +26,8 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
     """Add reports of made-up people to a survey, for a try; they cannot be told from real ones, or taken out again."""
     store = open_db(ctx)
     published = find_survey(store, slug)
+    if reason := _unmet(store, published):
+        raise click.ClickException(f"{slug} {reason}. Nothing was added")
     if not yes:
         click.confirm(f"Add {respondents} made-up reports to {slug}, for good?", abort=True)
     try:
@@ -41,6 +44,9 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
             bar.update(len(made))
     click.echo(f"{stored} reports were added to {slug}")
     if stored < respondents:
-        raise click.ClickException(
-            f"{respondents - stored} were refused: is {slug} open, with room, and without invitations?"
-        )
+        reason = _unmet(store, find_survey(store, slug)) or "changed meanwhile"
+        raise click.ClickException(f"{respondents - stored} were refused: {slug} {reason}")
+
+
+def _unmet(store: Store, published: Published) -> str | None:
+    return unmet(published, store.snapshot(published).reports, now())

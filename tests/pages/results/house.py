@@ -39,7 +39,7 @@ from tests.definitions import (
 from tests.tree import Node, parse
 
 PASSWORD = "correct horse battery staple"  # noqa: S105  of made-up people
-HASH = hash_password(PASSWORD)
+HASH = hash_password(PASSWORD, "ada")
 TOKEN = "t" * 43
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&amp;]]>"
 ROUNDED = re.compile(r"−?[\d,]+(?:\.(\d+))?")
