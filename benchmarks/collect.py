@@ -27,7 +27,7 @@ from survey_app.collect.batch import read_batch
 from survey_app.results.document import results
 from survey_app.server.front import Front
 from survey_app.server.serve import STOPPING
-from survey_app.store import Published
+from survey_app.store import Member, Published
 from survey_app.store.sqlite import SqliteStore
 
 CONCURRENCY, ROUNDS = 32, 3
@@ -61,7 +61,7 @@ def make(directory: Path) -> tuple[SqliteStore, Published]:
     store.migrate()
     user = add_user(store, "bench", "not a secret")
     survey = build_file(ROOT / "examples" / "exam.yaml").survey
-    return store, store.add_survey(survey, Terms(public=True), owner=user.key)
+    return store, store.add_surveys([Member(survey, Terms(public=True))], owner=user.key)[0]
 
 
 def reports(survey: Survey, count: int) -> list[Report]:

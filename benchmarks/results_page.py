@@ -21,7 +21,7 @@ from survey_app.authoring import build
 from survey_app.authoring.terms import Terms
 from survey_app.plan.people import draw_people
 from survey_app.simulate import devices
-from survey_app.store import Published, Submission
+from survey_app.store import Member, Published, Submission
 from survey_app.store.sqlite import SqliteStore
 
 FEW, MANY, ROUNDS = 10**3, 10**7, 15
@@ -32,7 +32,7 @@ CAMPUS = Path(__file__).parent.parent / "examples" / "campus.yaml"
 def add(store: SqliteStore, owner: int, slug: str, count: int) -> Published:
     """The campus under another name, with so many made-up reports."""
     survey = build(CAMPUS.read_bytes().replace(b"slug: campus", f"slug: {slug}".encode())).survey
-    published = store.add_survey(survey, Terms(public=True), owner=owner)
+    published = store.add_surveys([Member(survey, Terms(public=True))], owner=owner)[0]
     rng = np.random.default_rng()
     for start in range(0, count, devices.CHUNK):
         indices = draw_people(survey, {}, min(devices.CHUNK, count - start), rng)

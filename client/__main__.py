@@ -1,7 +1,8 @@
 """The respondent's command line: `python -m client URL`, also `candor respond URL` and `candor ledger …`.
 
-It asks the questions, shows what each answer becomes, and sends only after a yes. The report is written to the ledger
-before it is shown, so that looking at the noise is no way to have it drawn again.
+It says what was spent before, asks the questions, shows what each answer becomes, and sends only after a yes; a ticket
+is taken only after a yes too. The report is written to the ledger before it is shown, so that looking at the noise is
+no way to have it drawn again.
 """
 
 import argparse
@@ -9,28 +10,42 @@ import io
 import json
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from client import words
-from client.answer import encode, index_of, shown, unanswered
+from client.address import Address, check_invitation
+from client.answer import encode
+from client.book import SERVER_LIMIT, SURVEY_LIMIT, Book, Entry, host_of, total
 from client.definition import Field, Survey
-from client.errors import AnswerError, CandorError, LedgerError, LimitExceeded
-from client.ledger import Book, Entry, Ledger
+from client.errors import AnswerError, CandorError, LimitExceeded, TooEarly
+from client.interview import FILTER, interview
+from client.ledger import Ledger
 from client.mechanism import Subset, round_up
-from client.question import Question, labels_of
 from client.report import to_text, unpack
-from client.respond import DEFAULT_LIMIT, Address, Receipt, check_invitation, fetch, submit
+from client.respond import SYSTEM_CLOCK, Clock, Device, Receipt, check_phase, fetch
 from client.verify import check_limit, verify
 
-FILTER = "asked only to know what comes next; not sent"
+STATES = {
+    "begun": "begun",
+    "taking": "a ticket is being taken",
+    "ticket": "a ticket waits",
+    "made": "made, not yet acknowledged",
+    "stored": "stored",
+}
+THIEF = (
+    "Whoever copies this file learns where you took part, on which days, and what it cost; of what is stored not what "
+    "you answered, and not which report is yours.",
+    "Of what is not stored yet, it also holds what is to be sent, or the invitation or ticket: they could use that in "
+    "your place, and recognise it at the server.",
+)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, clock: Clock = SYSTEM_CLOCK) -> int:
     """Run one command; the exit status is 0 if it did what it says, 1 if not, 2 if it was called wrongly."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     for stream in (sys.stdout, sys.stderr):
@@ -39,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments[:1] == ["ledger"]:
             return _ledger(arguments[1:])
-        return _respond(arguments)
+        return _respond(arguments, clock)
     except CandorError as error:
         print(f"candor: {error}", file=sys.stderr)
         return 1
@@ -48,49 +63,72 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _respond(arguments: list[str]) -> int:
+def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="candor respond", description="Answer a survey; every answer is randomized on this device first."
     )
     parser.add_argument("url", help="the survey's link, …/s/<slug>; #sha256=… pins its definition")
-    parser.add_argument("--limit", default=str(DEFAULT_LIMIT), help="the most ε to spend (default %(default)s)")
+    parser.add_argument(
+        "--limit", default=str(SURVEY_LIMIT), help="the most ε for all versions of a survey (default %(default)s)"
+    )
+    parser.add_argument(
+        "--server-limit", default=str(SERVER_LIMIT), help="the most ε for all surveys of a server (default %(default)s)"
+    )
     parser.add_argument("--ledger", type=Path, help="the ledger's file, if not the usual one")
     parser.add_argument("--code", help="an invitation code, if the link has none")
+    parser.add_argument("--ticket-link", action="store_true", help="print a link that carries the ticket elsewhere")
     parser.add_argument("--answers", type=Path, help="a JSON file of answers instead of questions")
-    parser.add_argument("--yes", action="store_true", help="send without asking; for use with --answers")
+    parser.add_argument("--yes", action="store_true", help="take and send without asking; for use with --answers")
     parser.add_argument("--receipt", type=Path, help="save the receipt to this file")
     given = parser.parse_args(arguments)
-    try:
-        check_limit(Decimal(0), given.limit)
-    except (ValueError, LimitExceeded):
-        parser.error(f"--limit: {given.limit!r} is not a number such as 2.5")
+    for name, limit in (("--limit", given.limit), ("--server-limit", given.server_limit)):
+        try:
+            check_limit(Decimal(0), limit)
+        except (ValueError, LimitExceeded):
+            parser.error(f"{name}: {limit!r} is not a number such as 2.5")
+    return given
+
+
+def _respond(arguments: list[str], clock: Clock) -> int:
+    given = _arguments(arguments)
+    address = Address.parse(given.url)
     if given.code:
-        check_invitation(given.code)
-    origin = Address.parse(given.url).origin
+        address = replace(address, invitation=check_invitation(given.code))
     survey = fetch(given.url)
-    verify(survey, given.limit)
-    ledger = Ledger(given.ledger)
-    book = ledger.open()
-    _introduce(survey, book)
+    verify(survey)
+    device = Device(Ledger(given.ledger), given.limit, given.server_limit, clock=clock)
+    book = device.ledger.read()
+    entry = device.entry(address, survey, book)
+    _introduce(survey, book, address.server, device)
+    if entry.stored:
+        print(f"\nThis device answered it on {entry.day}. Nothing is sent a second time.")
+        return 0
     answers = dict[str, Any]()
-    if survey.digest not in book.entries:
-        asked = book.asked(survey)
-        _promise(survey, asked, book.spent(survey.slug))
-        answers = _read_answers(given.answers) if given.answers else _interview(survey, asked)
+    if entry.state != "made":
+        book.check(survey, address.server, given.limit, given.server_limit)
+        if survey.tickets and not _has_ticket(device, address, survey, given):
+            return 1
+        try:
+            check_phase(survey, clock)
+        except TooEarly as early:
+            print(f"\n{early}")
+            return 0
+        asked = device.ledger.begin(survey, address.server).asked
+        _promise(survey, asked, book.spent_on_survey(survey, address.server))
+        answers = _read_answers(given.answers) if given.answers else interview(survey, asked)
         if not (given.yes or _agree("Randomize these answers now? It spends the ε above, once and for all.")):
             print("Nothing was randomized, spent or sent.")
             return 1
-    entry, made = ledger.make(survey, answers, limit=given.limit, origin=origin)
+    begun = clock.monotonic()
+    entry, made = device.make(address, survey, answers)
     if not made:
         print("\nThis device has already made its report to this survey; it can only send the same one again.")
     _show(survey, entry, answers if made else None)
     if not (given.yes or _agree("Send this? It cannot be withdrawn: nothing in it says that it is yours.")):
         print("Not sent. Run the same command again to send this same report.")
         return 1
-    status = submit(given.url, entry.report, given.code)
-    with suppress(LedgerError):  # only a mark for display
-        ledger.mark_stored(survey.digest)
-    receipt = Receipt(survey.digest, entry.report.id, entry.report.bits, status, entry.epsilon, repeated=not made)
+    status = device.send(address, survey, entry, begun)
+    receipt = Receipt(survey.digest, entry.bits, status, entry.epsilon, repeated=not made)
     print(f"\nThe server has it ({status}). Your receipt:\n{receipt.to_json().decode()}")
     if given.receipt:
         try:
@@ -98,6 +136,28 @@ def _respond(arguments: list[str]) -> int:
         except OSError as error:
             print(f"candor: cannot write {given.receipt}: {error.strerror}; copy it from above", file=sys.stderr)
     return 0
+
+
+def _has_ticket(device: Device, address: Address, survey: Survey, given: argparse.Namespace) -> bool:
+    """Take the ticket, if it is not here yet and the person agrees."""
+    if device.awaits_issuer(address, survey):
+        issuer = urlsplit(address.issuer(survey)).netloc
+        for paragraph in (
+            f"This survey is by invitation. {issuer} changes yours for a ticket, which it signs without seeing it. "
+            "Your report carries the ticket, never the invitation.",
+            "Whoever writes down times and addresses can still guess which report followed which ticket. You may take "
+            "the ticket now and answer at another time, in another place.",
+        ):
+            print(f"\n{textwrap.fill(paragraph, 100)}")
+        if not (given.yes or _agree("Take the ticket now?")):
+            print("No ticket was taken, and nothing was sent.")
+            return False
+    ticket = device.ticket(address, survey)
+    print("\nThe ticket for this survey is in the ledger of this device.")
+    if given.ticket_link:
+        print("Whoever has this link can answer in your place, once. To answer on another device instead of this one:")
+        print(address.ticket_link(ticket))
+    return True
 
 
 def _ledger(arguments: list[str]) -> int:
@@ -108,14 +168,7 @@ def _ledger(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     ledger = Ledger(given.ledger)
     if given.action == "show":
-        book = ledger.read()
-        print(ledger.path if book else f"{ledger.path}: no ledger yet, nothing spent")
-        for digest, entry in book.entries.items() if book else ():
-            state = "stored" if entry.stored else "made, not yet acknowledged"
-            print(f"{entry.slug}  ε {round_up(entry.epsilon, 4)}  {state}  {digest}")
-        if book and book.entries:
-            print(f"ε {round_up(book.spent(), 4)} in all")
-            print("Keep this file as private as your answers: whoever copies it can often work them out.")
+        _list(ledger)
         return 0
     question = f"Forget {ledger.path}? A survey answered again after that could learn more than its ε."
     if given.yes or _agree(question):
@@ -125,15 +178,47 @@ def _ledger(arguments: list[str]) -> int:
     return 1
 
 
-def _introduce(survey: Survey, book: Book) -> None:
+def _list(ledger: Ledger) -> None:
+    """Every entry, the sums beside their limits, and what the file would tell somebody else."""
+    book = ledger.read()
+    if not book.entries:
+        print(f"{ledger.path}: nothing answered, nothing spent")
+        return
+    print(ledger.path)
+    for digest, entry in sorted(book.entries.items(), key=lambda item: (item[1].host, item[1].name, item[1].day)):
+        spent = f"ε {round_up(entry.epsilon, 4)}  {entry.day}" if entry.day else "nothing spent"
+        print(f"{entry.slug}  {entry.server}  {spent}  {STATES[entry.state]}  {digest}")
+    print("\nSpent, and the limits that hold unless you say otherwise:")
+    for host in sorted({entry.host for entry in book.entries.values()}):
+        there = [entry for entry in book.entries.values() if entry.host == host]
+        print(f"{host}  ε {_told(there)} of {SERVER_LIMIT} for all surveys of this server")
+        for name in sorted({entry.name for entry in there}):
+            print(f"  {name}  ε {_told(entry for entry in there if entry.name == name)} of {SURVEY_LIMIT}")
+    print()
+    for paragraph in THIEF:
+        print(textwrap.fill(paragraph, 100))
+
+
+def _told(entries: Iterable[Entry]) -> Decimal:
+    return round_up(total(entries), 4)
+
+
+def _introduce(survey: Survey, book: Book, server: str, device: Device) -> None:
     print(f"{survey.title}\n{'=' * len(survey.title)}")
+    if survey.group:
+        print(f"You answer as: {survey.group}")
     for text in (survey.description, survey.consent, survey.contact and f"Contact: {survey.contact}"):
         for paragraph in text.split("\u2029") if text else ():
             print(textwrap.fill(paragraph, 100))
-    print(f"\ndefinition  {survey.digest}\nspends      ε = {round_up(verify(survey), 4)} at the most")
-    if spent := book.spent(survey.slug):
-        print(f"            on top of {round_up(spent, 4)} for earlier versions; the same answers cost nothing again,")
-        print("            but a changed answer is a new draw, and that it changed may show")
+    name, host = survey.study or survey.slug, host_of(server)
+    on_survey, on_server = book.spent_on_survey(survey, server), book.spent_on_server(server)
+    print(f"\ndefinition  {survey.digest}\nspends      ε = {round_up(verify(survey), 4)} at the most, once")
+    for label, spent, limit, what in (
+        ("before", on_survey, device.limit, f"{name}, all its versions and groups"),
+        ("", on_server, device.server_limit, f"all surveys of {host}"),
+    ):
+        print(f"{label:12}ε = {round_up(spent, 4)} of your limit of {limit} for {what}")
+    print("            (one operator can have several names)")
 
 
 def _promise(survey: Survey, asked: int | None, spent: Decimal) -> None:
@@ -153,81 +238,9 @@ def _chosen(survey: Survey, asked: int) -> str:
     return f"{len(survey.fields[asked].questions)} of {len(survey.questions)} questions, chosen by this device"
 
 
-def _interview(survey: Survey, asked: int | None) -> dict[str, Any]:
-    needed = survey.ids if asked is None else survey.needed(asked)
-    sent = survey.fields if asked is None else [survey.fields[asked]]
-    untold = list(sent) if len(sent) > 1 else []  # of one field alone all was told before
-    answers: dict[str, Any] = {}
-    picked: dict[str, set[str]] = {}
-    for question in survey.questions:
-        picked[question.id] = set()
-        if question.id in needed and shown(question, picked):
-            field = next((field for field in sent if question in field.questions), None)
-            answer = _ask(question, _note(field, untold))
-            answers[question.id] = answer
-            index = unanswered(question) if answer is None else index_of(question, answer)
-            picked[question.id] = labels_of(question, index)
-    return answers
-
-
-def _note(field: Field | None, untold: list[Field]) -> str:
-    """What is said beside a question: that it is a filter, or what becomes of the answer, once for each field."""
-    if field is None:
-        return f"{FILTER}; what is sent can hint at it, and the same dice protect it"
-    if field not in untold:
-        return ""
-    untold.remove(field)
-    together = f"together with {', '.join(question.id for question in field.questions[1:])}: " if field.joint else ""
-    return together + words.explain(field)
-
-
-def _ask(question: Question, note: str) -> Any:
-    print(f"\n{textwrap.fill(question.text, 100)}")
-    if note:
-        print(textwrap.fill(f"({note})", 100, initial_indent="  ", subsequent_indent="   "))
-    if question.type == "number":
-        ends = f"from {question.min:f} to {question.max:f} {question.unit}".rstrip()
-        hint = f"a number {ends}, in steps of {question.step:f}"
-    elif question.type == "yes_no":
-        hint = "yes or no"
-    else:
-        for i, label in enumerate(question.labels, 1):
-            print(f"  {i}. {label}")
-        hint = "numbers, separated by spaces; 0 for none" if question.type == "multiple" else "a number"
-    hint += "; just Enter for no answer" if question.optional else ""
-    while True:
-        said = input(f"  ({hint}) > ").strip()
-        if not said and question.optional:
-            return None
-        try:
-            answer = _understand(question, said)
-            index_of(question, answer)
-            return answer
-        except AnswerError as error:
-            print(f"  {error}")
-
-
-def _understand(question: Question, said: str) -> Any:
-    """What was typed, as an answer: positions become labels."""
-    if question.type == "yes_no":
-        return {"y": "yes", "n": "no"}.get(said.lower(), said.lower())
-    if question.type == "number":
-        return said
-    try:
-        places = [int(word) for word in said.replace(",", " ").split()]
-        labels = [question.labels[place - 1] for place in places if place > 0]
-    except (ValueError, IndexError):
-        raise AnswerError(question.id, f"type numbers from 1 to {len(question.labels)}") from None
-    if question.type == "multiple" and places:
-        return labels
-    if len(places) != 1 or not labels:
-        raise AnswerError(question.id, f"type one number from 1 to {len(question.labels)}")
-    return labels[0]
-
-
 def _show(survey: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> None:
     """What the bits say, beside what the person said, if that is known; the ledger does not know it."""
-    sent = unpack(survey, entry.report.bits)
+    sent = unpack(survey, entry.bits)
     asked = next(position for position, bits in enumerate(sent) if bits is not None) if survey.ask else None
     indices = None if answers is None else encode(survey, answers, asked)
     print("\nWhat will be sent, and nothing else:")
@@ -244,7 +257,10 @@ def _show(survey: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> No
             said = "" if indices is None else f"you: {words.said(part, indices)}  →  "
             print(f"  {names}\n      {said}sent: {told}")
         print(textwrap.fill(f"({words.explain(field)})", 100, initial_indent=" " * 6, subsequent_indent=" " * 7))
-    print(f"  id    {to_text(entry.report.id)}  (random)\n  bits  {to_text(entry.report.bits)}")
+    origin = "from the ticket" if entry.ticket else "random"
+    print(f"  id    {to_text(entry.id)}  ({origin})\n  bits  {to_text(entry.bits)}")
+    if entry.ticket:
+        print(f"  ticket  {to_text(entry.ticket.prefix)} and its signature; who signed it has not seen it")
     print(f"  this costs ε = {round_up(entry.epsilon, 4)}")
 
 

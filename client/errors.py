@@ -4,19 +4,26 @@ CandorError                 .code is stable and the same in Python and JavaScrip
 ├── DefinitionError         the survey's definition is malformed; .path leads to the fault
 ├── PrivacyError            the definition is well-formed, but this device will not answer it
 │   ├── ClaimExceeded       its integers spend more than it claims
-│   └── LimitExceeded       it spends more than the person allows
+│   └── LimitExceeded       it, or its server, would spend more than the person allows
 ├── PinMismatch             not the definition that the link, or the question, named
-├── TicketNeeded            the survey is by invitation, and there is no ticket
+├── TicketError             the survey is by invitation
+│   ├── TicketNeeded        and there is neither a ticket nor an invitation
+│   ├── BadTicket           and this is no ticket for it, or its key could give none
+│   ├── TooEarly            tickets are taken, answers begin later; .moment tells when
+│   └── TooLate             tickets are no longer given out; .moment tells since when
 ├── AnswerError             an answer does not fit its question; .path is the question's id
 ├── ReportError             bits that no device could have produced
 ├── LedgerError             the ledger cannot be read or written
 │   ├── LedgerCorrupt       it was damaged; it is never replaced silently
+│   ├── LedgerOld           it is of an earlier format, which could give answers away
 │   └── OtherServer         its report belongs to another server
 └── TransportError          the network
     ├── BadAddress          no survey there, plain http beyond this machine, a redirect elsewhere
     ├── Unreachable         no answer, a time-out, or a server error: the same bytes may be sent again
     └── Refused             the server said no; .status and .code are its own
 """
+
+from datetime import datetime
 
 
 class CandorError(Exception):
@@ -44,9 +51,13 @@ class ClaimExceeded(PrivacyError):
 
 
 class LimitExceeded(PrivacyError):
-    """Answering would spend more privacy than the person allows."""
+    """Answering would spend more privacy than the person allows, for a survey or for a server."""
 
     code = "above_limit"
+
+    def __init__(self, message: str, code: str = "above_limit") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class PinMismatch(CandorError):
@@ -55,10 +66,40 @@ class PinMismatch(CandorError):
     code = "wrong_definition"
 
 
-class TicketNeeded(CandorError):
+class TicketError(CandorError):
+    """The survey is by invitation, and there is no ticket to answer with now."""
+
+
+class TicketNeeded(TicketError):
     """The survey takes no report without a ticket."""
 
     code = "ticket_needed"
+
+
+class BadTicket(TicketError):
+    """Not signed with the key of this survey."""
+
+    code = "bad_ticket"
+
+
+class TooEarly(TicketError):
+    """Reports are taken from a later moment on."""
+
+    code = "too_early"
+
+    def __init__(self, message: str, moment: datetime) -> None:
+        super().__init__(message)
+        self.moment = moment
+
+
+class TooLate(TicketError):
+    """Tickets were given out until an earlier moment."""
+
+    code = "too_late"
+
+    def __init__(self, message: str, moment: datetime) -> None:
+        super().__init__(message)
+        self.moment = moment
 
 
 class AnswerError(CandorError):
@@ -89,6 +130,12 @@ class LedgerCorrupt(LedgerError):
     """The ledger is damaged."""
 
     code = "ledger_corrupt"
+
+
+class LedgerOld(LedgerError):
+    """The ledger is of an earlier format."""
+
+    code = "ledger_old"
 
 
 class OtherServer(LedgerError):

@@ -1,118 +1,34 @@
-"""What this device has answered, and what it has spent: one small file that stays on the device.
+"""The ledger: one small file that stays on the device, and is written before anything is shown or sent.
 
 One device makes one report per definition. Id, bits and charge are on disk before they are shown or sent, and every
 later attempt repeats the same bytes, so that neither a failing server nor an impatient person can have the noise
-redrawn. Across versions and waves of one slug the noise is keyed, not redrawn (Erlingsson, Pihur and Korolova 2014
-call it permanent): the byte stream of a field is
+redrawn; what a request for a ticket is made from is on disk before that is sent, so that a lost reply costs nobody
+their vote. What the file holds, and what is deleted from it once a report is acknowledged, `book` decides.
 
-    HMAC-SHA-256(device key, slug ‖ 0 ‖ field digest ‖ 0 ‖ indices before rounding ‖ 0 ‖ counter), counter = 0, 1, …
-
-with the indices as canonical JSON, `[3]`, and the counter as eight bytes, big-endian. The same question with the same
-answer therefore gives the same bits, at no further cost; a changed answer is a new draw and a new charge, and that it
-changed may show. Which noise was drawn before is known by its tag, the first bytes of a stream of its own; charging
-by the bits instead would make draws free once all outcomes had been seen. Slugs never share noise, because equal bits
-would link a person across surveys.
-
-No answer is written down, but whoever copies the file has the key beside bits and tags and can work answers out: it
-is as private as the answers are. It carries a checksum; a damaged file is reported, never replaced, since a lost key
-would mean spending twice.
+It carries a checksum; a damaged file is reported, never replaced, since a lost ledger would mean spending twice.
 """
 
 import hashlib
-import hmac
 import json
 import os
 import secrets
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from decimal import Decimal, localcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from client import canonical
-from client.answer import encode
-from client.definition import Field, Survey
-from client.errors import CandorError, LedgerCorrupt, LedgerError, OtherServer
-from client.mechanism import EXACT, round_up
-from client.report import Report, assemble, draw_asked, from_text, to_text
+from client.book import SERVER_LIMIT, SURVEY_LIMIT, Book, Entry, Limit
+from client.definition import Survey
+from client.errors import CandorError, LedgerCorrupt, LedgerError, LedgerOld
+from client.report import draw_asked, randomize
 from client.sampling import RandomBytes
-from client.verify import check_limit
+from client.ticket import Blinding, Ticket
 
-FORMAT = "candor-ledger/1"
-KEY_BYTES = 32
-TAG_BYTES = 12
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One report this device has made."""
-
-    slug: str
-    origin: str  # the server it was made for; its id must never reach another
-    report: Report
-    epsilon: Decimal
-    stored: bool  # whether a server has acknowledged it
-
-
-@dataclass(frozen=True)
-class Book:
-    """The ledger's content; `drawn` holds the tags of all noise that was ever drawn."""
-
-    key: bytes
-    entries: Mapping[str, Entry]
-    drawn: frozenset[str]
-
-    def spent(self, slug: str | None = None) -> Decimal:
-        """ε spent on one slug, or on all."""
-        return sum((e.epsilon for e in self.entries.values() if slug in (None, e.slug)), Decimal(0))
-
-    def asked(self, survey: Survey) -> int | None:
-        """The field this device answers, None if all; the same in every wave with the same fields."""
-        if not survey.ask:
-            return None
-        drawn = "".join(f"{field.digest} {field.chance} " for field in survey.fields)
-        fields = hashlib.sha256(drawn.encode()).hexdigest()
-        return draw_asked(survey, keyed_stream(self.key, survey.slug, fields, "ask"))
-
-    def answer(self, survey: Survey, answers: Mapping[str, Any], origin: str, random_bytes: RandomBytes) -> "Book":
-        """This book with one more entry."""
-        charges: dict[str, Decimal] = {}
-
-        def noise(field: Field, codes: list[int]) -> RandomBytes:
-            context = (survey.slug, field.digest, canonical.dumps(codes).decode())
-            tag = to_text(keyed_stream(self.key, *context, "drawn")(TAG_BYTES))
-            if tag not in self.drawn:
-                charges[tag] = field.mechanism.epsilon
-            return keyed_stream(self.key, *context)
-
-        asked = self.asked(survey)
-        report = assemble(survey, encode(survey, answers, asked), asked, noise, random_bytes)
-        with localcontext(EXACT):
-            charge = sum(charges.values(), Decimal(0))
-        entry = Entry(survey.slug, origin, report, round_up(charge), stored=False)
-        entries = {**self.entries, survey.digest: entry}
-        return replace(self, entries=entries, drawn=self.drawn.union(charges))
-
-
-def keyed_stream(key: bytes, *context: str) -> RandomBytes:
-    """A byte source that is a function of the key and the context."""
-    prefix = hmac.new(key, b"".join(part.encode() + b"\0" for part in context), hashlib.sha256)
-    left, counter = bytearray(), 0
-
-    def random_bytes(count: int) -> bytes:
-        nonlocal counter
-        while len(left) < count:
-            digest = prefix.copy()
-            digest.update(counter.to_bytes(8, "big"))
-            left.extend(digest.digest())
-            counter += 1
-        taken = bytes(left[:count])
-        del left[:count]
-        return taken
-
-    return random_bytes
+FORMAT = "candor-ledger/2"
+OLD_FORMAT = "candor-ledger/1"
 
 
 def default_path() -> Path:
@@ -127,7 +43,7 @@ def default_path() -> Path:
 
 
 class Ledger:
-    """The ledger in a file; safe under several processes at once."""
+    """A book in a file; safe under several processes at once. Whatever a method returns is on disk."""
 
     def __init__(self, path: str | Path | None = None) -> None:
         self._path = path
@@ -137,63 +53,105 @@ class Ledger:
         """Where it is; the default place is looked up at each use."""
         return default_path() if self._path is None else Path(self._path)
 
-    def read(self) -> Book | None:
-        """The content, or None if this device has no ledger yet."""
+    def read(self) -> Book:
+        """The content; an empty book if there is no file yet."""
         try:
             source = self.path.read_bytes()
         except FileNotFoundError:
-            return None
+            return Book({})
         except OSError as error:
             raise LedgerError(f"cannot read the ledger {self.path}: {error.strerror}") from error
         try:
             return _parse(source)
+        except LedgerOld:
+            raise LedgerOld(
+                f"the ledger {self.path} is of an earlier version, from which answers can be worked out. Delete it "
+                "(`candor ledger forget`) or move it to a safe place; a new one then begins. What the old one had "
+                "spent is not counted any more: do not answer again what you have answered before."
+            ) from None
         except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, CandorError) as error:
             raise LedgerCorrupt(
                 f"the ledger {self.path} is damaged ({error}). Restore it from a backup. If there is none, move it "
                 "away to begin a new one; surveys answered before could then learn more than their ε about you."
             ) from None
 
-    def open(self, random_bytes: RandomBytes = secrets.token_bytes) -> Book:
-        """The content, after making the device's key if there was none."""
+    def begin(self, survey: Survey, server: str, random_bytes: RandomBytes = secrets.token_bytes) -> Entry:
+        """When the first question is about to be shown: the field to ask is drawn, once and for all."""
         with self._locked():
-            return self._read_or_begin(random_bytes)
+            book = self.read()
+            entry = book.find(survey, server)
+            if survey.ask and entry.asked is None and entry.state != "stored":
+                entry = replace(entry, asked=draw_asked(survey, random_bytes))
+                self._write(book.with_entry(survey.digest, entry))
+            return entry
+
+    def take(self, survey: Survey, server: str, code: str, random_bytes: RandomBytes = secrets.token_bytes) -> Entry:
+        """Before a request for a ticket: what it is made from, the same as before if one is pending already."""
+        with self._locked():
+            book = self.read()
+            entry = book.find(survey, server)
+            if survey.tickets and code and entry.state == "begun":
+                entry = entry.taking(code, Blinding.draw(survey.tickets.key, random_bytes))
+                self._write(book.with_entry(survey.digest, entry))
+            return entry
+
+    def drop(self, digest: str, pending: Blinding) -> None:
+        """Give up a request for a ticket that was refused for good."""
+        with self._locked():
+            book = self.read()
+            entry = book.entries.get(digest)
+            if entry and entry.blinding == pending:
+                self._write(book.with_entry(digest, entry.without_ticket()))
+
+    def keep(self, survey: Survey, server: str, ticket: Ticket) -> Entry:
+        """Keep a ticket, verified here; one that is there already, and a report made with it, stay as they are."""
+        if survey.tickets is None:
+            raise ValueError("this survey takes no tickets")
+        ticket.check(survey.tickets.key, survey.digest)
+        with self._locked():
+            book = self.read()
+            entry = book.find(survey, server)
+            if entry.state in ("begun", "taking"):
+                entry = entry.holding(ticket)
+                self._write(book.with_entry(survey.digest, entry))
+            return entry
 
     def make(
         self,
         survey: Survey,
         answers: Mapping[str, Any],
         *,
-        limit: float | str | Decimal | None,
-        origin: str = "",
+        server: str,
+        day: str,
+        limit: Limit = SURVEY_LIMIT,
+        server_limit: Limit = SERVER_LIMIT,
         random_bytes: RandomBytes = secrets.token_bytes,
     ) -> tuple[Entry, bool]:
-        """The one report to this definition, and whether it was made just now; it is on disk on return."""
-        with self._locked():
-            book = self._read_or_begin(random_bytes)
-            if survey.digest in book.entries:
-                entry = book.entries[survey.digest]
-                if entry.origin != origin:
-                    raise OtherServer(
-                        f"this survey was answered at {entry.origin}; the same report is not sent to {origin}, "
-                        "where its id could tell who you are there"
-                    )
-                return entry, False
-            after = book.answer(survey, answers, origin, random_bytes)
-            entry = after.entries[survey.digest]
-            check_limit(entry.epsilon, limit, book.spent(survey.slug))
-            self._write(after)
-            return entry, True
-
-    def mark_stored(self, digest: str) -> None:
-        """Remember that a server acknowledged the report."""
+        """The one report to this definition, and whether it was made just now."""
         with self._locked():
             book = self.read()
-            if book and digest in book.entries and not book.entries[digest].stored:
-                entry = replace(book.entries[digest], stored=True)
-                self._write(replace(book, entries={**book.entries, digest: entry}))
+            entry = book.find(survey, server)
+            if entry.state in ("made", "stored"):
+                return entry, False
+            epsilon = book.check(survey, server, limit, server_limit)
+            if survey.ask and entry.asked is None:
+                entry = replace(entry, asked=draw_asked(survey, random_bytes))
+                self._write(book.with_entry(survey.digest, entry))
+            report = randomize(survey, answers, asked=entry.asked, ticket=entry.ticket, random_bytes=random_bytes)
+            entry = entry.making(report, epsilon, day)
+            self._write(book.with_entry(survey.digest, entry))
+            return entry, True
+
+    def acknowledge(self, digest: str) -> None:
+        """A server has the report: delete all that names it."""
+        with self._locked():
+            book = self.read()
+            entry = book.entries.get(digest)
+            if entry and entry.state == "made":
+                self._write(book.with_entry(digest, entry.acknowledged()))
 
     def forget(self) -> None:
-        """Delete the file, damaged or not: key, reports, charges."""
+        """Delete the file, damaged or old as it may be."""
         with self._locked():
             for path in (self.path, self._new):
                 path.unlink(missing_ok=True)
@@ -201,16 +159,6 @@ class Ledger:
     @property
     def _new(self) -> Path:
         return self.path.with_name(self.path.name + ".new")
-
-    def _read_or_begin(self, random_bytes: RandomBytes) -> Book:
-        book = self.read()
-        if book is None:
-            key = random_bytes(KEY_BYTES)
-            if len(key) != KEY_BYTES:
-                raise ValueError(f"random_bytes({KEY_BYTES}) returned {len(key)} bytes")
-            book = Book(key, {}, frozenset())
-            self._write(book)
-        return book
 
     def _write(self, book: Book) -> None:
         try:
@@ -244,6 +192,25 @@ class Ledger:
             yield
 
 
+class NoLedger(Ledger):
+    """A book in memory, for whoever says that no record shall be kept; it ends with the call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._book = Book({})
+
+    def read(self) -> Book:
+        """The content so far."""
+        return self._book
+
+    def _write(self, book: Book) -> None:
+        self._book = book
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        yield
+
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -257,22 +224,9 @@ else:
 
 
 def _spell(book: Book) -> bytes:
-    content = {
-        "format": FORMAT,
-        "key": to_text(book.key),
-        "reports": {
-            digest: {
-                "slug": entry.slug,
-                "origin": entry.origin,
-                "id": to_text(entry.report.id),
-                "bits": to_text(entry.report.bits),
-                "epsilon": str(entry.epsilon),
-                "stored": entry.stored,
-            }
-            for digest, entry in book.entries.items()
-        },
-        "drawn": sorted(book.drawn),
-    }
+    """Sorted by digest: the order in which surveys were answered is nobody's business."""
+    entries = {digest: entry.to_json() for digest, entry in sorted(book.entries.items())}
+    content = {"format": FORMAT, "entries": entries}
     sealed = {"ledger": content, "sha256": hashlib.sha256(canonical.dumps(content)).hexdigest()}
     return json.dumps(sealed, indent=1).encode()
 
@@ -280,18 +234,10 @@ def _spell(book: Book) -> bytes:
 def _parse(source: bytes) -> Book:
     sealed = json.loads(source)
     content = sealed["ledger"]
+    if content["format"] == OLD_FORMAT:
+        raise LedgerOld(OLD_FORMAT)
     if hashlib.sha256(canonical.dumps(content)).hexdigest() != sealed["sha256"]:
         raise ValueError("its checksum does not match")
     if content["format"] != FORMAT:
         raise ValueError(f"its format is not {FORMAT}")
-    entries = {
-        digest: Entry(
-            entry["slug"],
-            entry["origin"],
-            Report(digest, from_text(entry["id"]), from_text(entry["bits"])),
-            Decimal(entry["epsilon"]),
-            entry["stored"],
-        )
-        for digest, entry in content["reports"].items()
-    }
-    return Book(from_text(content["key"]), entries, frozenset(content["drawn"]))
+    return Book({digest: Entry.from_json(entry) for digest, entry in content["entries"].items()})

@@ -1,36 +1,42 @@
-"""A report: sixteen random bytes and the noisy bits. It is all that ever leaves the device.
+"""A report: an id and the noisy bits, and a ticket where the survey is by invitation. Nothing else leaves the device.
 
 Bits of all fields in order, most significant first, padded with zeros to a byte; with `ask`, each field is preceded
 by one asked bit, and an unasked field is all zeros. Every report to a survey has the same size, whatever was answered.
+The id is sixteen random bytes; with a ticket it follows from that, so that a ticket is good for one report.
 """
 
 import binascii
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from client.answer import encode, symbol_of
-from client.definition import Field, Survey
+from client.definition import Survey
 from client.errors import ReportError, TicketNeeded
-from client.sampling import RandomBytes, below
-
-ID_BYTES = 16
+from client.sampling import RandomBytes, below, take
+from client.ticket import ID_BYTES as ID_BYTES  # of every report, with a ticket or without
+from client.ticket import Ticket, ticket_id
 
 _TO_URL, _FROM_URL = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_", b"+/")
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is sent: the digest of the survey, a random id, the bits."""
+    """What is sent: the digest of the survey, an id, the bits, and the ticket if it takes one."""
 
     survey: str
     id: bytes
     bits: bytes
+    ticket: Ticket | None = None
 
     def to_json(self) -> bytes:
         """The wire form."""
-        return f'{{"survey":"{self.survey}","id":"{to_text(self.id)}","bits":"{to_text(self.bits)}"}}'.encode()
+        more = ""
+        if self.ticket:
+            prefix, signature = to_text(self.ticket.prefix), to_text(self.ticket.signature)
+            more = f',"ticket":{{"prefix":"{prefix}","signature":"{signature}"}}'
+        return f'{{"survey":"{self.survey}","id":"{to_text(self.id)}","bits":"{to_text(self.bits)}"{more}}}'.encode()
 
 
 def to_text(data: bytes) -> str:
@@ -54,23 +60,43 @@ def randomize(
     answers: Mapping[str, Any],
     *,
     asked: int | None = None,
+    ticket: Ticket | None = None,
     random_bytes: RandomBytes = secrets.token_bytes,
 ) -> Report:
     """One report from fresh noise; `asked` is a field's index, for a draw that was made before.
 
-    Pure: it neither verifies the survey nor consults a ledger; `respond` does.
+    Pure: it neither verifies the survey nor consults a ledger; `respond` does. Where the survey is by invitation, the
+    ticket gives the report its id.
     """
-    check_asked(survey, asked)
+    if survey.tickets is None and ticket is not None:
+        raise ValueError("this survey takes no tickets")
+    if survey.tickets:
+        if ticket is None:
+            raise TicketNeeded("this survey takes reports with a ticket only; take one with the link of an invitation")
+        ticket.check(survey.tickets.key, survey.digest)
+    bits = draw_bits(survey, answers, asked=asked, random_bytes=random_bytes)
+    return Report(survey.digest, ticket_id(ticket.prefix) if ticket else take(ID_BYTES, random_bytes), bits, ticket)
+
+
+def draw_bits(
+    survey: Survey, answers: Mapping[str, Any], *, asked: int | None = None, random_bytes: RandomBytes
+) -> bytes:
+    """The noisy bits of all fields, or of the asked one; it is drawn first, if it was not before."""
+    if asked is not None and not (survey.ask and 0 <= asked < len(survey.fields)):
+        raise ValueError(f"{asked} is not the index of a field that a device may draw")
     indices = encode(survey, answers, asked)
     if survey.ask and asked is None:
         asked = draw_asked(survey, random_bytes)
-    return assemble(survey, indices, asked, lambda field, codes: random_bytes, random_bytes)
-
-
-def check_asked(survey: Survey, asked: int | None) -> None:
-    """A field that can have been drawn: one of a survey with `ask`."""
-    if asked is not None and not (survey.ask and 0 <= asked < len(survey.fields)):
-        raise ValueError(f"{asked} is not the index of a field that a device may draw")
+    bits = 0
+    for position, field in enumerate(survey.fields):
+        mine = asked in (None, position)
+        if survey.ask:
+            bits = bits << 1 | mine
+        bits <<= field.mechanism.width
+        if mine:
+            codes = [indices[question.id] for question in field.questions]
+            bits |= field.mechanism.randomize(symbol_of(field, codes, random_bytes), random_bytes)
+    return (bits << -survey.width % 8).to_bytes(survey.length, "big")
 
 
 def draw_asked(survey: Survey, random_bytes: RandomBytes) -> int:
@@ -81,32 +107,6 @@ def draw_asked(survey: Survey, random_bytes: RandomBytes) -> int:
         if left < 0:
             return position
     raise AssertionError("the chances do not add up")
-
-
-def assemble(
-    survey: Survey,
-    indices: Mapping[str, int],
-    asked: int | None,
-    noise: Callable[[Field, list[int]], RandomBytes],
-    random_bytes: RandomBytes,
-) -> Report:
-    """A report of all fields, or of the asked one; a field draws from its own `noise`, the id from `random_bytes`."""
-    if survey.tickets:
-        raise TicketNeeded("this survey takes reports with a ticket only, which this client cannot fetch yet")
-    bits = 0
-    for position, field in enumerate(survey.fields):
-        mine = asked in (None, position)
-        if survey.ask:
-            bits = bits << 1 | mine
-        bits <<= field.mechanism.width
-        if mine:
-            codes = [indices[question.id] for question in field.questions]
-            source = noise(field, codes)
-            bits |= field.mechanism.randomize(symbol_of(field, codes, source), source)
-    identity = random_bytes(ID_BYTES)
-    if len(identity) != ID_BYTES:
-        raise ValueError(f"random_bytes({ID_BYTES}) returned {len(identity)} bytes")
-    return Report(survey.digest, identity, (bits << -survey.width % 8).to_bytes(survey.length, "big"))
 
 
 def unpack(survey: Survey, bits: bytes) -> list[int | None]:

@@ -1,122 +1,80 @@
-"""Fetch, verify, randomize, remember, send. The only module that talks to a network.
+"""Fetch, verify, take a ticket, randomize, remember, send: the way of an answer, in order.
 
-It speaks https, and plain http only to this machine; it follows redirects only for definitions and only within one
-origin; it sends no cookie, no language and no more about itself than its name. A report is on disk before it is
-sent, and whatever the server answers, it is offered the same bytes again or nothing.
+A report is on disk before it is sent, and whatever the server answers, it is offered the same bytes again or nothing.
+An invitation never travels with a report: it buys a ticket, and what the issuer signs it has not seen.
+
+How long a device takes to randomize tells nothing: a report leaves at the first whole second, counted from when the
+device began to randomize, by which it is on disk.
 """
 
-import http.client
-import ipaddress
-import json
-import queue
-import re
+import math
 import secrets
-import threading
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import IO, Any
+from typing import Any
 
 from client import canonical
-from client.canonical import NAME
-from client.definition import LARGEST_DEFINITION, Survey
-from client.errors import BadAddress, CandorError, LedgerError, PinMismatch, Refused, Unreachable
-from client.ledger import Ledger
-from client.report import Report, randomize, to_text
+from client.address import Address
+from client.book import SERVER_LIMIT, SURVEY_LIMIT, Book, Entry, Limit
+from client.definition import Survey
+from client.errors import LedgerError, PinMismatch, Refused, ReportError, TicketNeeded, TooEarly, TooLate
+from client.exchange import ATTEMPTS, get, post
+from client.ledger import Ledger, NoLedger
+from client.report import Report, from_text, to_text
 from client.sampling import RandomBytes
+from client.ticket import Ticket
 from client.verify import verify
 
-DEFAULT_LIMIT = 10
 DEFAULT_LEDGER = Ledger()
-TIMEOUT = 20.0
-ATTEMPTS = 3
-PLACE = re.compile(rf"(?P<base>.*)/(?:s|api/surveys)/(?P<slug>{NAME.pattern})/?")
+NO_TICKET = ("not_invited", "already_issued")  # of a pending invitation: another one may take its place
 
 
 @dataclass(frozen=True)
-class Address:
-    """Where a survey is: the server with any path before the survey's, the slug, and what the link's fragment says."""
+class Clock:
+    """What time it is, how much has passed, and how to wait."""
 
-    origin: str
-    slug: str
-    pin: str | None
-    invitation: str | None
-
-    @classmethod
-    def parse(cls, url: str) -> "Address":
-        """Read `…/s/<slug>` or `…/api/surveys/<slug>`, with `#sha256=…` or `#code=…` or both."""
-        try:
-            parts = urllib.parse.urlsplit(url)
-            host, port = parts.hostname or "", parts.port
-        except ValueError as error:
-            raise BadAddress(f"{url!r} is not an address: {error}") from None
-        place = PLACE.fullmatch(parts.path)
-        if parts.scheme not in ("http", "https") or not host or not place or re.search(r"[^\x21-\x7e]", url):
-            raise BadAddress(f"{url!r} is not the address of a survey, such as https://example.org/s/exam")
-        if parts.username is not None:
-            raise BadAddress("an address with a user name or password in it is not opened")
-        if parts.scheme == "http" and not _is_local(host):
-            raise BadAddress(f"{url} is not encrypted: anyone on the way could read along. Use https.")
-        parameters = [part.partition("=")[::2] for part in parts.fragment.split("&") if part]
-        fragment = dict(parameters)
-        if len(fragment) < len(parameters) or set(fragment) - {"sha256", "code"}:
-            raise BadAddress("after # a link may have sha256=… and code=…, once each; ask for the whole link")
-        pin = fragment.get("sha256")
-        if pin is not None and not re.fullmatch("[0-9a-f]{64}", pin):
-            raise PinMismatch("the link's #sha256= is not 64 hexadecimal digits; ask for the whole link")
-        code = check_invitation(urllib.parse.unquote(fragment["code"])) if "code" in fragment else None
-        netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
-        return cls(f"{parts.scheme}://{netloc}{place['base']}", place["slug"], pin, code)
+    now: Callable[[], datetime]
+    monotonic: Callable[[], float]
+    pause: Callable[[float], None]
 
     @property
-    def api(self) -> str:
-        """Where the definition is."""
-        return f"{self.origin}/api/surveys/{self.slug}"
+    def day(self) -> str:
+        """Today, in UTC."""
+        return self.now().strftime("%Y-%m-%d")
+
+    def until_whole_second(self, begun: float) -> None:
+        """Wait for the next whole second, the first at the earliest, counted from a reading of `monotonic`."""
+        passed = self.monotonic() - begun
+        self.pause(max(1, math.ceil(passed)) - passed)
 
 
-def check_invitation(code: str) -> str:
-    """An invitation code that can travel in a header."""
-    if not re.fullmatch(r"[\x21-\x7e]{1,200}", code):
-        raise BadAddress("an invitation code has 1 to 200 visible ASCII characters")
-    return code
+SYSTEM_CLOCK = Clock(lambda: datetime.now(UTC), time.monotonic, time.sleep)
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a person can keep: which survey, exactly what was sent, and what it cost."""
+    """What a person can keep: which survey, what was sent, and what it cost. It does not say which row is theirs."""
 
     survey: str
-    id: bytes
-    bits: bytes
+    bits: bytes | None  # None where the survey was answered before, and nothing was sent
     status: str
     epsilon: Decimal
-    repeated: bool  # an earlier report was sent again, and these answers were not used
+    repeated: bool  # an earlier report stands, and these answers were not used
 
     def to_json(self) -> bytes:
         """The receipt as a file to save."""
-        return canonical.dumps(
-            {
-                "survey": self.survey,
-                "id": to_text(self.id),
-                "bits": to_text(self.bits),
-                "status": self.status,
-                "epsilon": canonical.spell(self.epsilon),
-            }
-        )
+        value = {"survey": self.survey, "status": self.status, "epsilon": canonical.spell(self.epsilon)}
+        return canonical.dumps(value | ({} if self.bits is None else {"bits": to_text(self.bits)}))
 
 
 def fetch(url: str) -> Survey:
     """The survey at this address: well-formed, of this slug, and the one the link pins, if it pins one."""
     address = Address.parse(url)
-    status, body = _exchange(urllib.request.Request(address.api, headers=_headers()))  # noqa: S310
-    if status != 200:
-        raise _problem(status, body)
-    survey = Survey.from_json(body)
+    survey = Survey.from_json(get(address.api))
     if survey.slug != address.slug:
         raise PinMismatch(f"asked for {address.slug}, but the server sent {survey.slug}")
     if address.pin not in (None, survey.digest):
@@ -126,165 +84,164 @@ def fetch(url: str) -> Survey:
     return survey
 
 
+def take_ticket(
+    url: str,
+    *,
+    limit: Limit = SURVEY_LIMIT,
+    server_limit: Limit = SERVER_LIMIT,
+    ledger: Ledger | None = DEFAULT_LEDGER,
+    random_bytes: RandomBytes = secrets.token_bytes,
+    clock: Clock = SYSTEM_CLOCK,
+) -> Ticket:
+    """The ticket of this device: the one it has, the one in the link, or one for the link's invitation."""
+    address, survey = Address.parse(url), fetch(url)
+    return Device(ledger or NoLedger(), limit, server_limit, random_bytes, clock).ticket(address, survey)
+
+
 def respond(
     url: str,
     answers: Mapping[str, Any],
     *,
-    limit: float | str | Decimal | None = DEFAULT_LIMIT,
+    limit: Limit = SURVEY_LIMIT,
+    server_limit: Limit = SERVER_LIMIT,
     ledger: Ledger | None = DEFAULT_LEDGER,
-    invitation: str | None = None,
     random_bytes: RandomBytes = secrets.token_bytes,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Receipt:
     """Answer a survey. `limit=None` allows any ε and `ledger=None` keeps no record; both must be said."""
-    if invitation is not None:
-        check_invitation(invitation)
-    survey = fetch(url)
-    epsilon = verify(survey, limit)
-    if ledger is None:
-        report, made = randomize(survey, answers, random_bytes=random_bytes), True
-    else:
-        origin = Address.parse(url).origin
-        entry, made = ledger.make(survey, answers, limit=limit, origin=origin, random_bytes=random_bytes)
-        report, epsilon = entry.report, entry.epsilon
-    status = submit(url, report, invitation)
-    if ledger is not None:
-        with suppress(LedgerError):  # only a mark for display; the receipt must not be lost for it
-            ledger.mark_stored(survey.digest)
-    return Receipt(survey.digest, report.id, report.bits, status, epsilon, repeated=not made)
-
-
-def submit(
-    url: str,
-    report: Report,
-    invitation: str | None = None,
-    *,
-    attempts: int = ATTEMPTS,
-    pause: Callable[[float], None] = time.sleep,
-) -> str:
-    """Send one report: "stored" or "already_stored". Unreachable servers get the same bytes again, a few times."""
-    address = Address.parse(url)
-    headers = _headers() | {"Content-Type": "application/json"}
-    if code := invitation or address.invitation:
-        headers["Candor-Invitation"] = check_invitation(code)
-    request = urllib.request.Request(  # noqa: S310
-        f"{address.api}/reports", data=report.to_json(), headers=headers, method="POST"
+    address, survey = Address.parse(url), fetch(url)
+    device = Device(ledger or NoLedger(), limit, server_limit, random_bytes, clock)
+    entry = device.entry(address, survey)
+    if not entry.stored:
+        verify(survey, limit)
+        if survey.tickets and entry.state != "made":
+            if ledger is None:
+                check_phase(survey, clock)  # a ticket that cannot be kept is not taken before it can be used
+            device.ticket(address, survey)
+            check_phase(survey, clock)
+    begun = clock.monotonic()
+    entry, made = device.make(address, survey, answers)
+    return Receipt(
+        survey.digest, entry.bits or None, device.send(address, survey, entry, begun), entry.epsilon, not made
     )
-    for attempt in range(attempts):
-        if attempt:
-            pause(2.0**attempt)
-        try:
-            return _acknowledgement(*_exchange(request))
-        except Unreachable:
-            if attempt == attempts - 1:
-                raise
-    raise ValueError("attempts must be at least 1")
 
 
-def _acknowledgement(status: int, body: bytes) -> str:
-    try:
-        said = json.loads(body)["status"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        said = None
-    if status in (200, 201) and said in ("stored", "already_stored"):
-        return str(said)
-    if status < 300:
-        raise Unreachable(f"the server answered {status}, but did not acknowledge the report")
-    raise _problem(status, body)
+def submit(url: str, report: Report, *, attempts: int = ATTEMPTS, clock: Clock = SYSTEM_CLOCK) -> str:
+    """Send one report: "stored" or "already_stored". Unreachable servers get the same bytes again, a few times."""
+    return _submit(Address.parse(url), report, attempts, clock)
 
 
-def _problem(status: int, body: bytes) -> Refused | Unreachable | BadAddress:
-    try:
-        problem = json.loads(body)
-        code, said = str(problem["code"]), str(problem.get("detail") or problem["title"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        code, said = "http_error", http.client.responses.get(status, "no reason given")
-    said = "".join(character if character.isprintable() else " " for character in said[:500])
-    if 300 <= status < 400:
-        return BadAddress(f"the server redirects elsewhere ({status}); reports are sent only where you said")
-    if status >= 500 or status == 429:
-        return Unreachable(f"the server cannot take it now ({status}: {said}); try again later, nothing is lost")
-    return Refused(status, code[:60], f"the server refused ({status}): {said}")
+def check_phase(survey: Survey, clock: Clock) -> None:
+    """TooEarly while tickets are taken and nobody answers yet."""
+    opens = survey.tickets.opens if survey.tickets else None
+    if opens and clock.now() < opens:
+        raise TooEarly(
+            f"this survey takes answers from {opens:%Y-%m-%d %H:%M} UTC on. Come back then; a ticket that was taken "
+            "waits in the ledger of this device.",
+            opens,
+        )
 
 
-def _headers() -> dict[str, str]:
-    return {"Accept": "application/json", "User-Agent": "candor-client"}
+@dataclass(frozen=True)
+class Device:
+    """What answers a survey: a ledger and its limits, a source of randomness, a clock."""
+
+    ledger: Ledger
+    limit: Limit = SURVEY_LIMIT
+    server_limit: Limit = SERVER_LIMIT
+    random_bytes: RandomBytes = secrets.token_bytes
+    clock: Clock = SYSTEM_CLOCK
+
+    def entry(self, address: Address, survey: Survey, book: Book | None = None) -> Entry:
+        """What the ledger knows of this definition."""
+        return (book or self.ledger.read()).find(survey, address.server)
+
+    def awaits_issuer(self, address: Address, survey: Survey) -> bool:
+        """Whether a ticket has yet to be taken at the issuer's; TicketNeeded or TooLate if none can be."""
+        entry = self.entry(address, survey)
+        if survey.tickets is None or entry.ticket or entry.stored or address.ticket:
+            return False
+        if not (entry.blinding or address.invitation):
+            raise TicketNeeded("this survey is by invitation; open the link that you were sent, with its #code=…")
+        opens = survey.tickets.opens
+        if opens and self.clock.now() >= opens:
+            raise TooLate(f"tickets for this survey were given out until {opens:%Y-%m-%d %H:%M} UTC", opens)
+        return True
+
+    def ticket(self, address: Address, survey: Survey) -> Ticket:
+        """The ticket, from the ledger, the link or the issuer; a request that is pending is repeated first."""
+        book = self.ledger.read()
+        entry = self.entry(address, survey, book)
+        if not self.awaits_issuer(address, survey):
+            if address.ticket and not (entry.ticket or entry.stored):
+                entry = self.ledger.keep(survey, address.server, address.ticket)
+            return _held(entry)
+        book.check(survey, address.server, self.limit, self.server_limit)
+        if entry.blinding and address.invitation not in (None, entry.code):
+            try:
+                return self._take(address, survey, entry)
+            except Refused as refusal:
+                if refusal.code not in NO_TICKET:
+                    raise
+                self.ledger.drop(survey.digest, entry.blinding)
+        entry = self.ledger.take(survey, address.server, address.invitation or "", self.random_bytes)
+        return entry.ticket or self._take(address, survey, entry)
+
+    def _take(self, address: Address, survey: Survey, entry: Entry) -> Ticket:
+        """Send what is pending: the same bytes every time, whatever happens in between."""
+        if survey.tickets is None or entry.blinding is None:
+            return _held(entry)
+        blinded = to_text(entry.blinding.blinded(survey.tickets.key, survey.digest))
+        signature = post(
+            address.issuer(survey),
+            f'{{"survey":"{survey.digest}","blinded":"{blinded}"}}'.encode(),
+            _signature,
+            headers={"Candor-Invitation": entry.code},
+            attempts=ATTEMPTS,
+            pause=self.clock.pause,
+        )
+        ticket = entry.blinding.unblind(survey.tickets.key, survey.digest, signature)
+        return _held(self.ledger.keep(survey, address.server, ticket))
+
+    def make(self, address: Address, survey: Survey, answers: Mapping[str, Any]) -> tuple[Entry, bool]:
+        """The one report of this device to this definition, on disk, and whether it was made just now."""
+        return self.ledger.make(
+            survey,
+            answers,
+            server=address.server,
+            day=self.clock.day,
+            limit=self.limit,
+            server_limit=self.server_limit,
+            random_bytes=self.random_bytes,
+        )
+
+    def send(self, address: Address, survey: Survey, entry: Entry, begun: float) -> str:
+        """Send what was made, at a whole second after `begun`, and forget it; nothing if that is done already."""
+        if entry.stored:
+            return "already_stored"
+        self.clock.until_whole_second(begun)
+        status = _submit(address, entry.report(survey.digest), ATTEMPTS, self.clock)
+        with suppress(LedgerError):  # the receipt must not be lost for it; the same bytes may be sent again
+            self.ledger.acknowledge(survey.digest)
+        return status
 
 
-def _exchange(request: urllib.request.Request) -> tuple[int, bytes]:
-    """Status and body; Unreachable if there is no whole answer in time.
-
-    The time-out of a socket starts anew with every byte, so a server that drips could hold a client for ever; hence a
-    thread that is given up when the time is over.
-    """
-    outcome: queue.SimpleQueue[tuple[int, bytes] | Exception] = queue.SimpleQueue()
-
-    def run() -> None:
-        try:
-            outcome.put(_talk(request))
-        except Exception as error:  # whatever it is, the waiting side raises it
-            outcome.put(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    try:
-        result = outcome.get(timeout=TIMEOUT)
-    except queue.Empty:
-        raise Unreachable(f"{request.host} did not answer in {TIMEOUT:g} seconds") from None
-    if isinstance(result, CandorError):
-        raise result
-    if isinstance(result, Exception):
-        raise Unreachable(f"{request.host} did not answer: {getattr(result, 'reason', result)}") from result
-    return result
+def _submit(address: Address, report: Report, attempts: int, clock: Clock) -> str:
+    return post(f"{address.api}/reports", report.to_json(), _acknowledged, attempts=attempts, pause=clock.pause)
 
 
-def _talk(request: urllib.request.Request) -> tuple[int, bytes]:
-    proxies: dict[str, str] | None = {} if request.type == "http" else None  # plain http stays on this machine
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _SameOrigin())
-    try:
-        response: Any = opener.open(request, timeout=TIMEOUT)
-    except urllib.error.HTTPError as error:
-        response = error
-    with response:
-        body: bytes = response.read(LARGEST_DEFINITION + 1)
-    if len(body) > LARGEST_DEFINITION:
-        raise Unreachable(f"{request.host} answers with more than {LARGEST_DEFINITION} bytes")
-    return response.status, body
+def _acknowledged(reply: Any) -> str | None:
+    said = reply.get("status") if isinstance(reply, dict) else None
+    return said if said in ("stored", "already_stored") else None
 
 
-class _SameOrigin(urllib.request.HTTPRedirectHandler):
-    """Follow a redirect only for a GET and only to the same scheme, host and port."""
-
-    max_redirections = 5
-
-    def http_error_302(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: http.client.HTTPMessage
-    ) -> Any:
-        try:
-            return super().http_error_302(req, fp, code, msg, headers)
-        except (CandorError, ValueError):
-            fp.close()
-            raise
-
-    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
-
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-        newurl: str,
-    ) -> urllib.request.Request | None:
-        there, here = urllib.parse.urlsplit(newurl), urllib.parse.urlsplit(req.full_url)
-        if req.get_method() != "GET":
-            return None
-        if (there.scheme, there.netloc) != (here.scheme, here.netloc):
-            raise BadAddress(f"{req.host} redirects to another place, {newurl[:100]!r}; nothing was sent there")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+def _signature(reply: Any) -> bytes | None:
+    with suppress(KeyError, TypeError, AttributeError, ReportError):
+        return from_text(reply["signature"])
+    return None
 
 
-def _is_local(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def _held(entry: Entry) -> Ticket:
+    if entry.ticket is None:
+        raise TicketNeeded("there is no ticket: this survey takes none, or this device has used it and forgotten it")
+    return entry.ticket

@@ -16,6 +16,14 @@ _word = struct.Struct(">Q").unpack
 _half_word = struct.Struct(">I").unpack
 
 
+def take(count: int, random_bytes: RandomBytes) -> bytes:
+    """Exactly so many bytes."""
+    data = random_bytes(count)
+    if len(data) != count:
+        raise ValueError(f"random_bytes({count}) returned {len(data)} bytes")
+    return data
+
+
 def word(random_bytes: RandomBytes) -> int:
     """A uniform integer from 0 to 2^64 − 1."""
     return int(_word(random_bytes(8))[0])

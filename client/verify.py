@@ -31,8 +31,13 @@ def spend(losses: Iterable[Decimal], *, ask: bool) -> Decimal:
         return max(losses, default=Decimal(0)) if ask else sum(losses, Decimal(0))
 
 
-def check_limit(epsilon: Decimal, limit: float | str | Decimal | None, spent: Decimal = Decimal(0)) -> None:
-    """Raise LimitExceeded if ε, on top of what was spent already, is more than the person allows."""
+def check_limit(
+    epsilon: Decimal, limit: float | str | Decimal | None, spent: Decimal = Decimal(0), host: str = ""
+) -> None:
+    """Raise LimitExceeded if ε, on top of what was spent already, is more than the person allows.
+
+    The limit is that of a survey, or of a server if a host is named.
+    """
     if limit is None:
         return
     try:
@@ -42,7 +47,12 @@ def check_limit(epsilon: Decimal, limit: float | str | Decimal | None, spent: De
     if not most.is_finite():
         raise ValueError(f"a limit is a number such as 2.5, not {limit!r}")
     if spent + epsilon > most + SLACK:
-        before = f", {round_up(spent, 4)} of it for earlier versions" if spent else ""
-        raise LimitExceeded(
-            f"answering would bring this survey to ε = {round_up(spent + epsilon, 4)}{before}; your limit is {limit}"
-        )
+        total, before = round_up(spent + epsilon, 4), round_up(spent, 4)
+        if host:
+            earlier = f", {before} of it for other surveys there" if spent else ""
+            raise LimitExceeded(
+                f"answering would bring {host} to ε = {total}{earlier}; your limit for one server is {limit}",
+                "above_server_limit",
+            )
+        earlier = f", {before} of it for earlier versions or other groups" if spent else ""
+        raise LimitExceeded(f"answering would bring this survey to ε = {total}{earlier}; your limit is {limit}")

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from survey_app.server.app import create_app
 
 __all__ = ["__version__", "create_app"]
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 
 def __getattr__(name: str) -> Any:

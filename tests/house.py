@@ -7,9 +7,8 @@ real, at the least price: a hash carries its own parameters.
 import json
 import secrets
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from survey_app.accounts import secret_hash
 from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.problems import PROBLEMS
-from survey_app.store import Published, Submission, User
+from survey_app.store import Member, Published, Store, Submission, User
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import simple, survey, worked
 from tests.door import FrontClient
@@ -38,13 +37,13 @@ STATUSES = {
     "malformed_request": 400,
     "unauthorized": 401,
     "forbidden": 403,
-    "not_invited": 403,
+    "too_early": 403,
     "not_found": 404,
     "method_not_allowed": 405,
     "id_taken": 409,
-    "already_used": 409,
     "wrong_survey": 409,
     "survey_not_open": 409,
+    "survey_paused": 409,
     "survey_closed": 410,
     "survey_full": 410,
     "too_large": 413,
@@ -79,27 +78,16 @@ class House:
         """Somebody whose browser keeps nothing."""
         return self.app.test_client(use_cookies=False)
 
-    def publish(
-        self,
-        made: Survey | dict[str, Any] | Path | None = None,
-        *,
-        codes: Sequence[str] | None = None,
-        **options: Any,
-    ) -> Published:
-        """Publish a survey, an author's file or a definition, and with `codes` by invitation; other options are terms."""
+    def publish(self, made: Survey | dict[str, Any] | Path | None = None, **options: Any) -> Published:
+        """Publish a survey, an author's file or a definition; options but `owner` and `state` are terms."""
         parsed = build_file(made).survey if isinstance(made, Path) else made
         parsed = parsed if isinstance(parsed, Survey) else survey(parsed or simple())
-        kept = {key: options.pop(key) for key in ("owner", "state", "invited") if key in options}
-        kept = {"owner": self.owner.key, "invited": codes is not None, **kept}
-        published = self.store.add_survey(parsed, Terms(**{"public": True, **options}), **kept)
-        if codes:
-            self.store.add_invitations(published, [secret_hash(code) for code in codes])
-        return published
+        kept = {key: options.pop(key) for key in ("owner", "state") if key in options}
+        return add(self.store, parsed, Terms(**{"public": True, **options}), **{"owner": self.owner.key, **kept})
 
-    def post(self, body: bytes | Report, invitation: str | None = None, **options: Any) -> TestResponse:
+    def post(self, body: bytes | Report, **options: Any) -> TestResponse:
         data = body.to_json() if isinstance(body, Report) else body
-        headers = {"Candor-Invitation": invitation} if invitation else {}
-        return self.client.post("/api/surveys/exam/reports", data=data, headers=headers, **options)
+        return self.client.post("/api/surveys/exam/reports", data=data, **options)
 
     def batch(self, *lines: bytes | Report, token: str | None = TOKEN) -> TestResponse:
         body = b"\n".join(line.to_json() if isinstance(line, Report) else line for line in lines)
@@ -115,11 +103,6 @@ class House:
         response = self.client.get("/api/surveys/exam/results")
         assert response.status_code == 200
         return json.loads(response.data)
-
-    def invite(self, published: Published) -> str:
-        code = secrets.token_urlsafe(16)
-        self.store.add_invitations(published, [secret_hash(code)])
-        return code
 
 
 def build(folder: Path, *, limit: str = "off", door: type[FlaskClient] = FrontClient, **config: Any) -> House:
@@ -138,7 +121,12 @@ def make(path: Path) -> tuple[SqliteStore, Published]:
     store = SqliteStore(path)
     store.migrate()
     owner = store.add_user("ada", CHEAP.hash(phrase("ada")))
-    return store, store.add_survey(survey(worked()), Terms(public=True), owner=owner.key)
+    return store, add(store, survey(worked()), owner=owner.key)
+
+
+def add(store: Store, made: Survey, terms: Terms = Terms(public=True), **kept: Any) -> Published:  # noqa: B008 — frozen
+    """Publish one survey."""
+    return store.add_surveys([Member(made, terms)], **kept)[0]
 
 
 def submission(published: Published) -> Submission:
@@ -153,6 +141,18 @@ def made(published: Published, **answers: Any) -> Report:
 
 def spelled(**keys: Any) -> bytes:
     return json.dumps(keys).encode()
+
+
+def by_invitation(begins: str = "") -> dict[str, Any]:
+    """The definition of a survey that takes tickets, under a key that nobody has; perhaps in two phases."""
+    return simple() | {"tickets": {"key": "_" * 512} | ({"from": begins} if begins else {})}
+
+
+def unpaid(published: Published, **answers: Any) -> Report:
+    """A report to a survey by invitation, as if it took reports without a ticket."""
+    open_to_all = json.loads(published.survey.source)
+    del open_to_all["tickets"]
+    return replace(client.randomize(survey(open_to_all), answers or {"cheated": True}), survey=published.survey.digest)
 
 
 def wire(report: Report, **changes: Any) -> bytes:

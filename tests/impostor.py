@@ -14,6 +14,7 @@ class Server:
     def __init__(self) -> None:
         self.get: Callable[[str], Reply] = lambda path: (404, {}, b"")
         self.post: Callable[[bytes], Reply | None] = lambda body: (201, {}, b'{"status":"stored"}')
+        self.tickets: Callable[[str, bytes], Reply | None] = lambda code, body: (404, {}, b"")
         self.requests: list[tuple[str, str, dict[str, str]]] = []
         self.bodies: list[bytes] = []
         self.released = threading.Event()
@@ -41,6 +42,9 @@ class Server:
             def do_POST(self) -> None:
                 self._note()
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                if self.path.endswith("/tickets"):
+                    self._reply(outer.tickets(self.headers["Candor-Invitation"], body))
+                    return
                 outer.bodies.append(body)
                 self._reply(outer.post(body))
 

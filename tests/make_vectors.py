@@ -4,6 +4,7 @@ Run `python -m tests.make_vectors` after a change of the wire; the files are par
 shows. The byte strings come from SHA-256 in counter mode, only to make the files the same every time.
 """
 
+import base64
 import hashlib
 import itertools
 import json
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests import reference
+from tests import blind, reference
 from tests.answers import SMALL, all_answers
 from tests.definitions import (
     COIN,
@@ -32,6 +33,8 @@ from tests.faults import CONTRADICTIONS, FAULTS, MISFITS, SPOILT, THRESHOLD_STRI
 
 FOLDER = Path(__file__).parent / "vectors"
 MOST_ANSWERS = 9
+WORKED_ANSWERS = {"cheated": True, "help": "notes", "hours": 12}
+FILTER_ANSWERS = {"a": ["item 1"], "b": True, "c": "option 2", "d": "Agree"}
 
 UNICODE = choice_question(options=2) | {"text": "Größe – 大小? 😀", "options": ["ja ‏", "n\u0131cht"]}
 HOURS = number(unit="h")
@@ -225,23 +228,29 @@ def reports() -> list[dict[str, Any]]:
     return vectors
 
 
-def keyed() -> list[dict[str, Any]]:
-    """A device key, definition and answers, and the bits and asked fields that must come of them."""
+def by_invitation(key: blind.Key, definition: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A definition whose tickets a key signs."""
+    n = base64.urlsafe_b64encode(key.n.to_bytes(384, "big")).decode()
+    return definition | {"tickets": {"key": n, **more}}
+
+
+def tickets() -> list[dict[str, Any]]:
+    """A key with its primes, a definition, a byte string; the ticket that must come of them, and a report with it.
+
+    The last tapes begin their r with numbers that have to be drawn again: too large, zero, with a common factor.
+    """
     vectors: list[dict[str, Any]] = []
-    for i, (name, definition) in enumerate({**SMALL, **LARGE}.items()):
-        answers = answers_to(name, definition)
-        key = hashlib.sha256(f"candor key {i}".encode()).digest()
-        for said in answers[:: max(1, len(answers) // 3)]:
-            bits, asked = reference.keyed_bits(definition, said, key)
-            vectors.append(
-                {
-                    "source": encode(definition).decode(),
-                    "key": key.hex(),
-                    "answers": said,
-                    "bits": reference.pack(bits).hex(),
-                    "asked": asked,
-                }
-            )
+    for i, key in enumerate(blind.KEYS):
+        for j, (definition, said) in enumerate([(worked(), WORKED_ANSWERS), (LARGE["filters"], FILTER_ANSWERS)]):
+            source = encode(by_invitation(key, definition))
+            drawn_again = [2**3072 - 1, key.n, 0, key.p, 5 * key.q][: 5 * j]
+            tape = blind.tape(f"candor ticket {i} {j}", 80) + b"".join(r.to_bytes(384, "big") for r in drawn_again)
+            tape += blind.tape(f"candor blinding {i} {j}", 4 * 384)
+            ticket = blind.take(key, hashlib.sha256(source).hexdigest(), tape)
+            path = reference.RandomPath(blind.tape(f"candor report {i} {j}", 4096))
+            bits = reference.pack(reference.report_bits(definition, said, path)).hex()
+            report = {"answers": said, "tape": path.tape.hex(), "bits": bits}
+            vectors.append({"source": source.decode(), **ticket, "report": report})
     return vectors
 
 
@@ -263,7 +272,7 @@ def refused() -> list[dict[str, str]]:
 
 def make() -> dict[str, str]:
     """The files and their contents."""
-    made = {"reports.json": reports(), "keyed.json": keyed(), "refused.json": refused()}
+    made = {"reports.json": reports(), "tickets.json": tickets(), "refused.json": refused()}
     return {name: json.dumps(vectors, ensure_ascii=False, indent=0) + "\n" for name, vectors in made.items()}
 
 

@@ -8,8 +8,8 @@ from werkzeug.test import TestResponse
 from client.definition import LARGEST_REPORT
 from survey_app.collect.intake import Intake
 from survey_app.pages import api
-from survey_app.store import now
-from tests.house import HOUR, House, block, check_stored, made, other_bits, wire
+from survey_app.store import State, now
+from tests.house import HOUR, House, block, by_invitation, check_stored, made, other_bits, unpaid, wire
 
 
 def _rest_in_error(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
@@ -27,11 +27,10 @@ def _blocked(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
     return house.post(made(published))
 
 
-def _used_invitation(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
-    published = house.publish(invited=True)
-    code = house.invite(published)
-    check_stored(house.post(made(published), code))
-    return house.post(made(published), code)
+def _paused(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
+    published = house.publish()
+    house.store.set_state(published, State.PAUSED)
+    return house.post(made(published))
 
 
 def _taken(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
@@ -54,13 +53,13 @@ PROVOKED: dict[str, Callable[[House, pytest.MonkeyPatch], TestResponse]] = {
     ),
     "unauthorized": lambda house, _: house.batch(made(house.publish()), token=None),
     "forbidden": lambda house, _: house.batch(made(house.publish(owner=house.stranger.key))),
-    "not_invited": lambda house, _: house.post(made(house.publish(invited=True))),
+    "too_early": lambda house, _: house.post(unpaid(house.publish(by_invitation("2100-01-01T00:00Z")))),
     "not_found": lambda house, _: house.client.get("/api/surveys/exam"),
     "method_not_allowed": lambda house, _: house.client.get("/api/surveys/exam/reports"),
     "id_taken": _taken,
-    "already_used": _used_invitation,
     "wrong_survey": lambda house, _: house.post(wire(made(house.publish()), survey="0" * 64)),
     "survey_not_open": lambda house, _: house.post(made(house.publish(opens=now() + HOUR))),
+    "survey_paused": _paused,
     "survey_closed": lambda house, _: house.post(made(house.publish(closes=now() - HOUR))),
     "survey_full": lambda house, _: house.post(made(house.publish(max_reports=0))),
     "too_large": lambda house, _: house.post(made(house.publish()).to_json() + b" " * LARGEST_REPORT),

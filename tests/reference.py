@@ -5,10 +5,7 @@ walks every path through the decisions and knows each path's probability, so tha
 vectors and the exact distribution of the output.
 """
 
-import hashlib
-import hmac
 import itertools
-import json
 import math
 from collections.abc import Callable, Iterator
 from decimal import Context, Decimal, localcontext
@@ -361,56 +358,3 @@ def epsilon(definition: dict[str, Any]) -> Decimal:
             losses.append((Decimal(odds.numerator) / odds.denominator).ln())
     with localcontext(Context(prec=30)):
         return max(losses) if "ask" in definition else sum(losses, Decimal(0))
-
-
-class KeyedDraw(ByteDraw):
-    """Decisions from HMAC-SHA-256(key, parts, each followed by a zero byte, then a counter of eight bytes)."""
-
-    def __init__(self, key: bytes, *parts: str) -> None:
-        super().__init__(b"")
-        self.key, self.context = key, b"".join(part.encode() + b"\0" for part in parts)
-
-    def take(self, count: int) -> bytes:
-        while len(self.source) < self.used + count:
-            counter = (len(self.source) // 32).to_bytes(8, "big")
-            self.source += hmac.digest(self.key, self.context + counter, "sha256")
-        return super().take(count)
-
-
-def keyed_bits(definition: dict[str, Any], answers: dict[str, Any], key: bytes) -> tuple[str, int | None]:
-    """The bits that a device with this key sends, and the position of the field it answers, if it answers one."""
-    questions = {question["id"]: question for question in definition["questions"]}
-    hidden = hidden_questions(definition["questions"], answers)
-    slug, fields = definition["slug"], definition["fields"]
-    digests = []
-    for field in fields:
-        whole = {"mechanism": field["mechanism"], "questions": [questions[name] for name in field["questions"]]}
-        text = json.dumps(whole, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        digests.append(hashlib.sha256(text.encode()).hexdigest())
-    asked = None
-    if "ask" in definition:
-        parts = [f"{digest} {field.get('chance', 1)} " for field, digest in zip(fields, digests, strict=True)]
-        context = hashlib.sha256("".join(parts).encode()).hexdigest()
-        asked = asked_field(fields, KeyedDraw(key, slug, context, "ask"))
-    row = ""
-    for position, (field, digest) in enumerate(zip(fields, digests, strict=True)):
-        members = [questions[name] for name in field["questions"]]
-        said = [None if member["id"] in hidden else answers.get(member["id"]) for member in members]
-        if "ask" in definition:
-            row += "1" if position == asked else "0"
-        if asked not in (None, position):
-            row += "0" * width(field["mechanism"])
-            continue
-        codes = [str(index_before_rounding(member, answer)) for member, answer in zip(members, said, strict=True)]
-        draw = KeyedDraw(key, slug, digest, f"[{','.join(codes)}]")
-        row += field_bits(field["mechanism"], members, said, draw)
-    return row, asked
-
-
-def index_before_rounding(question: dict[str, Any], answer: Any) -> int:
-    if "levels" not in question:
-        if question["type"] == "multiple" and answer is None:
-            return int(2 ** len(question["options"]))
-        return symbol_of(question, answer, ByteDraw(b""))
-    low, high, step = (Fraction(question[key]) for key in ("min", "max", "step"))
-    return int((high - low) / step) + 1 if answer is None else int((Fraction(answer) - low) / step)

@@ -13,7 +13,8 @@ VECTORS: dict[str, Any] = {
     path.name: json.loads(path.read_text()) for path in sorted(make_vectors.FOLDER.glob("*.json"))
 }
 
-REPORTS, KEYED, REFUSED = (VECTORS[name] for name in ("reports.json", "keyed.json", "refused.json"))
+REPORTS, TICKETS, REFUSED = (VECTORS[name] for name in ("reports.json", "tickets.json", "refused.json"))
+RFC9474 = VECTORS["rfc9474.json"]  # appendix A of the RFC
 OUTSIDE = VECTORS["candor2.json"]["surveys"]  # made elsewhere, from the description of the wire alone
 
 
@@ -39,13 +40,3 @@ def check_refusals(javascript: JavaScript) -> None:
         with pytest.raises(Refusal) as refusal:
             javascript.ask("parse", source=vector["source"])
         assert refusal.value.code == vector["code"], vector["name"]
-
-
-def check_keyed(javascript: JavaScript) -> None:
-    from client.report import to_text
-
-    for vector in KEYED:
-        source = vector["source"].encode().hex()
-        wave = {"source": source, "answers": vector["answers"], "limit": None}
-        (made,) = javascript.ask("keyed", key=to_text(bytes.fromhex(vector["key"])), waves=[wave])
-        assert (made["bits"], made["asked"]) == (vector["bits"], vector["asked"])

@@ -23,13 +23,13 @@ from client.verify import verify
 from survey_app import create_app
 from survey_app.authoring import build_file
 from survey_app.authoring.source import read
-from survey_app.authoring.terms import Terms
 from survey_app.collect.intake import Decoder
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import evidence_of, question_estimates
 from survey_app.store import Submission, open_store
 from survey_app.tally import columns
 from tests.door import FrontClient
+from tests.house import add as publish
 from tests.tree import parse
 
 ROOT = Path(__file__).parent.parent
@@ -115,7 +115,7 @@ def samples(folder: Path) -> dict[str, str]:
     store = open_store(f"sqlite:///{folder / 'candor.db'}")
     app = create_app({"RATE_LIMIT": "off"}, store)
     app.test_client_class = FrontClient
-    published = store.add_survey(survey, Terms(public=True), owner=store.add_user("ada", "a long password").key)
+    published = publish(store, survey, owner=store.add_user("ada", "a long password").key)
     site = app.test_client()
     reply = site.post(path := "/api/surveys/exam/reports", data=wire)
     store.write(lambda: [Submission(published.key, one.id, one.bits) for one in others(survey)])

@@ -5,27 +5,43 @@ from datetime import datetime
 
 from survey_app.authoring.source import Node
 
-KEYS = ("results", "opens", "closes", "max_reports")
+KEYS = ("results", "opens", "closes", "max_reports", "deletes")
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Who sees the results, from when to when reports are taken, and how many; nothing means no limit."""
+    """Who sees the results, from when to when reports are taken, how many, and when all is deleted; None is no limit.
+
+    `size` is how many people a group of a study has, where it is known.
+    """
 
     public: bool = False
     opens: datetime | None = None
     closes: datetime | None = None
     max_reports: int | None = None
+    deletes: datetime | None = None
+    size: int | None = None
+
+    @property
+    def fault(self) -> tuple[str, str] | None:
+        """The term that contradicts another, and how; None if they go together."""
+        if self.opens and self.closes and self.opens >= self.closes:
+            return "closes", "must be later than opens"
+        if self.deletes and (begin := self.closes or self.opens) and self.deletes <= begin:
+            return "deletes", f"must be later than {'closes' if self.closes else 'opens'}"
+        return None
 
 
 def read_terms(top: dict[str, Node]) -> Terms:
     """The terms in an author's file."""
-    opens, closes = (top[key].moment() if key in top else None for key in ("opens", "closes"))
-    if opens and closes and opens >= closes:
-        raise top["closes"].error("must be later than opens")
-    return Terms(
+    opens, closes, deletes = (top[key].moment() if key in top else None for key in ("opens", "closes", "deletes"))
+    terms = Terms(
         public="results" in top and top["results"].one_of("public", "private") == "public",
         opens=opens,
         closes=closes,
         max_reports=top["max_reports"].integer(1) if "max_reports" in top else None,
+        deletes=deletes,
     )
+    if fault := terms.fault:
+        raise top[fault[0]].error(fault[1])
+    return terms

@@ -7,7 +7,7 @@ import click
 from survey_app.cli.common import announce
 from survey_app.server import serve
 from survey_app.simulate import demo
-from survey_app.store import DEFAULT_DB, open_store
+from survey_app.store import DEFAULT_DB, STEP, open_store
 
 DEMO_DB = "sqlite:///.candor-demo/candor.db"
 
@@ -44,8 +44,9 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     click.echo(f"results   {base}/results/{slug}")
     click.echo(f"console   {base}/console   name {demo.NAME}, password {password} (until the next run)")
     click.echo(f"terminal  candor respond {base}/s/{slug}#sha256={published.survey.digest}")
-    missing = respondents - store.snapshot(published).reports
-    if missing > 0:
+    shown = store.snapshot(published).reports
+    missing = respondents - shown
+    if missing >= 2 * STEP or not shown:  # fewer are there, pending
         with click.progressbar(length=missing, label="Simulating respondents", file=sys.stderr) as bar:
             for made in demo.respondents(published, missing):
                 store.write(lambda: made)  # noqa: B023 — called at once

@@ -13,7 +13,7 @@ from survey_app.cli.common import FILE, find_survey, open_db
 from survey_app.plan.people import TruthError, draw_people
 from survey_app.simulate import devices
 from survey_app.simulate.conditions import unmet
-from survey_app.store import Outcome, Published, Store, Submission, now
+from survey_app.store import Outcome, Submission, now
 
 
 @click.command("simulate")
@@ -26,7 +26,7 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
     """Add reports of made-up people to a survey, for a try; they cannot be told from real ones, or taken out again."""
     store = open_db(ctx)
     published = find_survey(store, slug)
-    if reason := _unmet(store, published):
+    if reason := unmet(published, now()):
         raise click.ClickException(f"{slug} {reason}. Nothing was added")
     if not yes:
         click.confirm(f"Add {respondents} made-up reports to {slug}, for good?", abort=True)
@@ -44,9 +44,5 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
             bar.update(len(made))
     click.echo(f"{stored} reports were added to {slug}")
     if stored < respondents:
-        reason = _unmet(store, find_survey(store, slug)) or "changed meanwhile"
+        reason = unmet(find_survey(store, slug), now()) or "changed meanwhile"
         raise click.ClickException(f"{respondents - stored} were refused: {slug} {reason}")
-
-
-def _unmet(store: Store, published: Published) -> str | None:
-    return unmet(published, store.snapshot(published).reports, now())

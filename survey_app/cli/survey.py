@@ -1,4 +1,4 @@
-"""Author and run surveys: build, add, list, show, open, close, delete, invite, check."""
+"""Author and run surveys: build, add, list, show, open, close, delete, check."""
 
 import json
 import sys
@@ -8,10 +8,9 @@ import click
 import numpy as np
 
 from client.verify import verify
-from survey_app.accounts import new_code, secret_hash
 from survey_app.cli.common import DIGEST, FILE, build_survey, find_survey, find_user, open_db
 from survey_app.explain import written
-from survey_app.store import Published, State, Store, now
+from survey_app.store import Member, Published, State, Store, now
 
 
 @click.group()
@@ -30,9 +29,8 @@ def build_command(file: Path) -> None:
 @click.argument("file", type=FILE)
 @click.option("--owner", help="The account that owns it; the administrator unless said.")
 @click.option("--later", is_flag=True, help="Only make it ready; candor survey open opens it.")
-@click.option("--invited", is_flag=True, help="Only for people with an invitation.")
 @click.pass_context
-def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool, invited: bool) -> None:
+def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool) -> None:
     """Publish FILE, as a new version if its slug is known."""
     built, store = build_survey(file), open_db(ctx, begin=True)
     if owner is None:
@@ -41,15 +39,14 @@ def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool, 
             raise click.ClickException("there is no account yet; make one with candor user add NAME")
     else:
         user = find_user(store, owner)
-    published = store.add_survey(
-        built.survey,
-        built.terms,
+    added = store.add_surveys(
+        [Member(built.survey, built.terms)],
         owner=user.key,
         state=State.READY if later else State.OPEN,
-        invited=invited,
         source=None if file.suffix == ".json" else file.read_bytes(),
     )
-    _describe(published)
+    for published in added:
+        _describe(published)
 
 
 def _describe(published: Published) -> None:
@@ -129,20 +126,6 @@ def _warn_if_untidy(store: Store) -> None:
         click.echo(
             "the file is in use and could not be rewritten; a running server will do it when it is quiet", err=True
         )
-
-
-@survey.command("invite")
-@click.argument("slug")
-@click.option("--count", required=True, type=click.IntRange(1, 1_000_000))
-@click.pass_context
-def invite_command(ctx: click.Context, slug: str, count: int) -> None:
-    """Make one-time invitations and print their links, in no order; only hashes are kept."""
-    store = open_db(ctx)
-    published = find_survey(store, slug)
-    codes = [new_code() for _ in range(count)]
-    store.add_invitations(published, [secret_hash(code) for code in codes])
-    for code in codes:
-        click.echo(f"/s/{slug}#code={code}&sha256={published.survey.digest}")
 
 
 @survey.command("check")

@@ -1,6 +1,6 @@
 """The checks a report passes on its way in, once, for whatever carries HTTP; nothing but noisy bits gets through.
 
-They run in one order: size, JSON, digest, bits, id, state of the survey, invitation. `server.front` carries reports in
+They run in one order: size, JSON, digest, bits, id, state of the survey. `server.front` carries reports in
 production, past Flask, because most of a request through its routing would go into things a report has no use for
 (`benchmarks/collect.py` measures it); `pages.api` carries them under any other WSGI server. Both call `Intake.take` and
 send what `reply` makes of the outcome.
@@ -17,7 +17,6 @@ from client.canonical import NAME
 from client.definition import LARGEST_REPORT, Survey
 from client.errors import ReportError
 from client.report import ID_BYTES, from_text, unpack
-from survey_app.accounts import secret_hash
 from survey_app.collect.rate_limit import Limiter
 from survey_app.collect.writer import Writer
 from survey_app.problems import CONTENT_TYPE, Problem
@@ -63,7 +62,7 @@ class Decoder:
         self.survey, self.key = survey, key
         self._valid: dict[str, bytes] = {}
 
-    def decode(self, body: bytes, invitation: bytes | None = None) -> Submission:
+    def decode(self, body: bytes) -> Submission:
         """A submission, or a Problem."""
         try:
             wire = _wire(body)
@@ -79,7 +78,7 @@ class Decoder:
             raise Problem("malformed_report", str(error)) from None
         except ReportError as error:
             raise Problem(error.code, str(error)) from None
-        return Submission(self.key, identity, bits, invitation)
+        return Submission(self.key, identity, bits)
 
     def _validate(self, wire: _Wire) -> bytes:
         bits = from_text(wire.bits)
@@ -141,16 +140,15 @@ class Intake:
         """Raise a Problem if this address has had enough."""
         self._limiter.check(address)
 
-    def take(self, slug: str, body: bytes, invitation: str | None) -> Future[Outcome]:
+    def take(self, slug: str, body: bytes) -> Future[Outcome]:
         """Validate one report and hand it to the writer; what comes of it is in the future. Problem if it is none."""
         if len(body) > LARGEST_REPORT:
             raise Problem("too_large", f"At most {LARGEST_REPORT} bytes.")
         current = self._store.current(slug)
         if current is None:
             raise Problem("not_found", "There is no such survey.")
-        hashed = secret_hash(invitation) if invitation else None
         try:
-            return self._writer.submit(self._decoder(slug, *current).decode(body, hashed))
+            return self._writer.submit(self._decoder(slug, *current).decode(body))
         except Problem as problem:
             if problem.code != "wrong_survey":
                 raise

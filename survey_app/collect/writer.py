@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 
-from survey_app.store import Outcome, Store, Submission
+from survey_app.store import Outcome, Store, Submission, Unavailable
 
 MOST_AT_ONCE = 512
 TIDY_SECONDS, TIDY_AT_LEAST = 1.0, 60.0  # when it is quiet, and when it never is
@@ -46,6 +46,8 @@ class Writer:
                 waiting = [self._queue.get(timeout=TIDY_SECONDS)]
             except queue.Empty:
                 waiting = []
+                with suppress(Unavailable):  # it comes back in a second
+                    self._store.expire()
             if self._store.untidy and (not waiting or time.monotonic() - tidied > TIDY_AT_LEAST):
                 self._store.tidy()
                 tidied = time.monotonic()

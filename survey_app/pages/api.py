@@ -52,7 +52,7 @@ def report(slug: str) -> Response:
         intake.limit(request.remote_addr or "")
         check_length(request.headers.get("Content-Length"), LARGEST_REPORT)
         body = request.stream.read(LARGEST_REPORT + 1)
-        future = intake.take(slug, body, request.headers.get("Candor-Invitation"))
+        future = intake.take(slug, body)
         status, kind, sent = reply(future.result(timeout=WAIT_SECONDS))
     except Exception as error:  # a Problem or not, it ends in a problem document
         status, kind, sent = reply(error)

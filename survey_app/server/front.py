@@ -48,15 +48,15 @@ class Front:
             _send(protocol, reply(error if isinstance(error, Problem) else late), close=True)
             return
         if report:
-            _send(protocol, await self._report(report[1], body, scope.headers.get("candor-invitation")))
+            _send(protocol, await self._report(report[1], body))
             return
         run = asyncio.get_running_loop().run_in_executor
         protocol.response_bytes(*await run(self._pool, self._call, _environ(scope, body)))
 
-    async def _report(self, slug: str, body: bytes, invitation: str | None) -> Reply:
+    async def _report(self, slug: str, body: bytes) -> Reply:
         """A report waits for the disk without a thread."""
         try:
-            future = self._intake.take(slug, body, invitation)
+            future = self._intake.take(slug, body)
             outcome: Outcome = await asyncio.wait_for(asyncio.wrap_future(future), WAIT_SECONDS)
             return reply(outcome)
         except Exception as error:  # a Problem or not, it ends in a problem document

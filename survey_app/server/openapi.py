@@ -85,11 +85,6 @@ def document() -> dict[str, Any]:
     }
     etag = {"ETag": {"description": "the digest, in quotes", "schema": TEXT}}
     digest = {"name": "digest", "in": "query", "schema": DIGEST, "description": "an older version"}
-    invitation = {
-        "name": "Candor-Invitation",
-        "in": "header",
-        "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
-    }
     return {
         "openapi": "3.1.0",
         "info": {"title": "Candor", "version": "1", "description": "Surveys whose server cannot know your answer."},
@@ -108,14 +103,14 @@ def document() -> dict[str, Any]:
             "/api/surveys/{slug}/reports": {
                 "post": {
                     "summary": "Send one report",
-                    "parameters": [SLUG, invitation],
+                    "parameters": [SLUG],
                     "requestBody": {"required": True, "content": {"application/json": {"schema": REPORT}}},
                     "responses": {
                         "201": _json("on disk", _status("stored")),
                         "200": _json("the same report is on disk already", _status("already_stored")),
                         **_problems(
-                            "malformed_report", "malformed_request", "not_invited", "not_found", "id_taken",
-                            "already_used", "wrong_survey", "survey_not_open", "survey_closed", "survey_full",
+                            "malformed_report", "malformed_request", "too_early", "not_found", "id_taken",
+                            "wrong_survey", "survey_not_open", "survey_paused", "survey_closed", "survey_full",
                             "too_large", "impossible_bits", "too_many_requests", "unavailable",
                         ),
                     },

@@ -6,8 +6,8 @@ from survey_app.explain import written
 from survey_app.store import Published, State
 
 
-def unmet(published: Published, reports: int, moment: datetime) -> str | None:
-    """The condition in words that go on from the survey's name; None if it takes reports. `reports` are those shown."""
+def unmet(published: Published, moment: datetime) -> str | None:
+    """The condition in words that go on from the survey's name; None if it takes reports."""
     terms, state = published.terms, published.at(moment)
     if published.survey.tickets:
         return "is by invitation: every report needs a ticket, and made-up people have none"
@@ -15,8 +15,10 @@ def unmet(published: Published, reports: int, moment: datetime) -> str | None:
         return f"is not open yet: it opens at {terms.opens.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     if state is State.READY:
         return f"is not open yet: candor survey open {published.survey.slug} opens it"
-    if terms.max_reports and reports >= terms.max_reports:
+    if published.full and terms.max_reports:
         return f"is full: it has all the {written.count(terms.max_reports)} reports that it wants"
     if state is State.CLOSED:
         return "is closed, for good: publish a new version to ask again"
-    return None if state is State.OPEN else f"is {state}"
+    if state is State.PAUSED:
+        return f"is paused: candor survey open {published.survey.slug} lets it go on"
+    return None

@@ -15,7 +15,7 @@ from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.plan.people import draw_people
 from survey_app.simulate import devices
-from survey_app.store import Published, Store, Submission
+from survey_app.store import Member, Published, Store, Submission
 
 NAME = "demo"
 CHUNK = 1000
@@ -33,7 +33,8 @@ def prepare(store: Store) -> tuple[Published, str]:
     survey = build_file(file).survey
     published = store.version(survey.slug, survey.digest)
     if published is None:  # also where an earlier Candor asked other questions: they become an older version
-        published = store.add_survey(survey, Terms(public=True), owner=user.key, source=file.read_bytes())
+        member = Member(survey, Terms(public=True))
+        published = store.add_surveys([member], owner=user.key, source=file.read_bytes())[0]
     return published, password
 
 

@@ -2,17 +2,17 @@
 
 Reports are noisy bits under a random id, without time, address or order. A tally for each survey, the number of reports
 and one count for each stored bit, changes in the same transaction. Results are read from a *snapshot* of the tally that
-advances only in steps of at least twenty reports, and at closing: whoever polls must not see anyone's bits or their
-moment. `Store` is what a second implementation has to offer.
+advances only in steps of at least twenty reports (`steps`): whoever polls must not see anyone's bits or their moment.
+`Store` is what a second implementation has to offer.
 """
 
 from pathlib import Path
 
 from survey_app.store.protocol import Store
 from survey_app.store.records import (
-    STEP,
     Draft,
     Event,
+    Member,
     Outcome,
     Published,
     State,
@@ -25,14 +25,14 @@ from survey_app.store.records import (
     token_id,
 )
 from survey_app.store.sqlite import SqliteStore
+from survey_app.store.steps import STEP
 from survey_app.store.versions import any_version, opened_version
 
 DEFAULT_DB = "sqlite:///candor.db"
 
 __all__ = [
-    "DEFAULT_DB", "STEP", "Draft", "Event", "Outcome", "Published", "State", "Store", "StoreError", "Submission",
-    "Token", "Unavailable", "User", "any_version", "now", "open_store", "opened_version",
-    "token_id",
+    "DEFAULT_DB", "STEP", "Draft", "Event", "Member", "Outcome", "Published", "State", "Store", "StoreError",
+    "Submission", "Token", "Unavailable", "User", "any_version", "now", "open_store", "opened_version", "token_id",
 ]  # fmt: skip
 
 

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from client.definition import Survey
 from survey_app.authoring.terms import Terms
 
-STEP = 20  # reports: results advance by no fewer
-
 
 class StoreError(Exception):
     """The store refuses an administrative request; the message says why."""
@@ -20,45 +18,60 @@ class Unavailable(Exception):
 
 
 class State(StrEnum):
-    """The life of a survey; a closed one stays closed, since its results have advanced to the last report."""
+    """The life of a survey; a closed one stays closed, since its last step is taken."""
 
     READY = "ready"  # published, and not open yet
     OPEN = "open"
+    PAUSED = "paused"  # for a while; nothing is shown by it
     CLOSED = "closed"
+
+
+class Member(NamedTuple):
+    """A survey to be published: alone, or as a group of a study together with others."""
+
+    survey: Survey
+    terms: Terms
 
 
 @dataclass(frozen=True)
 class Published:
-    """A version of a survey, and what its owner decided about it."""
+    """A version of a survey, and what its owner decided about it. `full`: it closed because it had all it wanted."""
 
     key: int
     survey: Survey
     state: State
     terms: Terms
-    invited: bool
     owner: int
+    full: bool = False
+
+    @property
+    def invited(self) -> bool:
+        """Whether only people with an invitation can answer."""
+        return self.survey.tickets is not None
 
     def at(self, now: datetime) -> State:
-        """The state at a moment, with opens and closes taken into account."""
-        opens, closes = self.terms.opens, self.terms.closes
-        if self.state is State.OPEN and closes and now >= closes:
-            return State.CLOSED
-        if self.state is State.OPEN and opens and now < opens:
-            return State.READY
-        return self.state
+        """The state at a moment, before which it may not have opened yet. Closing is not read from a clock: the
+        store writes it down, with its last step."""
+        opens = self.terms.opens
+        return State.READY if self.state is State.OPEN and opens and now < opens else self.state
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether a date has passed that nobody has written down yet: the store has to close it, or to delete it."""
+        over = self.state in (State.OPEN, State.PAUSED) and self.terms.closes is not None and now >= self.terms.closes
+        return over or (self.terms.deletes is not None and now >= self.terms.deletes)
 
 
 class Outcome(StrEnum):
-    """What became of one report; the last six are codes of problems."""
+    """What became of one report; all but the first two are codes of problems."""
 
     STORED = "stored"
     ALREADY_STORED = "already_stored"
     ID_TAKEN = "id_taken"
     NOT_OPEN = "survey_not_open"
+    TOO_EARLY = "too_early"
+    PAUSED = "survey_paused"
     CLOSED = "survey_closed"
     FULL = "survey_full"
-    NOT_INVITED = "not_invited"
-    ALREADY_USED = "already_used"
 
 
 class Submission(NamedTuple):
@@ -67,7 +80,6 @@ class Submission(NamedTuple):
     survey: int
     id: bytes
     bits: bytes
-    invitation: bytes | None = None  # the hash of a code
 
 
 @dataclass(frozen=True)

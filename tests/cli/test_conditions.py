@@ -29,6 +29,7 @@ def house(tmp_path: Path) -> Iterator[House]:
         ({}, {"opens": datetime.now(UTC) + 24 * HOUR}, "exam is not open yet: it opens at "),
         ({}, {"closes": datetime.now(UTC) - HOUR}, "exam is closed, for good"),
         ({"tickets": TICKETS}, {}, "exam is by invitation"),
+        ({}, {"state": State.PAUSED}, "exam is paused"),
     ],
 )
 def test_simulate_says_which_condition_is_not_met_and_asks_nothing(
@@ -44,8 +45,9 @@ def test_simulate_says_which_condition_is_not_met_and_asks_nothing(
 def test_simulate_says_that_a_survey_is_full_and_before_that_how_many_had_room(run: Any, house: House) -> None:
     house.publish(simple(), max_reports=30)
     done = run("simulate", "exam", "--respondents", "50", "--yes")
-    assert "30 reports were added" in done.output and "20 were refused: exam is " in done.output
-    assert "exam is " in run("simulate", "exam", "--respondents", "1").output
+    assert "30 reports were added" in done.output
+    assert "20 were refused: exam is full: it has all the 30 reports" in done.output
+    assert "exam is full" in run("simulate", "exam", "--respondents", "1").output
 
 
 def test_simulate_goes_on_where_every_condition_is_met(run: Any, house: House) -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from client import Survey, randomize, verify, words
 from client.errors import AnswerError, CandorError, DefinitionError, ReportError
-from client.ledger import Book
 from client.report import to_text, unpack
 from tests import mutants, reference
 from tests.answers import EVERYTHING, GOOD, SMALL, all_answers
@@ -303,21 +302,6 @@ def wave(
     title: str, answers: dict[str, Any], definition: dict[str, Any] | None = None, limit: Any = 10
 ) -> dict[str, Any]:
     return {"source": encode((definition or worked()) | {"title": title}).hex(), "answers": answers, "limit": limit}
-
-
-def test_both_ledgers_charge_the_same_for_the_same_waves(node: Node) -> None:
-    key = bytes(range(7, 39))
-    says = [SAID, SAID, SAID | {"cheated": False}, SAID, SAID | {"hours": 13}, SAID | {"help": "notes"}]
-    there = node.ask(
-        "keyed", key=to_text(key), waves=[wave(f"Wave {i}", said, limit=None) for i, said in enumerate(says)]
-    )
-    book = Book(key, {}, frozenset())
-    for i, (said, made) in enumerate(zip(says, there, strict=True)):
-        survey = Survey.from_json(encode(worked() | {"title": f"Wave {i}"}))
-        book = book.answer(survey, said, "", bytes)
-        entry = book.entries[survey.digest]
-        assert entry.report.bits.hex() == made["bits"]
-        assert float(entry.epsilon) == pytest.approx(made["epsilon"], abs=1e-11)
 
 
 def test_one_report_a_definition(node: Node) -> None:

@@ -5,16 +5,20 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from client import Ledger
-from client.__main__ import main
+from client import Clock, Ledger
+from client import __main__ as program
 from client.report import to_text
+from tests.clock import Simulated, hurried
 from tests.definitions import COIN, define, drawn, encode, field, multiple, number, scale, subset, worked, yes_no
 from tests.definitions import choice as choice_question
 from tests.impostor import Server
+from tests.issuer import KEY, Issuer
+from tests.make_vectors import by_invitation
 
 EVERYTHING = define(
     [
@@ -38,6 +42,10 @@ EVERYTHING = define(
     consent="You agree.",
     contact="x@example.org",
 )
+
+
+def main(arguments: list[str], clock: Clock | None = None) -> int:
+    return program.main(arguments, clock=clock or hurried())
 
 
 @pytest.fixture
@@ -74,7 +82,7 @@ def test_a_person_answers_sees_consents_and_gets_a_receipt(
     assert "Second paragraph." in said
     sent = json.loads(server.bodies[0])
     assert sent["bits"] in said
-    assert json.loads((tmp_path / "receipt.json").read_bytes())["id"] == sent["id"]
+    assert json.loads((tmp_path / "receipt.json").read_bytes())["bits"] == sent["bits"]
     assert "you: yes  →  sent: " in said
     assert "you: {item 0, item 2}  →  sent: " in said
     assert "you: 12 h  →  sent: " in said
@@ -91,9 +99,7 @@ def test_a_hidden_question_is_not_asked(server: Server, link: str, typed: list[s
 def test_nothing_is_spent_before_the_first_yes(server: Server, link: str, typed: list[str]) -> None:
     typed += ["no", "1", "1", "0", "0", ""]
     assert main([link]) == 1
-    book = Ledger().read()
-    assert book is not None
-    assert not book.entries
+    assert not Ledger().read().entries
     assert not server.bodies
 
 
@@ -103,13 +109,14 @@ def test_declining_after_a_look_keeps_the_same_report(
     typed += ["no", "1", "1", "0", "0", "y", "n"]
     assert main([link]) == 1
     assert not server.bodies
-    book = Ledger().read()
-    assert book is not None
-    (entry,) = book.entries.values()
+    (entry,) = Ledger().read().entries.values()
     typed += ["y"]
     assert main([link]) == 0
-    assert json.loads(server.bodies[0])["bits"] == to_text(entry.report.bits)
+    assert json.loads(server.bodies[0])["bits"] == to_text(entry.bits)
     assert "has already made its report" in capsys.readouterr().out
+    assert main([link]) == 0
+    assert "Nothing is sent a second time" in capsys.readouterr().out
+    assert len(server.bodies) == 1
 
 
 def test_an_end_of_input_stops_quietly(link: str, typed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,12 +208,15 @@ def test_refusals_are_one_clear_line(
     assert "your limit is 1" in capsys.readouterr().err
     assert main(["http://example.org/s/exam"]) == 1
     assert "not encrypted" in capsys.readouterr().err
-    for limit in ("much", "nan", "inf", "-1"):
-        with pytest.raises(SystemExit) as leaving:
-            main([link, "--limit", limit])
-        assert leaving.value.code == 2
+    assert main([link, "--server-limit", "1"]) == 1
+    assert "your limit for one server is 1" in capsys.readouterr().err
+    for option in ("--limit", "--server-limit"):
+        for limit in ("much", "nan", "inf", "-1"):
+            with pytest.raises(SystemExit) as leaving:
+                main([link, option, limit])
+            assert leaving.value.code == 2
     assert main([link, "--code", "zwölf"]) == 1
-    assert Ledger().read() is None
+    assert not Ledger().path.exists()
     deep = tmp_path / "deep.json"
     deep.write_text("[" * 100_000)
     assert main([link, "--answers", str(deep), "--yes"]) == 1
@@ -234,21 +244,131 @@ def test_a_terminal_without_greek_letters_still_gets_the_rest() -> None:
     assert b"--limit" in done.stdout
 
 
+# what was spent
+
+
+def test_both_sums_and_limits_are_told_before_the_first_question(
+    server: Server, link: str, typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told() -> list[tuple[str, str, str]]:
+        said = capsys.readouterr().out
+        return re.findall(r"ε = (\S+) of your limit of (\S+) for (.+)", said[: said.find("Did you copy?")])
+
+    typed += ["no", "1", "1", "0", "0", "y", "y"]
+    main([link])
+    assert told() == [
+        ("0.0000", "8", "exam, all its versions and groups"),
+        ("0.0000", "24", "all surveys of 127.0.0.1"),
+    ]
+    server.define(encode(worked() | {"slug": "other"}), "other")
+    typed += ["no", "1", "0", "n"]
+    main([link.replace("exam", "other"), "--limit", "5", "--server-limit", "20"])
+    assert told() == [
+        ("0.0000", "5", "other, all its versions and groups"),
+        ("7.9780", "20", "all surveys of 127.0.0.1"),
+    ]
+
+
 def test_the_ledger_can_be_shown_and_forgotten(
     server: Server, link: str, typed: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["ledger", "show"]) == 0
-    assert "no ledger yet" in capsys.readouterr().out
+    assert "nothing answered, nothing spent" in capsys.readouterr().out
     typed += ["no", "1", "1", "0", "0", "y", "y"]
     main([link])
-    capsys.readouterr()
+    server.define(encode(worked() | {"slug": "exam-north", "study": "exam", "group": "North"}), "exam-north")
+    typed += ["no", "1", "0", "y", "n"]
+    main([link + "-north", "--limit", "20"])
+    assert "You answer as: North" in capsys.readouterr().out
     assert main(["ledger", "show"]) == 0
     shown = capsys.readouterr().out
-    assert "exam" in shown
-    assert "stored" in shown
-    assert "in all" in shown
+    assert re.search(
+        r"^exam  http://127\.0\.0\.1:\d+  ε 7\.9780  20\d\d-\d\d-\d\d  stored  [0-9a-f]{64}$", shown, re.MULTILINE
+    )
+    assert re.search(r"^exam-north .* ε 3\.0987 .* made, not yet acknowledged ", shown, re.MULTILINE)
+    assert "127.0.0.1  ε 11.0766 of 24 for all surveys of this server\n  exam  ε 11.0766 of 8\n" in shown
+    assert "Whoever copies this file learns where you took part" in shown
     typed += ["n"]
     assert main(["ledger", "forget"]) == 1
     typed += ["y"]
     assert main(["ledger", "forget"]) == 0
-    assert Ledger().read() is None
+    assert not Ledger().path.exists()
+
+
+def test_an_old_ledger_is_refused_and_can_be_forgotten(
+    server: Server, link: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Ledger().path.write_bytes(b'{"ledger": {"format": "candor-ledger/1"}}')
+    for arguments in ([link], ["ledger", "show"]):
+        assert main(arguments) == 1
+        assert "`candor ledger forget`" in capsys.readouterr().err
+    assert main(["ledger", "forget", "--yes"]) == 0
+    assert main(["ledger", "show"]) == 0
+
+
+# by invitation
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> list[str]:
+    file = tmp_path / "answers.json"
+    file.write_text('{"cheated": true, "hours": 12}')
+    return ["--answers", str(file), "--yes"]
+
+
+def test_a_ticket_is_taken_only_after_a_yes(
+    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    issuer = Issuer(server)
+    typed += ["n"]
+    assert main([issuer.invite("code")]) == 1
+    said = capsys.readouterr().out
+    assert f"{server.origin.removeprefix('http://')} changes yours for a ticket" in said
+    assert "No ticket was taken" in said
+    assert not issuer.asked
+    typed += ["y", "yes", "1", "12", "y", "y"]
+    assert main([issuer.invite("code")]) == 0
+    said = capsys.readouterr().out
+    assert said.index("Take the ticket now?") < said.index("Did you copy") < said.index("who signed it has not seen it")
+    assert len(issuer.reports) == 1
+
+
+def test_a_code_may_be_typed_beside_the_link(server: Server, answers: list[str]) -> None:
+    issuer = Issuer(server)
+    issuer.invite("code")
+    assert main([issuer.link, "--code", "code", *answers]) == 0
+    assert list(issuer.taken) == ["code"]
+
+
+def test_without_an_invitation_nothing_is_asked(
+    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([Issuer(server).link]) == 1
+    assert "by invitation" in capsys.readouterr().err
+
+
+def test_ticket_now_and_answer_later(
+    server: Server, typed: list[str], answers: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    issuer = Issuer(server, by_invitation(KEY, worked(), **{"from": "2026-12-10T00:00Z"}))
+    typed += ["y"]
+    assert main([issuer.invite("code")], Simulated(datetime(2026, 12, 9, tzinfo=UTC)).clock) == 0
+    said = capsys.readouterr().out
+    assert "takes answers from 2026-12-10 00:00 UTC on" in said
+    assert "Did you copy" not in said
+    assert main(["ledger", "show"]) == 0
+    assert "nothing spent  a ticket waits" in capsys.readouterr().out
+    assert main([issuer.link, *answers], Simulated(datetime(2026, 12, 11, tzinfo=UTC)).clock) == 0
+    assert len(issuer.reports) == 1
+
+
+def test_a_ticket_can_be_carried_to_another_device(
+    server: Server, answers: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    issuer = Issuer(server, by_invitation(KEY, worked(), **{"from": "2026-12-10T00:00Z"}))
+    before = Simulated(datetime(2026, 12, 9, tzinfo=UTC)).clock
+    assert main([issuer.invite("code"), "--ticket-link", "--yes"], before) == 0
+    (link,) = re.findall(rf"^{issuer.link}#ticket=\S+$", capsys.readouterr().out, re.MULTILINE)
+    other = ["--ledger", str(tmp_path / "other.json")]
+    assert main([link, *other, *answers], Simulated(datetime(2026, 12, 11, tzinfo=UTC)).clock) == 0
+    assert (len(issuer.asked), len(issuer.reports)) == (1, 1)

@@ -1,15 +1,20 @@
 """The whole way from a link to a receipt, against a real server on this machine."""
 
 import json
+import secrets
 import socket
 import sys
 import threading
-from typing import Any, cast
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 import client
-from client import Ledger
+from client import Ledger, Receipt
+from client.address import Address
 from client.errors import (
     AnswerError,
     BadAddress,
@@ -24,16 +29,17 @@ from client.errors import (
     Refused,
     Unreachable,
 )
-from client.respond import Address, submit
-from tests.definitions import WORKED_DIGEST, define, encode, field, subset, survey, worked, yes_no
+from client.report import to_text
+from client.respond import SYSTEM_CLOCK
+from tests.clock import Simulated, hurried
+from tests.definitions import WORKED_DIGEST, define, encode, field, subset, worked, yes_no
 from tests.impostor import Server
 
 SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
 
 
-@pytest.fixture(autouse=True)
-def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(cast(dict[str, Any], submit.__kwdefaults__), "pause", lambda seconds: None)
+def respond(url: str, answers: Mapping[str, Any], **more: Any) -> Receipt:
+    return client.respond(url, answers, clock=hurried(), **more)
 
 
 @pytest.fixture
@@ -43,14 +49,19 @@ def link(server: Server) -> str:
 
 
 def spent() -> Any:
-    book = Ledger().read()
-    return book.spent() if book else 0
+    return Ledger().read().spent()
 
 
 def test_a_respondent_gets_a_receipt_for_exactly_what_was_sent(server: Server, link: str) -> None:
-    receipt = client.respond(link, SAID)
+    receipt = respond(link, SAID)
     sent = json.loads(server.bodies[0])
-    assert sent == {"survey": WORKED_DIGEST, **{k: json.loads(receipt.to_json())[k] for k in ("id", "bits")}}
+    kept = json.loads(receipt.to_json())
+    assert (
+        (sent["survey"], sent["bits"])
+        == (kept["survey"], kept["bits"])
+        == (WORKED_DIGEST, to_text(receipt.bits or b""))
+    )
+    assert set(kept) == {"survey", "bits", "status", "epsilon"}  # whoever finds it cannot tell whose row it is
     assert (receipt.status, receipt.repeated) == ("stored", False)
     assert str(receipt.epsilon) == "3.098612288669"
     assert [(method, path) for method, path, _ in server.requests] == [
@@ -60,19 +71,30 @@ def test_a_respondent_gets_a_receipt_for_exactly_what_was_sent(server: Server, l
 
 
 def test_the_client_says_no_more_about_itself_than_its_name(server: Server, link: str) -> None:
-    client.respond(link, SAID, invitation="secret-code")
+    respond(f"{link}#code=secret-code", SAID)
     allowed = {"Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type", "Host", "User-Agent"}
-    for method, _, headers in server.requests:
-        assert set(headers) <= allowed | ({"Candor-Invitation"} if method == "POST" else set())
+    for _, _, headers in server.requests:
+        assert set(headers) <= allowed
         assert headers["User-Agent"] == "candor-client"
 
 
-def test_a_second_call_sends_the_same_bytes(server: Server, link: str) -> None:
-    client.respond(link, SAID)
+def test_a_second_call_sends_nothing(server: Server, link: str) -> None:
+    first = respond(link, SAID)
+    again = respond(link, SAID | {"cheated": False}, limit=1)
+    assert len(server.bodies) == 1
+    assert (again.status, again.bits, again.epsilon, again.repeated) == ("already_stored", None, first.epsilon, True)
+    assert set(json.loads(again.to_json())) == {"survey", "status", "epsilon"}
+
+
+def test_a_report_that_was_not_acknowledged_is_sent_again_as_it_was(server: Server, link: str) -> None:
+    server.post = lambda body: (403, {}, b"")
+    with pytest.raises(Refused):
+        respond(link, SAID)
     server.post = lambda body: (200, {}, b'{"status":"already_stored"}')
-    again = client.respond(link, SAID | {"cheated": False})
+    again = respond(link, SAID | {"cheated": False})
     assert server.bodies[0] == server.bodies[1]
     assert (again.status, again.repeated) == ("already_stored", True)
+    assert again.bits is not None
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 409, 410, 413, 429, 500, 502, 503])
@@ -81,22 +103,23 @@ def test_a_server_that_always_fails_gets_the_same_bytes_every_time(server: Serve
     server.post = lambda body: (status, {}, problem)
     for _ in range(4):
         with pytest.raises((Refused, Unreachable)) as error:
-            client.respond(link, SAID)
+            respond(link, SAID)
         if isinstance(error.value, Refused):
             assert (error.value.status, error.value.code) == (status, "some_code")
     assert len(server.bodies) == (4 if status < 500 and status != 429 else 12)
     assert len(set(server.bodies)) == 1
     server.post = lambda body: (201, {}, b'{"status":"stored"}')
-    assert client.respond(link, SAID).repeated
+    assert respond(link, SAID).repeated
     assert len(set(server.bodies)) == 1
+    assert respond(link, SAID).bits is None
 
 
 def test_a_server_that_never_answers_is_a_time_out(server: Server, link: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
-    monkeypatch.setattr(sys.modules["client.respond"], "TIMEOUT", 0.2)
+    monkeypatch.setattr(sys.modules["client.exchange"], "TIMEOUT", 0.2)
     server.post = lambda body: None
     with pytest.raises(Unreachable, match="did not answer"):
-        client.respond(link, SAID)
+        respond(link, SAID)
     assert len(server.bodies) == 3
     assert len(set(server.bodies)) == 1
 
@@ -111,7 +134,7 @@ DRIPS = {
 
 @pytest.mark.parametrize("where", DRIPS)
 def test_a_server_that_drips_is_a_time_out(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
-    monkeypatch.setattr(sys.modules["client.respond"], "TIMEOUT", 0.3)
+    monkeypatch.setattr(sys.modules["client.exchange"], "TIMEOUT", 0.3)
     listener = socket.create_server(("127.0.0.1", 0))
     stop = threading.Event()
     begin, drop = DRIPS[where]
@@ -142,7 +165,7 @@ def test_a_server_that_drips_is_a_time_out(monkeypatch: pytest.MonkeyPatch, wher
 def test_a_body_nested_beyond_reason_is_no_traceback(server: Server, link: str, status: int) -> None:
     server.post = lambda body: (status, {}, b"[" * 200_000)
     with pytest.raises((Unreachable, Refused)):
-        client.respond(link, SAID)
+        respond(link, SAID)
 
 
 def test_a_redirect_to_nonsense_is_no_traceback(server: Server, link: str) -> None:
@@ -156,35 +179,41 @@ def test_a_host_that_cannot_be_is_no_traceback() -> None:
         client.fetch("https://example..org/s/exam")
 
 
-def test_a_receipt_is_not_lost_because_the_ledger_cannot_be_marked(
+def test_a_receipt_is_not_lost_because_the_ledger_cannot_be_written(
     server: Server, link: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise LedgerError("disk full")
 
-    monkeypatch.setattr(Ledger, "mark_stored", fail)
-    assert client.respond(link, SAID).status == "stored"
+    monkeypatch.setattr(Ledger, "acknowledge", fail)
+    assert respond(link, SAID).status == "stored"
 
 
 def test_a_bad_invitation_is_refused_before_anything_is_spent(server: Server, link: str) -> None:
     with pytest.raises(BadAddress):
-        client.respond(link, SAID, invitation="zwölf")
+        respond(f"{link}#code=zw%C3%B6lf", SAID)
     assert not server.requests
     assert spent() == 0
 
 
 def test_a_mirror_of_the_survey_gets_nothing(server: Server, link: str) -> None:
-    client.respond(link, SAID)
+    server.post = lambda body: (403, {}, b"")
+    with pytest.raises(Refused):
+        respond(link, SAID)
+    mirror = link.replace("127.0.0.1", "localhost")
     with pytest.raises(OtherServer):
-        client.respond(link.replace("127.0.0.1", "localhost"), SAID)
-    assert len(server.bodies) == 1
+        respond(mirror, SAID)
+    server.post = lambda body: (201, {}, b'{"status":"stored"}')
+    respond(link, SAID)
+    assert respond(mirror, SAID).bits is None
+    assert len(set(server.bodies)) == 1
 
 
 def test_nobody_listening_is_unreachable() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(Unreachable, match="Connection refused"):
-        client.respond(f"http://127.0.0.1:{port}/s/exam", SAID)
+        respond(f"http://127.0.0.1:{port}/s/exam", SAID)
 
 
 @pytest.mark.parametrize(
@@ -193,10 +222,8 @@ def test_nobody_listening_is_unreachable() -> None:
 def test_a_success_that_acknowledges_nothing_is_no_success(server: Server, link: str, reply: bytes) -> None:
     server.post = lambda body: (200, {}, reply)
     with pytest.raises(Unreachable, match="did not acknowledge"):
-        client.respond(link, SAID)
-    book = Ledger().read()
-    assert book is not None
-    assert not book.entries[WORKED_DIGEST].stored
+        respond(link, SAID)
+    assert not Ledger().read().entries[WORKED_DIGEST].stored
 
 
 def test_an_endless_answer_is_cut_off(server: Server, link: str) -> None:
@@ -228,7 +255,7 @@ def test_a_redirect_loop_ends(server: Server, link: str) -> None:
 def test_a_report_never_follows_a_redirect(server: Server, link: str, status: int) -> None:
     server.post = lambda body: (status, {"Location": "/api/surveys/other/reports"}, b"")
     with pytest.raises(BadAddress, match="redirects elsewhere"):
-        client.respond(link, SAID)
+        respond(link, SAID)
     assert [path for method, path, _ in server.requests] == ["/api/surveys/exam", "/api/surveys/exam/reports"]
 
 
@@ -248,7 +275,7 @@ def test_a_bad_definition_is_refused_and_nothing_is_sent_or_charged(
 ) -> None:
     server.define(source)
     with pytest.raises(error):
-        client.respond(link, SAID)
+        respond(link, SAID)
     assert not server.bodies
     assert spent() == 0
 
@@ -266,26 +293,32 @@ def test_a_bad_definition_is_refused_and_nothing_is_sent_or_charged(
 )
 def test_a_bad_answer_is_refused_and_nothing_is_sent_or_charged(server: Server, link: str, answers: Any) -> None:
     with pytest.raises(AnswerError):
-        client.respond(link, answers)
+        respond(link, answers)
     assert not server.bodies
     assert spent() == 0
 
 
-def test_the_default_limit_is_ten_and_can_be_changed_only_explicitly(server: Server, link: str) -> None:
-    weak = define([yes_no()], [field(subset(2, 1, 2**64 - 2**48), "cheated")])  # ε = ln(2^16 - 1) = 11.09
+def test_the_limits_are_eight_and_twenty_four_and_are_changed_only_explicitly(server: Server, link: str) -> None:
+    weak = define([yes_no()], [field(subset(2, 1, 2**64 - 2**51), "cheated")])  # ε = ln(2^13 - 1) = 9.01
     server.define(encode(weak))
-    with pytest.raises(LimitExceeded, match="your limit is 10"):
-        client.respond(link, {"cheated": True})
-    assert client.respond(link, {"cheated": True}, limit=12).status == "stored"
-    with pytest.raises(LimitExceeded):
-        client.respond(link, {"cheated": True}, limit=1)
+    with pytest.raises(LimitExceeded, match="your limit is 8"):
+        respond(link, {"cheated": True})
+    assert respond(link, {"cheated": True}, limit=10).status == "stored"
+    for i in range(2):
+        server.define(encode(weak | {"slug": f"exam{i}"}), f"exam{i}")
+        last = f"{link}{i}"
+        if i == 0:
+            assert respond(last, {"cheated": True}, limit=None).status == "stored"
+    with pytest.raises(LimitExceeded, match="your limit for one server is 24"):
+        respond(last, {"cheated": True}, limit=10)
+    assert respond(last, {"cheated": True}, limit=10, server_limit=None).status == "stored"
 
 
 def test_a_link_may_pin_its_definition(server: Server, link: str) -> None:
     assert client.fetch(f"{link}#sha256={WORKED_DIGEST}").digest == WORKED_DIGEST
     server.define(encode(worked() | {"title": "Exam honesty!"}))
     with pytest.raises(PinMismatch, match="do not answer it"):
-        client.respond(f"{link}#sha256={WORKED_DIGEST}", SAID)
+        respond(f"{link}#sha256={WORKED_DIGEST}", SAID)
     for damaged in ("sha256=abc", "sha256=", f"sha256={WORKED_DIGEST.upper()}"):
         with pytest.raises(PinMismatch, match="64 hexadecimal digits"):
             client.fetch(f"{link}#{damaged}")
@@ -295,6 +328,7 @@ def test_a_link_may_pin_its_definition(server: Server, link: str) -> None:
         WORKED_DIGEST,
         f"code=abc&x=1&sha256={WORKED_DIGEST}",
         f"sha256={WORKED_DIGEST}&sha256={WORKED_DIGEST}",
+        "code=a&code=a",
     ):
         with pytest.raises(BadAddress):
             client.fetch(f"{link}#{unclear}")
@@ -302,34 +336,31 @@ def test_a_link_may_pin_its_definition(server: Server, link: str) -> None:
     assert spent() == 0
 
 
-def test_an_invitation_travels_in_the_fragment_and_in_a_header_only(server: Server, link: str) -> None:
-    client.respond(f"{link}#code=abc-DEF_123&sha256={WORKED_DIGEST}", SAID)
-    (_, get_path, get_headers), (_, post_path, post_headers) = server.requests
-    assert post_headers["Candor-Invitation"] == "abc-DEF_123"
-    assert "Candor-Invitation" not in get_headers
-    assert "abc-DEF" not in get_path + post_path
-    with pytest.raises(BadAddress, match="visible ASCII"):
-        client.submit(link, client.randomize(survey(worked()), SAID), "a\r\nX: b")
+def test_an_invitation_to_a_survey_without_tickets_goes_nowhere(server: Server, link: str) -> None:
+    respond(f"{link}#code=abc-DEF_123&sha256={WORKED_DIGEST}", SAID)
+    assert "abc-DEF" not in f"{server.requests}{server.bodies}"
+    assert "abc-DEF" not in Ledger().path.read_text()
 
 
 def test_without_a_ledger_nothing_is_remembered(server: Server, link: str) -> None:
-    first = client.respond(link, SAID, ledger=None)
-    second = client.respond(link, SAID, ledger=None)
-    assert first.id != second.id
-    assert Ledger().read() is None
+    for _ in range(2):
+        assert respond(link, SAID, ledger=None).status == "stored"
+    one, two = (json.loads(body)["id"] for body in server.bodies)
+    assert one != two
+    assert not Ledger().path.exists()
 
 
 def test_a_damaged_ledger_stops_everything(server: Server, link: str) -> None:
     Ledger().path.write_bytes(b"{}")
     with pytest.raises(LedgerCorrupt):
-        client.respond(link, SAID)
+        respond(link, SAID)
     assert not server.bodies
 
 
 def test_a_problem_cannot_paint_the_terminal(server: Server, link: str) -> None:
     server.post = lambda body: (403, {}, json.dumps({"code": "x\x1b[31m", "detail": "red\x1b[31m\nline"}).encode())
     with pytest.raises(Refused) as refusal:
-        client.respond(link, SAID)
+        respond(link, SAID)
     assert "\x1b" not in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
@@ -361,4 +392,34 @@ def test_addresses(url: str, api: str) -> None:
 )  # fmt: skip
 def test_addresses_that_are_not_opened(url: str) -> None:
     with pytest.raises(BadAddress):
-        client.respond(url, SAID)
+        respond(url, SAID)
+
+
+# time
+
+
+@pytest.mark.parametrize(("took", "leaves"), [(0.0, 1), (0.003, 1), (0.999, 1), (1.0, 1), (1.001, 2), (4.2, 5)])
+def test_a_report_leaves_at_a_whole_second(server: Server, link: str, took: float, leaves: int) -> None:
+    """Counted from when the device began to randomize; what the server waited before that is no part of it."""
+    simulated = Simulated()
+    begun, left = 1234.56, []
+    simulated.seconds = begun
+
+    def slow(count: int) -> bytes:
+        simulated.seconds = begun + took
+        return secrets.token_bytes(count)
+
+    def note(body: bytes) -> Any:
+        left.append(simulated.seconds - begun)
+        return 201, {}, b'{"status":"stored"}'
+
+    server.post = note
+    client.respond(link, SAID, random_bytes=slow, clock=simulated.clock)
+    assert left == [pytest.approx(leaves)]
+
+
+def test_the_clock_of_the_system_is_the_default() -> None:
+    assert SYSTEM_CLOCK.pause is time.sleep
+    assert SYSTEM_CLOCK.monotonic is time.monotonic
+    assert abs((SYSTEM_CLOCK.now() - datetime.now(UTC)).total_seconds()) < 60
+    assert (client.respond.__kwdefaults__ or {})["clock"] is SYSTEM_CLOCK

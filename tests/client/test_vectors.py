@@ -10,11 +10,10 @@ import pytest
 
 from client import Survey, randomize, verify
 from client.errors import DefinitionError
-from client.ledger import Book
 from client.report import to_text
 from tests import make_vectors, reference, wild
 from tests.javascript import JavaScript
-from tests.replay import KEYED, OUTSIDE, REFUSED, REPORTS, check_keyed, check_refusals, check_replay, seeded
+from tests.replay import OUTSIDE, REFUSED, REPORTS, check_refusals, check_replay, seeded
 
 
 def test_the_files_are_what_the_reference_makes() -> None:
@@ -62,21 +61,12 @@ def test_python_refuses(vector: dict[str, Any]) -> None:
     assert refusal.value.code == vector["code"]
 
 
-def test_python_keys_its_noise() -> None:
-    for vector in KEYED:
-        survey = Survey.from_json(vector["source"].encode())
-        book = Book(bytes.fromhex(vector["key"]), {}, frozenset())
-        assert book.asked(survey) == vector["asked"]
-        report = book.answer(survey, vector["answers"], "", bytes).entries[survey.digest].report
-        assert report.bits.hex() == vector["bits"]
-
-
-@pytest.mark.parametrize("check", [check_replay, check_refusals, check_keyed])
+@pytest.mark.parametrize("check", [check_replay, check_refusals])
 def test_javascript_in_node(node: JavaScript, check: Any) -> None:
     check(node)
 
 
-@pytest.mark.parametrize("check", [check_replay, check_refusals, check_keyed])
+@pytest.mark.parametrize("check", [check_replay, check_refusals])
 def test_javascript_in_chromium(chromium: JavaScript, check: Any) -> None:
     check(chromium)
 

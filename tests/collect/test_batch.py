@@ -13,6 +13,7 @@ from tests.house import (
     SAID,
     TOKEN,
     House,
+    by_invitation,
     check_refused,
     check_store,
     check_stored,
@@ -20,6 +21,7 @@ from tests.house import (
     made,
     make,
     other_bits,
+    unpaid,
     wire,
 )
 
@@ -85,8 +87,8 @@ def test_an_empty_batch_stores_nothing(house: House, body: bytes) -> None:
 
 
 def test_a_survey_by_invitation_takes_no_batches(house: House) -> None:
-    published = house.publish(invited=True)
-    check_refused(house.batch(made(published)), "forbidden")
+    published = house.publish(by_invitation())
+    check_refused(house.batch(unpaid(published)), "forbidden")
     assert check_tally(house, published) == 0
 
 

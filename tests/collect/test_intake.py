@@ -135,17 +135,16 @@ FAULTS = {
     "bits": "impossible_bits",
     "id": "id_taken",
     "state": "survey_closed",
-    "invitation": "not_invited",
 }
 
 
 @pytest.mark.parametrize(
-    "faults", [pair for count in (1, 2, 7) for pair in itertools.combinations(FAULTS, count)], ids=" and ".join
+    "faults", [pair for count in (1, 2, 6) for pair in itertools.combinations(FAULTS, count)], ids=" and ".join
 )
 def test_of_several_faults_the_first_in_the_order_of_checks_is_reported(house: House, faults: tuple[str, ...]) -> None:
-    published = house.publish(invited=True)
+    published = house.publish()
     stored, report = made(published), made(published)
-    check_stored(house.post(stored, house.invite(published)))
+    check_stored(house.post(stored))
     if "id" in faults:
         report = other_bits(stored)
     keys = {"survey": report.survey, "id": to_text(report.id), "bits": to_text(report.bits)}
@@ -156,16 +155,11 @@ def test_of_several_faults_the_first_in_the_order_of_checks_is_reported(house: H
     if "json" in faults:
         keys["more"] = ""
     body = spelled(**keys) + (b" " * LARGEST_REPORT if "size" in faults else b"")
-    code = None if "invitation" in faults else house.invite(published)
     if "state" in faults:
         house.store.set_state(published, State.CLOSED)
-    check_refused(house.post(body, code), FAULTS[next(fault for fault in FAULTS if fault in faults)])
+    check_refused(house.post(body), FAULTS[next(fault for fault in FAULTS if fault in faults)])
     assert rows_in_the_file(house, published) == [stored.bits]
     assert check_tally(house, published) == 1
-
-
-def test_a_full_survey_is_said_to_be_full_before_an_invitation_is_looked_at(house: House) -> None:
-    check_refused(house.post(made(house.publish(invited=True, max_reports=0))), "survey_full")
 
 
 DASHES = Report("", b"\xfb\xff\xbf" * 5 + b"\xfb", b"")

@@ -1,17 +1,16 @@
-"""When a survey takes reports, and from whom: ready, open, closed, full, by invitation."""
+"""When a survey takes reports, and from whom: ready, open, paused, closed, full, in two phases."""
 
-import secrets
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from survey_app.store import State, now
+from survey_app.authoring.terms import Terms
+from survey_app.store import State, StoreError, now
 from tests.definitions import (
     simple,
 )
-from tests.house import HOUR, House, check_refused, check_stored, check_tally, made, other_bits, wire
+from tests.house import HOUR, House, by_invitation, check_refused, check_stored, check_tally, made, other_bits, unpaid
 
 
 def test_a_new_version_that_is_ready_leaves_the_open_one_in_place(house: House) -> None:
@@ -41,14 +40,12 @@ def test_a_survey_takes_reports_between_its_opening_and_its_closing(house: House
 
 
 @pytest.mark.parametrize("by", ["the clock", "its owner"])
-def test_a_closed_survey_takes_nothing_new_but_knows_what_it_has(
-    house: House, monkeypatch: pytest.MonkeyPatch, by: str
-) -> None:
+def test_a_closed_survey_takes_nothing_new_but_knows_what_it_has(house: House, by: str) -> None:
     published = house.publish(closes=now() + HOUR)
     report = made(published)
     check_stored(house.post(report))
     if by == "the clock":
-        monkeypatch.setattr("survey_app.store.sqlite.reports.now", lambda: now() + 2 * HOUR)
+        house.store.clock = lambda: now() + 2 * HOUR
     else:
         house.store.set_state(published, State.CLOSED)
     check_stored(house.post(report), again=True)
@@ -108,63 +105,38 @@ def test_a_survey_that_was_deleted_is_gone_with_its_reports(house: House) -> Non
     check_stored(house.post(report))
 
 
-# invitations
+def test_a_pause_refuses_reports_and_forgets_nothing(house: House) -> None:
+    published = house.publish()
+    before, during = made(published), made(published)
+    check_stored(house.post(before))
+    house.store.set_state(published, State.PAUSED)
+    check_refused(house.post(during), "survey_paused")
+    check_stored(house.post(before), again=True)
+    assert house.client.get("/api/surveys/exam").status_code == 200
+    assert house.client.get("/s/exam").status_code == 200
+    assert house.count(during)["rejected"] == {"survey_paused": 1}
+    house.store.set_state(published, State.OPEN)
+    check_stored(house.post(during))
+    assert check_tally(house, published) == 2
 
 
-def test_only_the_invited_may_report_and_only_once(house: House) -> None:
-    published = house.publish(invited=True)
-    code, report = house.invite(published), made(published)
-    check_refused(house.post(report), "not_invited")
-    check_refused(house.post(report, secrets.token_urlsafe(16)), "not_invited")
-    check_refused(house.post(report, code.swapcase()), "not_invited")
-    check_refused(house.post(report, f"{code}é"), "not_invited")
-    check_refused(house.post(report, "x" * 10_000), "not_invited")
-    check_stored(house.post(report, code))
-    check_stored(house.post(report, code), again=True)
+def test_a_survey_in_two_phases_takes_reports_only_in_the_second(house: House) -> None:
+    published = house.publish(by_invitation("2030-01-01T00:00Z"))
+    begin = datetime(2030, 1, 1, tzinfo=UTC)
+    report = unpaid(published)
+    house.store.clock = lambda: begin - timedelta(microseconds=1)
+    check_refused(house.post(report), "too_early")
+    house.store.clock = lambda: begin
+    check_stored(house.post(report))
+    house.store.clock = lambda: begin - HOUR  # a clock that goes back
     check_stored(house.post(report), again=True)
-    check_refused(house.post(made(published), code), "already_used")
-    assert check_tally(house, published) == 1
 
 
-def test_a_refused_report_does_not_use_an_invitation_up(house: House) -> None:
-    published = house.publish(invited=True)
-    first, second = house.invite(published), house.invite(published)
-    report = made(published)
-    check_stored(house.post(report, first))
-    check_refused(house.post(other_bits(report), second), "id_taken")
-    check_refused(house.post(wire(made(published), bits="_w"), second), "impossible_bits")
-    check_stored(house.post(report, second), again=True)
-    check_stored(house.post(made(published), second))
-
-
-def test_an_invitation_to_one_survey_opens_no_other(house: House) -> None:
-    published = house.publish(invited=True)
-    other = house.publish(simple() | {"slug": "other"}, invited=True)
-    check_refused(house.post(made(published), house.invite(other)), "not_invited")
-
-
-def test_a_survey_for_everybody_ignores_invitations(house: House) -> None:
-    check_stored(house.post(made(house.publish()), "whatever"))
-
-
-def test_one_invitation_used_by_many_at_once_is_used_once(house: House) -> None:
-    published = house.publish(invited=True)
-    code = house.invite(published)
-
-    def send(_: int) -> int:
-        try:
-            return house.post(made(published), code).status_code
-        finally:
-            house.store.close()
-
-    with ThreadPoolExecutor(8) as pool:
-        assert Counter(pool.map(send, range(24))) == {201: 1, 409: 23}
-    assert check_tally(house, published) == 1
-
-
-def test_what_is_kept_of_an_invitation_is_a_hash(house: House) -> None:
-    published = house.publish(invited=True)
-    code = house.invite(published)
-    check_stored(house.post(made(published), code))
-    for path in house.store.path.parent.iterdir():
-        assert code.encode() not in path.read_bytes()
+def test_nobody_may_answer_a_survey_by_invitation_in_a_batch_or_up_to_a_number(house: House) -> None:
+    with pytest.raises(StoreError, match="by invitation"):
+        house.publish(by_invitation(), max_reports=100)
+    published = house.publish(by_invitation())
+    assert published.invited
+    with pytest.raises(StoreError, match="by invitation"):
+        house.store.set_terms(published, Terms(max_reports=100))
+    assert not house.publish(simple() | {"slug": "other"}).invited

@@ -20,7 +20,6 @@ from click.testing import CliRunner, Result
 
 from client import Survey, canonical
 from client.report import from_text, unpack
-from survey_app.authoring.terms import Terms
 from survey_app.cli import export, main
 from survey_app.plan.people import draw_people
 from survey_app.results.export import (
@@ -50,6 +49,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
+from tests.house import add as publish
 from tests.house import make, submission
 
 FORMATS = ["csv", "ndjson", "parquet"]
@@ -346,7 +346,7 @@ def test_an_older_version_is_exported_by_its_digest(
 ) -> None:
     store, old = filled
     newer = survey(json.loads(old.survey.source) | {"title": "Second wave"})
-    store.add_survey(newer, Terms(public=True), owner=old.owner)
+    publish(store, newer, owner=old.owner)
     assert "0 reports of exam" in run("exam", str(tmp_path / "new.ndjson")).output
     assert "48 reports of exam" in run("exam", str(tmp_path / "old.ndjson"), "--digest", old.survey.digest).output
     assert json.loads((tmp_path / "old.ndjson").read_bytes().splitlines()[0])["digest"] == old.survey.digest

@@ -30,6 +30,7 @@ from survey_app.store.sqlite import reports as sqlite_reports
 from survey_app.tally import Bits, Tally
 from tests.definitions import COIN, define, drawn, field, multiple, number, scale, subset, survey, yes_no
 from tests.definitions import choice as choice_question
+from tests.house import add as publish
 
 QUESTIONS = [
     yes_no("cheated"), choice_question("help", options=3, optional=True), scale("fair"), number("hours"),
@@ -59,7 +60,7 @@ def rows_of(definition: dict[str, Any], count: int) -> Bits:
 
 def add(store: Store, owner: int, slug: str, count: int, *, public: bool = True, **changes: Any) -> Published:
     definition = EXAM | {"slug": slug} | changes
-    published = store.add_survey(survey(definition), Terms(public=public), owner=owner)
+    published = publish(store, survey(definition), Terms(public=public), owner=owner)
     made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows_of(definition, count)]
     store.write(made.copy)
     return published

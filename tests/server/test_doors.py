@@ -57,7 +57,6 @@ ASKED: dict[str, Ask] = {
     "a key too many": lambda house: house.post(wire(REPORT, more="")),
     "a length cut short": lambda house: house.post(REPORT, environ_overrides={"CONTENT_LENGTH": "20"}),
     "a negative length": lambda house: house.post(REPORT, environ_overrides={"CONTENT_LENGTH": "-5"}),
-    "an invitation nobody asked for": lambda house: house.post(REPORT, "whatever"),
     "a preflight": lambda house: house.client.options(REPORTS),
     "the definition": lambda house: house.client.get("/api/surveys/exam"),
     **{

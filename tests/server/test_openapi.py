@@ -25,7 +25,6 @@ from schemathesis.specs.openapi.checks import (
 
 import client
 from client.report import to_text
-from survey_app.authoring.terms import Terms
 from survey_app.pages.access import get_store
 from survey_app.plan.people import draw_people
 from survey_app.problems import CONTENT_TYPE, PROBLEMS
@@ -50,6 +49,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.house import TOKEN, House
+from tests.house import add as publish
 
 DOCS = Path(__file__).parents[2] / "docs" / "api.md"
 EVERYWHERE = {"method_not_allowed", "internal_error"}  # they belong to no operation in particular
@@ -188,7 +188,7 @@ def full(app: Flask) -> Flask:
     store, rng = get_store(app), np.random.default_rng()
     for slug, count, more in (("many", 80, {}), ("none", 0, {}), ("some", 400, {"ask": 1})):
         made = survey(define(QUESTIONS, FIELDS, slug=slug, **more))
-        published = store.add_survey(made, Terms(public=True), owner=store.users()[0].key)
+        published = publish(store, made, owner=store.users()[0].key)
         for rows in reports(made, draw_people(made, {}, count, rng), rng):
             store.write([Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows].copy)
     return app

@@ -9,7 +9,6 @@ from client.report import unpack
 from client.verify import verify
 from survey_app.accounts import check_password
 from survey_app.authoring import build, build_file
-from survey_app.authoring.terms import Terms
 from survey_app.explain.chances import posterior
 from survey_app.plan.forecast import forecasts
 from survey_app.plan.settings import Settings
@@ -17,6 +16,7 @@ from survey_app.simulate import demo
 from survey_app.store import State
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import simple, survey
+from tests.house import add as publish
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_second_run_reuses_what_is_there_with_a_new_password(store: SqliteStor
 def test_a_sample_of_before_becomes_an_older_version(store: SqliteStore) -> None:
     """It asked other questions than the people of today can answer."""
     user = store.add_user(demo.NAME, "no password opens this")
-    store.add_survey(survey(simple() | {"slug": "campus"}), Terms(public=True), owner=user.key)
+    publish(store, survey(simple() | {"slug": "campus"}), owner=user.key)
     published, _ = demo.prepare(store)
     assert published == store.newest("campus")
     assert published.state is State.OPEN

@@ -118,7 +118,7 @@ def test_a_worker_that_dies_leaves_no_server_that_is_silent(tmp_path: Path) -> N
 
 def receive(store: SqliteStore, report: Report) -> Outcome:
     intake = Intake(store, "off")
-    return intake.take("exam", report.to_json(), None).result(timeout=PATIENCE)
+    return intake.take("exam", report.to_json()).result(timeout=PATIENCE)
 
 
 def refused(store: SqliteStore, report: Report) -> str:

@@ -18,7 +18,7 @@ def aged(path: Path, version: int) -> SqliteStore:
     return SqliteStore(path)
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_file_of_an_earlier_version_is_refused_with_a_sentence_and_left_alone(tmp_path: Path, version: int) -> None:
     path = tmp_path / "candor.db"
     make(path)[0].close()

@@ -13,12 +13,12 @@ from scipy.stats import spearmanr
 
 import client
 from client import Ledger, randomize
-from survey_app.accounts import secret_hash
-from survey_app.authoring.terms import Terms
 from survey_app.store import Outcome, Submission
+from tests.clock import hurried
 from tests.definitions import choice as choice_question
 from tests.definitions import define, field, number, subset, survey, yes_no
 from tests.house import SAID, make, submission
+from tests.house import add as publish
 from tests.running import PATH, Server
 
 CANARY = "canary7f3a91"
@@ -28,13 +28,11 @@ COLUMNS = {
     "users": {"key", "name", "password", "admin", "disabled", "stamp"},
     "tokens": {"hash", "user", "made"},
     "surveys": {
-        "key", "slug", "version", "digest", "definition", "state", "public", "opens", "closes",
-        "max_reports", "invited", "owner", "source",
+        "key", "slug", "study", "version", "digest", "state", "public", "opens", "closes", "max_reports",
+        "deletes", "size", "owner", "definition", "source",
     },
     "reports": {"survey", "id", "bits"},
-    "tallies": {"survey", "reports", "counts", "shown", "shown_counts", "pending"},
-    "invitations": {"survey", "hash", "place"},
-    "redeemed": {"survey", "used"},
+    "tallies": {"survey", "total", "counts", "shown", "shown_counts", "pending", "final"},
     "drafts": {"key", "owner", "source"},
     "audit": {"key", "owner", "slug", "moment", "what"},  # what researchers did
     "sqlite_sequence": {"name", "seq"},  # SQLite's own: the last key of surveys, so that none is used twice
@@ -96,33 +94,6 @@ def test_the_file_does_not_tell_the_order_of_arrival_once_it_is_tidied(tmp_path:
     assert (tmp_path / "candor.db-wal").stat().st_size == 0
 
 
-def test_no_invitation_can_be_linked_to_its_report(tmp_path: Path) -> None:
-    """Everything at rest, before and after: which codes were used is a row of flags that says nothing of when."""
-    store, published = make(tmp_path / "candor.db")
-    codes = [f"code-{i:03}-{i * 7919 % 1000:03}" for i in range(60)]
-    store.add_invitations(published, [secret_hash(code) for code in codes])
-    used, ids = [], []
-    for code in codes[::2]:
-        one = submission(published)._replace(invitation=secret_hash(code))
-        assert store.write([one].copy) == [Outcome.STORED]
-        used.append(secret_hash(code))
-        ids.append(one.id)
-    store.tidy()
-    content = (tmp_path / "candor.db").read_bytes()
-    wal = (tmp_path / "candor.db-wal").read_bytes()
-    assert not any(code.encode() in content + wal for code in codes)
-    assert not any(one in wal for one in [*used, *ids])
-    places = [content.index(one) for one in used], [content.rindex(one) for one in ids]
-    assert abs(float(spearmanr(*places).statistic)) < 0.8  # thirty pairs: chance exceeds .8 below 1e-7
-    with contextlib.closing(sqlite3.connect(tmp_path / "candor.db")) as connection:
-        flags = connection.execute("select used from redeemed").fetchone()[0]
-        assert sum(flags) == 30
-        for table in COLUMNS:
-            for row in connection.execute(f"select * from {table}"):  # noqa: S608
-                texts = b" ".join(value if isinstance(value, bytes) else str(value).encode() for value in row)
-                assert not (any(one in texts for one in used) and any(one in texts for one in ids))
-
-
 def test_a_deleted_survey_is_wiped_from_the_file(tmp_path: Path) -> None:
     store, published = make(tmp_path / "candor.db")
     made = [submission(published) for _ in range(200)]
@@ -148,7 +119,7 @@ def canary_survey() -> client.Survey:
 def test_answers_leave_no_trace_in_database_logs_or_output(tmp_path: Path) -> None:
     store, published = make(tmp_path / "candor.db")
     parsed = canary_survey()
-    store.add_survey(parsed, Terms(public=True), owner=published.owner)
+    publish(store, parsed, owner=published.owner)
     store.close()
     log = (tmp_path / "log.txt").open("wb")
     server = Server(tmp_path / "candor.db", 1, output=log)
@@ -156,7 +127,7 @@ def test_answers_leave_no_trace_in_database_logs_or_output(tmp_path: Path) -> No
     url = f"http://127.0.0.1:{server.port}/s/canary"
     for i in range(3):
         answers = {"secret": CANARY, "amount": 738_291, "cheated": True}
-        client.respond(url, answers, ledger=Ledger(tmp_path / f"ledger{i}.json"))
+        client.respond(url, answers, ledger=Ledger(tmp_path / f"ledger{i}.json"), clock=hurried())
     request = urllib.request.Request(
         f"http://127.0.0.1:{server.port}/api/surveys/nobody-here", headers={"User-Agent": "agent-4711"}
     )
@@ -273,6 +244,6 @@ def test_the_key_of_a_deleted_survey_is_never_used_again(tmp_path: Path) -> None
     store, published = make(tmp_path / "candor.db")
     waiting = submission(published)
     store.delete_survey("exam")
-    other = store.add_survey(canary_survey(), Terms(public=True), owner=published.owner)
+    other = publish(store, canary_survey(), owner=published.owner)
     assert other.key != published.key
     assert store.write([waiting].copy) == [Outcome.CLOSED]

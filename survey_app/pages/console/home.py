@@ -26,6 +26,7 @@ LISTED_EVENTS = 100
 STATES = {
     None: ("open", "Open"),
     "survey_not_open": ("ready", "Not open yet"),
+    "survey_paused": ("paused", "Paused"),
     "survey_closed": ("closed", "Closed"),
     "survey_full": ("closed", "Full"),
 }

@@ -18,7 +18,7 @@ from survey_app.pages.console.outlook import outlook, respondents_of
 from survey_app.pages.form.explain import explained
 from survey_app.pages.form.form import frame_of
 from survey_app.simulate.trial import Line, Tried, try_out
-from survey_app.store import State, StoreError, now
+from survey_app.store import Member, State, StoreError, now
 
 blueprint = Blueprint("launch", __name__)
 guard(blueprint)
@@ -165,12 +165,10 @@ def publish(key: int) -> ResponseReturnValue:
     if _warnings(built, source) and "advised" not in request.form:
         return _review(key, source, "Read the advice and tick that you did.")
     try:
-        store().add_survey(
-            built.survey,
-            built.terms,
+        store().add_surveys(
+            [Member(built.survey, built.terms)],
             owner=owner(),
             state=State.READY if request.form.get("state") == "later" else State.OPEN,
-            invited="invited" in request.form,
             source=source,
         )
     except StoreError as error:

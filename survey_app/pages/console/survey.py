@@ -1,12 +1,11 @@
-"""One survey of a researcher: its state, its links, its invitations, its files, its log, and its end."""
+"""One survey of a researcher: its state, its links, its files, its log, and its end."""
 
 import segno
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from client.canonical import NAME
-from survey_app.accounts import new_code, secret_hash
-from survey_app.explain import chances, written
+from survey_app.explain import chances
 from survey_app.pages.access import download, owner, store
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
@@ -15,8 +14,6 @@ from survey_app.store import Published, State, any_version, opened_version
 
 blueprint = Blueprint("survey", __name__)
 guard(blueprint)
-
-MOST_INVITATIONS = 100_000
 
 
 def mine(slug: str) -> Published:
@@ -64,7 +61,6 @@ def show(slug: str) -> ResponseReturnValue:
         pinned=pinned(published),
         qr=qr(published).svg_inline(scale=4, border=4, svgclass="qr", lineclass="dark", light="#fff", omitsize=True),
         events=kept.events(owner(), slug)[:LISTED_EVENTS],
-        most=MOST_INVITATIONS,
     )
 
 
@@ -106,19 +102,6 @@ def open_survey(slug: str) -> ResponseReturnValue:
     store().set_state(published, State.OPEN)
     flash(f"{published.survey.title} is open.", "status")
     return redirect(url_for(".show", slug=slug))
-
-
-@blueprint.post("/console/<slug>/invitations")
-def invite(slug: str) -> ResponseReturnValue:
-    """One-time links as a text file, once: only hashes of them are kept."""
-    published = mine(slug)
-    count = request.form.get("count", "")
-    if not count.isascii() or not count.isdigit() or not 1 <= int(count[:9]) <= MOST_INVITATIONS:
-        raise Problem("malformed_request", f"Make from 1 to {written.count(MOST_INVITATIONS)} invitations at once.")
-    codes = [new_code() for _ in range(int(count))]
-    store().add_invitations(published, [secret_hash(code) for code in codes])
-    lines = [f"{link(published)}#code={code}&sha256={published.survey.digest}\n" for code in codes]
-    return download("".join(lines), f"{slug}-invitations.txt", "text/plain; charset=utf-8")
 
 
 @blueprint.route("/console/<slug>/close", methods=["GET", "POST"])

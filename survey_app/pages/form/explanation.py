@@ -1,5 +1,6 @@
 """What the pages say about one survey: the numbers of `chances` and `paper`, in the words of its language."""
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -7,11 +8,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from client import randomize, words
+from client import words
 from client.definition import Field
 from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset, publish
 from client.question import Question
-from client.report import Report, to_text, unpack
+from client.report import ID_BYTES, Report, draw_bits, to_text, unpack
 from survey_app.authoring import is_weak
 from survey_app.explain import chances, written
 from survey_app.explain.chances import SUSPICION
@@ -140,8 +141,10 @@ class Explanation(Thrown):
 
     @cached_property
     def example(self) -> Report:
-        """A report that was made up; nobody's."""
-        return randomize(self.survey, {question.id: _first_answer(question) for question in self.survey.questions})
+        """A report that was made up; nobody's, and without a ticket, since nobody was invited."""
+        answers = {question.id: _first_answer(question) for question in self.survey.questions}
+        bits = draw_bits(self.survey, answers, random_bytes=secrets.token_bytes)
+        return Report(self.survey.digest, secrets.token_bytes(ID_BYTES), bits)
 
     @property
     def example_row(self) -> tuple[str, str, str]:

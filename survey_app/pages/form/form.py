@@ -14,15 +14,20 @@ from markupsafe import Markup
 from client.definition import Survey
 from survey_app.explain import chances
 from survey_app.explain.languages import LANGUAGES, Words
-from survey_app.pages.access import store, visible
+from survey_app.pages.access import visible
 from survey_app.problems import Problem
 from survey_app.server.compress import lean
 from survey_app.store import Published, State, Unavailable, now
 
 blueprint = Blueprint("form", __name__)
 
-NO_FORM = {State.READY: "survey_not_open", State.CLOSED: "survey_closed"}
-OF_INVITATIONS = {"no_code", "not_invited", "already_used", "invited"}
+NO_FORM = {
+    State.READY: "survey_not_open",
+    State.OPEN: None,
+    State.PAUSED: "survey_paused",
+    State.CLOSED: "survey_closed",
+}
+OF_INVITATIONS = {"no_code", "not_invited", "invited"}
 OF_ASK = {"chosen", "filter", "hidden"}
 OF_ALL = {"rolls_each", "depends"}  # where everything is asked
 
@@ -55,11 +60,7 @@ def frame_of(survey: Survey, refused: str | None = None, invited: bool = False) 
 
 def refusal(published: Published) -> str | None:
     """Why the survey takes no reports now, as the code that a report would get."""
-    state = published.at(now())
-    if state is not State.OPEN:
-        return NO_FORM[state]
-    full = published.terms.max_reports and store().snapshot(published).reports >= published.terms.max_reports
-    return "survey_full" if full else None
+    return "survey_full" if published.full else NO_FORM[published.at(now())]
 
 
 def is_foreign(words: Words) -> bool:

@@ -85,7 +85,6 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
     """What every page about a survey says of it."""
     published, survey = snapshot.published, snapshot.published.survey
     state = published.at(now())
-    full = published.terms.max_reports is not None and snapshot.reports >= published.terms.max_reports
     current = store().current(survey.slug)
     return {
         "survey": survey,
@@ -93,8 +92,8 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
         "questions": {question.id: question for question in survey.questions},
         "reports": snapshot.reports,
         "state": state,
-        "full": full,
-        "final": state is State.CLOSED or full,
+        "full": published.full,
+        "final": state is State.CLOSED,
         "older": current is not None and current[1] != survey.digest,
         "step": STEP,
         "choices": choices,

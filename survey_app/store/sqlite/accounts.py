@@ -5,7 +5,7 @@ import sqlite3
 from datetime import date
 from typing import Any
 
-from survey_app.store.records import StoreError, Token, User, now, token_id
+from survey_app.store.records import StoreError, Token, User, token_id
 from survey_app.store.sqlite.database import Database
 
 MOST_TOKENS = 100  # of one account
@@ -70,7 +70,8 @@ class Accounts(Database):
             count = connection.execute("select count(*) from tokens where user = ?", (user.key,)).fetchone()[0]
             if count >= MOST_TOKENS:
                 raise StoreError(f"{user.name} has {count} tokens already; revoke some")
-            connection.execute("insert into tokens values (?, ?, ?)", (token_hash, user.key, f"{now():%Y-%m-%d}"))
+            made = self.clock().date().isoformat()
+            connection.execute("insert into tokens values (?, ?, ?)", (token_hash, user.key, made))
 
     def tokens(self, user: User) -> list[Token]:
         """The tokens of an account, the oldest first."""

@@ -13,16 +13,17 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import sqlite_utils
 
-from survey_app.store.records import StoreError, Unavailable
+from survey_app.store.records import StoreError, Unavailable, now
 
-VERSION = 3
+VERSION = 4
 BUSY_SECONDS = 5.0
 CHECKPOINT_PAGES = 1000
 
@@ -33,17 +34,15 @@ create table users (
     admin integer not null, disabled integer not null, stamp text not null);
 create table tokens (hash blob primary key, user integer not null references users, made text not null) without rowid;
 create table surveys (
-    key integer primary key autoincrement, slug text not null, version integer not null, digest text not null,
-    definition blob not null, state text not null, public integer not null, opens text, closes text,
-    max_reports integer, invited integer not null, owner integer not null references users, source blob,
+    key integer primary key autoincrement, slug text not null, study text not null, version integer not null,
+    digest text not null, state text not null, public integer not null, opens text, closes text, max_reports integer,
+    deletes text, size integer, owner integer not null references users, definition blob not null, source blob,
     unique (slug, version), unique (slug, digest));
+create index studies on surveys (study);
 create table reports (survey integer not null, id blob not null, bits blob not null,
     primary key (survey, id)) without rowid;
-create table tallies (survey integer primary key, reports integer not null, counts blob not null,
-    shown integer not null, shown_counts blob not null, pending blob not null);
-create table invitations (survey integer not null, hash blob not null, place integer not null,
-    primary key (survey, hash)) without rowid;
-create table redeemed (survey integer primary key, used blob not null);
+create table tallies (survey integer primary key, total integer not null, counts blob not null,
+    shown integer not null, shown_counts blob not null, pending blob not null, final integer not null);
 create table drafts (key integer primary key autoincrement, owner integer not null references users,
     source blob not null);
 create table audit (key integer primary key, owner integer not null references users, slug text not null,
@@ -54,8 +53,8 @@ create table audit (key integer primary key, owner integer not null references u
 class Database:
     """A connection for each thread; one writer at a time, over all processes."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, clock: Callable[[], datetime] = now) -> None:
+        self.path, self.clock = path, clock
         self._local = threading.local()
         self._mutex = threading.Lock()
         self.untidy = True  # somebody may have left it so

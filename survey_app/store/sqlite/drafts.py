@@ -9,9 +9,9 @@ from survey_app.store.sqlite.database import Database
 MOST_DRAFTS = 1000
 
 
-def note(connection: sqlite3.Connection, owner: int, slug: str, what: str) -> None:
-    """Log what a researcher did, in the transaction that does it."""
-    values = (owner, slug, now().isoformat(timespec="seconds"), what)
+def note(connection: sqlite3.Connection, owner: int, slug: str, what: str, moment: str | None = None) -> None:
+    """Log what a researcher did, in the transaction that does it; what a date did, with that date."""
+    values = (owner, slug, moment or now().isoformat(timespec="seconds"), what)
     connection.execute("insert into audit (owner, slug, moment, what) values (?, ?, ?, ?)", values)
 
 

@@ -1,17 +1,19 @@
-"""Reports and tallies in the SQLite store: the hot path."""
+"""Reports in the SQLite store: the hot path."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
 
-from client.report import ID_BYTES
-from survey_app.store.records import STEP, Outcome, Published, State, Submission, now
+from survey_app.store.records import Outcome, Published, State, Submission
+from survey_app.store.sqlite import tallies
 from survey_app.store.sqlite.database import Database
-from survey_app.store.sqlite.surveys import SELECT, SHOW_ALL, published_from
-from survey_app.tally import Bits, Counts, Tally, add_bits, rows_of
+from survey_app.store.sqlite.rows import SELECT, published_from
+from survey_app.store.sqlite.states import end, together
+from survey_app.tally import Bits, Tally, add_bits, rows_of
 
 CHUNK = 20_000
 
@@ -38,39 +40,41 @@ class Reports(Database):
         outcomes: list[Outcome] = []
         with self._transaction() as connection:
             surveys: dict[int, _SurveyWrite] = {}
-            moment = now()
+            quotas: dict[int, _Quota] = {}
+            moment = self.clock()
             submissions = take()
             for key in {submission.survey for submission in submissions}:
-                surveys[key] = _SurveyWrite.open(connection, key, moment)
+                surveys[key] = _SurveyWrite.open(connection, key, moment, quotas)
             if len(surveys) == 1 and surveys[submissions[0].survey].take_all(connection, submissions):
                 outcomes = [Outcome.STORED] * len(submissions)
             else:
                 outcomes = [surveys[submission.survey].take(connection, submission) for submission in submissions]
             for key, taken in surveys.items():
-                taken.close(connection, key)
+                if taken.rows:
+                    tallies.grow(connection, key, taken.rows)
+            for quota in quotas.values():
+                if quota.left <= 0:
+                    end(connection, quota.keys)
         self.untidy = True
         return outcomes
 
     def snapshot(self, published: Published) -> Tally:
-        """The tally that may be shown: the last step of twenty, or everything after closing."""
-        row = self._one("select reports, counts, shown, shown_counts from tallies where survey = ?", published.key)
+        """The tally that may be shown: the last step. Neither clock nor terms are asked."""
+        row = self._one("select shown, shown_counts from tallies where survey = ?", published.key)
         if row is None:  # deleted meanwhile
             return Tally.empty(published.survey)
-        if published.at(now()) is State.CLOSED:
-            return Tally(row[0], _counts(row[1]))
-        return Tally(row[2], _counts(row[3]))
+        return Tally(row[0], tallies.counts_of(row[1]))
 
     def scan(self, published: Published) -> Iterator[Bits]:
         """The packed bits behind the snapshot, some thousands of reports at a time, as they were at one moment.
 
-        Reports that came after the last step are left out: a cross-tab or an export must not show what the results
-        do not show yet.
+        Pending reports are left out: a cross-tab or an export must not show what the results do not show.
         """
         key = (published.key,)
         with closing(self._open()) as connection:
             connection.execute("begin")
             row = connection.execute("select pending from tallies where survey = ?", key).fetchone()
-            hidden = set() if row is None or published.at(now()) is State.CLOSED else set(_ids(row[0]))
+            hidden = set() if row is None else set(tallies.ids_of(row[0]))
             cursor = connection.execute("select id, bits from reports where survey = ?", key)
             while rows := cursor.fetchmany(CHUNK):
                 if shown := [bits for id, bits in rows if id not in hidden]:
@@ -81,9 +85,7 @@ class Reports(Database):
         connection = self._connection
         connection.execute("begin")
         try:
-            row = connection.execute(
-                "select reports, counts from tallies where survey = ?", (published.key,)
-            ).fetchone()
+            row = connection.execute("select total, counts from tallies where survey = ?", (published.key,)).fetchone()
             cursor = connection.execute("select bits from reports where survey = ?", (published.key,))
             counts, reports = np.zeros(published.survey.width, dtype=np.int64), 0
             while rows := [bits for (bits,) in cursor.fetchmany(CHUNK)]:
@@ -92,31 +94,48 @@ class Reports(Database):
                 progress(len(rows))
         finally:
             connection.execute("rollback")
-        return Tally(row[0], _counts(row[1])), Tally(reports, counts)
+        return Tally(row[0], tallies.counts_of(row[1])), Tally(reports, counts)
 
 
+@dataclass
+class _Quota:
+    """How many reports a survey still wants, or all groups of a study together."""
+
+    keys: list[int]
+    left: int
+
+
+@dataclass
 class _SurveyWrite:
-    """One survey during one transaction: its state, its tally, and the reports that came in."""
+    """One survey during one transaction: why it takes nothing, how many it wants, and the reports that came in."""
 
-    def __init__(self, width: int, reports: int, closed: Outcome | None, most: int | None, invited: bool) -> None:
-        self.width, self.reports, self.closed, self.most, self.invited = width, reports, closed, most, invited
-        self.rows: list[Submission] = []
+    refusal: Outcome | None = None
+    quota: _Quota | None = None
+    rows: list[Submission] = field(default_factory=list)
 
     @classmethod
-    def open(cls, connection: sqlite3.Connection, key: int, moment: datetime) -> "_SurveyWrite":
+    def open(
+        cls, connection: sqlite3.Connection, key: int, moment: datetime, quotas: dict[int, _Quota]
+    ) -> "_SurveyWrite":
         row = connection.execute(f"{SELECT} where key = ?", (key,)).fetchone()
+        if row is None:  # deleted meanwhile
+            return cls(Outcome.CLOSED)
         published = published_from(row)
-        if published is None:
-            return cls(0, 0, Outcome.CLOSED, None, False)
-        state = published.at(moment)
-        closed = {State.CLOSED: Outcome.CLOSED, State.READY: Outcome.NOT_OPEN}.get(state)
-        reports = connection.execute("select reports from tallies where survey = ?", (key,)).fetchone()[0]
-        return cls(published.survey.width, reports, closed, published.terms.max_reports, published.invited)
+        if published.is_due(moment):
+            end(connection, together(connection, key))
+            return cls(Outcome.CLOSED)
+        if refusal := _refusal(published, moment):
+            return cls(refusal)
+        most = published.terms.max_reports
+        if most is None:
+            return cls()
+        keys = together(connection, key)
+        quota = quotas.setdefault(keys[0], _Quota(keys, most - tallies.total_of(connection, keys)))
+        return cls(quota=quota)
 
     def take_all(self, connection: sqlite3.Connection, submissions: Sequence[Submission]) -> bool:
         """Store all at once, if all are new and nothing about any of them has to be looked up."""
-        full = self.most is not None and self.reports + len(submissions) > self.most
-        if self.closed or self.invited or full:
+        if self.refusal or (self.quota and self.quota.left < len(submissions)):
             return False
         connection.execute("savepoint all_at_once")
         before = connection.total_changes
@@ -125,7 +144,7 @@ class _SurveyWrite:
         if connection.total_changes - before < len(rows):
             connection.execute("rollback to all_at_once")
             return False
-        self.rows.extend(submissions)
+        self._keep(submissions)
         return True
 
     def take(self, connection: sqlite3.Connection, submission: Submission) -> Outcome:
@@ -134,55 +153,25 @@ class _SurveyWrite:
         known = connection.execute("select bits from reports where survey = ? and id = ?", key).fetchone()
         if known is not None:
             return Outcome.ALREADY_STORED if known[0] == submission.bits else Outcome.ID_TAKEN
-        if self.closed:
-            return self.closed
-        if self.most is not None and self.reports + len(self.rows) >= self.most:
+        if self.refusal:
+            return self.refusal
+        if self.quota and self.quota.left <= 0:
             return Outcome.FULL
-        if self.invited:
-            refusal = self._redeem(connection, submission)
-            if refusal:
-                return refusal
         connection.execute("insert into reports values (?, ?, ?)", (*key, submission.bits))
-        self.rows.append(submission)
+        self._keep([submission])
         return Outcome.STORED
 
-    def _redeem(self, connection: sqlite3.Connection, submission: Submission) -> Outcome | None:
-        """Mark an invitation as used, in one row for all of them: rows of their own would lie in the order of use."""
-        code = (submission.survey, submission.invitation)
-        row = connection.execute("select place from invitations where survey = ? and hash = ?", code).fetchone()
-        if row is None:
-            return Outcome.NOT_INVITED
-        key = (submission.survey,)
-        used = bytearray(connection.execute("select used from redeemed where survey = ?", key).fetchone()[0])
-        if used[row[0]]:
-            return Outcome.ALREADY_USED
-        used[row[0]] = 1
-        connection.execute("update redeemed set used = ? where survey = ?", (bytes(used), *key))
-        return None
-
-    def close(self, connection: sqlite3.Connection, key: int) -> None:
-        """Add what came in to the tally, and let the snapshot take its step."""
-        if not self.rows:
-            return
-        row = connection.execute(
-            "select reports, counts, shown, pending from tallies where survey = ?", (key,)
-        ).fetchone()
-        counts = _counts(row[1])
-        add_bits(counts, rows_of([submission.bits for submission in self.rows]))
-        reports = row[0] + len(self.rows)
-        step = reports - row[2] >= STEP or reports == self.most
-        pending = b"" if step else b"".join(sorted([*_ids(row[3]), *(submission.id for submission in self.rows)]))
-        connection.execute(
-            "update tallies set reports = ?, counts = ?, pending = ? where survey = ?",
-            (reports, counts.tobytes(), pending, key),
-        )
-        if step:
-            connection.execute(f"{SHOW_ALL} where survey = ?", (key,))
+    def _keep(self, submissions: Sequence[Submission]) -> None:
+        self.rows.extend(submissions)
+        if self.quota:
+            self.quota.left -= len(submissions)
 
 
-def _ids(blob: bytes) -> list[bytes]:
-    return [blob[i : i + ID_BYTES] for i in range(0, len(blob), ID_BYTES)]
-
-
-def _counts(blob: bytes) -> Counts:
-    return np.frombuffer(blob, dtype=np.int64).copy()
+def _refusal(published: Published, moment: datetime) -> Outcome | None:
+    """Why a survey takes no reports now."""
+    state, tickets = published.at(moment), published.survey.tickets
+    if state is State.CLOSED:
+        return Outcome.FULL if published.full else Outcome.CLOSED
+    if state is not State.OPEN:
+        return Outcome.PAUSED if state is State.PAUSED else Outcome.NOT_OPEN
+    return Outcome.TOO_EARLY if tickets and tickets.opens and moment < tickets.opens else None

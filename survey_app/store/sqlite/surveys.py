@@ -1,157 +1,120 @@
-"""Surveys in the SQLite store: versions, states, invitations."""
+"""Surveys in the SQLite store: what is published, and which version is meant."""
 
 import sqlite3
 from collections.abc import Sequence
-from datetime import datetime
-from functools import lru_cache
+from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
 from client.definition import Survey
-from survey_app.authoring.terms import Terms
-from survey_app.store.records import Published, State, StoreError
-from survey_app.store.sqlite.database import Database
+from survey_app.store.records import Member, Published, State, StoreError, Unavailable
+from survey_app.store.sqlite import tallies
 from survey_app.store.sqlite.drafts import note
+from survey_app.store.sqlite.rows import SELECT, TERMS, published_from, terms_values
+from survey_app.store.sqlite.states import States, check_terms, settle, supersede
 
-SELECT = "select key, definition, state, public, opens, closes, max_reports, invited, owner from surveys"
-SHOW_ALL = "update tallies set shown = reports, shown_counts = counts, pending = x''"
+NEWEST = "coalesce(max(iif(state = 'ready', null, version)), max(version))"  # that was opened, if any was
 
 
-class Surveys(Database):
+class Surveys(States):
     """What owners publish."""
 
-    def add_survey(
-        self,
-        survey: Survey,
-        terms: Terms,
-        *,
-        owner: int,
-        state: State = State.OPEN,
-        invited: bool = False,
-        source: bytes | None = None,
-    ) -> Published:
-        """Publish a new version of a slug; `source` is the author's file it was built from."""
+    def add_surveys(
+        self, members: Sequence[Member], *, owner: int, state: State = State.OPEN, source: bytes | None = None
+    ) -> list[Published]:
+        """Publish a survey, or all groups of a study, as a new version, or nothing of it.
+
+        `source` is the author's file they were built from.
+        """
+        study = _study_of(members)
         with self._transaction() as connection:
-            last = connection.execute(
-                "select max(version), owner from surveys where slug = ?", (survey.slug,)
-            ).fetchone()
-            if last[0] is not None and last[1] != owner:
-                raise StoreError(f"the slug {survey.slug} belongs to somebody else; choose another")
-            known = connection.execute(
-                "select 1 from surveys where slug = ? and digest = ?", (survey.slug, survey.digest)
-            ).fetchone()
-            if known:
-                raise StoreError(f"this very definition of {survey.slug} is published already: {survey.digest}")
-            values = (
-                survey.slug, (last[0] or 0) + 1, survey.digest, survey.source, state, terms.public,
-                terms.opens and terms.opens.isoformat(), terms.closes and terms.closes.isoformat(), terms.max_reports,
-                invited, owner, source,
-            )  # fmt: skip
-            cursor = connection.execute(
-                "insert into surveys (slug, version, digest, definition, state, public, opens, closes, max_reports,"
-                " invited, owner, source) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                values,
-            )
-            key = cursor.lastrowid
-            empty = np.zeros(survey.width, dtype=np.int64).tobytes()
-            connection.execute("insert into tallies values (?, 0, ?, 0, ?, x'')", (key, empty, empty))
-            note(
-                connection,
-                owner,
-                survey.slug,
-                f"{'published' if state is State.OPEN else 'added'} {survey.digest[:12]}",
-            )
+            for survey, terms in members:
+                check_terms(survey.slug, terms, survey.tickets is not None, self.clock())
+                _check_name(connection, survey, owner)
+            name = study or members[0].survey.slug
+            query = f"select coalesce(max(version), 0) + 1 from surveys where {'study' if study else 'slug'} = ?"
+            version = connection.execute(query, (name,)).fetchone()[0]
+            keys = []
+            for survey, terms in members:
+                values = (survey.slug, study, version, survey.digest, state, *terms_values(terms), owner)
+                cursor = connection.execute(
+                    f"insert into surveys (slug, study, version, digest, state, {TERMS}, owner, definition, source)"
+                    f" values ({', '.join('?' * (len(values) + 2))})",
+                    (*values, survey.source, source),
+                )
+                keys.append(int(cursor.lastrowid or 0))
+                tallies.begin(connection, keys[-1], survey.width)
+                done = "published" if state is State.OPEN else "added"
+                note(connection, owner, survey.slug, f"{done} {survey.digest[:12]}")
             if state is State.OPEN:
-                _end(connection, "slug = ? and key != ? and state = 'open'", survey.slug, key)
-        published = self.version(survey.slug, survey.digest)
-        if published is None:
-            raise StoreError(f"{survey.slug} is gone")
-        return published
+                supersede(connection, keys[0])
+                settle(connection, keys, self.clock())
+            rows = [connection.execute(f"{SELECT} where key = ?", (key,)).fetchone() for key in keys]
+        return [published_from(row) for row in rows]
 
     def newest(self, slug: str) -> Published | None:
         """The newest version of a slug."""
-        return published_from(self._one(f"{SELECT} where slug = ? order by version desc limit 1", slug))
+        return next(iter(self._read("where slug = ? order by version desc limit 1", slug)), None)
 
     def version(self, slug: str, digest: str) -> Published | None:
         """One version of a slug."""
-        return published_from(self._one(f"{SELECT} where slug = ? and digest = ?", slug, digest))
+        return next(iter(self._read("where slug = ? and digest = ?", slug, digest)), None)
+
+    def study(self, slug: str) -> list[Published]:
+        """The groups of a study, in the order of publishing: of the newest version that was opened, else of the
+        newest; nothing if there is no such study."""
+        if not slug:
+            return []
+        newest = f"(select {NEWEST} from surveys where study = ?)"
+        return self._read(f"where study = ? and version = {newest} order by key", slug, slug)
+
+    def surveys(self, owner: int | None = None) -> list[Published]:
+        """The newest version of every slug, or of every slug of one owner."""
+        return self._read(
+            f"where version = (select {NEWEST} from surveys where slug = s.slug)"
+            " and (? is null or owner = ?) order by slug",
+            owner,
+            owner,
+        )
 
     def source(self, published: Published) -> bytes | None:
         """The author's file that a version was built from, if it was kept."""
         row = self._one("select source from surveys where key = ?", published.key)
         return bytes(row[0]) if row and row[0] is not None else None
 
-    def surveys(self, owner: int | None = None) -> list[Published]:
-        """The newest version of every slug, or of every slug of one owner."""
-        rows = self._all(
-            f"{SELECT} as s where version = (select coalesce(max(iif(state = 'ready', null, version)), max(version))"
-            " from surveys where slug = s.slug) and (? is null or owner = ?) order by slug",
-            owner,
-            owner,
-        )
-        return [found for row in rows if (found := published_from(row))]
-
-    def set_state(self, published: Published, state: State) -> None:
-        """Open what is ready, or close a survey; at closing the results advance to the last report."""
-        with self._transaction() as connection:
-            values = (state, published.key, state)
-            query = "update surveys set state = ? where key = ? and (state != 'closed' or ? = 'closed')"
-            if not connection.execute(query, values).rowcount:
-                raise StoreError(f"{published.survey.slug} is closed and stays closed; publish a new version instead")
-            note(connection, published.owner, published.survey.slug, "closed" if state is State.CLOSED else "opened")
-            if state is State.CLOSED:
-                _end(connection, "key = ?", published.key)
-            else:
-                _end(connection, "slug = ? and key != ? and state = 'open'", published.survey.slug, published.key)
-        self.tidy(now=True)
-
-    def delete_survey(self, slug: str) -> None:
-        """Delete all versions of a slug with their reports, and wipe the pages they lay on."""
-        with self._transaction() as connection:
-            rows = connection.execute("select key, owner from surveys where slug = ?", (slug,)).fetchall()
-            keys = [row[0] for row in rows]
-            for table in ("reports", "tallies", "invitations", "redeemed"):
-                connection.executemany(f"delete from {table} where survey = ?", [(key,) for key in keys])
-            connection.execute("delete from surveys where slug = ?", (slug,))
-            if rows:
-                note(connection, rows[0][1], slug, "deleted, with all versions and reports")
-        self.tidy(now=True)
-
-    def add_invitations(self, published: Published, hashes: Sequence[bytes]) -> None:
-        """Remember the hashes of invitation codes; from then on the survey takes only invited reports."""
-        with self._transaction() as connection:
-            key = (published.key,)
-            reports = connection.execute("select reports from tallies where survey = ?", key).fetchone()[0]
-            if reports and not published.invited:
-                raise StoreError(f"{published.survey.slug} has reports without invitation already")
-            connection.execute("update surveys set invited = 1 where key = ?", key)
-            old = connection.execute("select used from redeemed where survey = ?", key).fetchone()
-            used = old[0] if old else b""
-            rows = [(published.key, hashed, len(used) + i) for i, hashed in enumerate(sorted(hashes))]
-            connection.executemany("insert into invitations values (?, ?, ?)", rows)
-            connection.execute("replace into redeemed values (?, ?)", (published.key, used + bytes(len(rows))))
-            note(connection, published.owner, published.survey.slug, f"made {len(rows)} invitations")
+    def _read(self, where: str, *values: Any) -> list[Published]:
+        """Versions as they are by now: dates that have passed are written down before anybody reads what follows."""
+        found = [published_from(row) for row in self._all(f"{SELECT} {where}", *values)]
+        moment = self.clock()
+        if not any(one.is_due(moment) for one in found):
+            return found
+        with suppress(Unavailable):  # what was shown may be shown again
+            self.expire()
+        found = [published_from(row) for row in self._all(f"{SELECT} {where}", *values)]
+        return [one for one in found if not one.terms.deletes or moment < one.terms.deletes]
 
 
-def _end(connection: sqlite3.Connection, where: str, *values: Any) -> None:
-    """Close surveys for good: their results advance to the last report."""
-    connection.execute(f"{SHOW_ALL} where survey in (select key from surveys where {where})", values)
-    connection.execute(f"update surveys set state = 'closed' where {where}", values)
+def _study_of(members: Sequence[Member]) -> str:
+    """The study that surveys are groups of; empty for a survey of its own."""
+    studies, slugs = {one.survey.study for one in members}, {one.survey.slug for one in members}
+    if len(studies) != 1 or len(slugs) != len(members) or (len(members) > 1 and "" in studies):
+        raise StoreError("only the groups of one study are published together, each once")
+    return studies.pop()
 
 
-@lru_cache(maxsize=256)
-def _survey(definition: bytes) -> Survey:
-    return Survey.from_json(definition)
+def _check_name(connection: sqlite3.Connection, survey: Survey, owner: int) -> None:
+    """Refuse a slug that is taken; the bare name of a study is reserved for it."""
+    slug, study = survey.slug, survey.study
 
+    def found(where: str, *values: Any) -> bool:
+        return connection.execute(f"select 1 from surveys where {where} limit 1", values).fetchone() is not None
 
-def published_from(row: Any) -> Published | None:
-    if row is None:
-        return None
-    key, definition, state, public, opens, closes, max_reports, invited, owner = row
-    terms = Terms(bool(public), _moment(opens), _moment(closes), max_reports)
-    return Published(key, _survey(bytes(definition)), State(state), terms, bool(invited), owner)
-
-
-def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+    if found("(slug = ? or study = ?) and owner != ?", slug, study or slug, owner):
+        raise StoreError(f"the slug {slug} belongs to somebody else; choose another")
+    if study and found("slug = ?", study):
+        raise StoreError(f"there is a survey {study} already; a study needs a slug of its own")
+    if found("study = ?", slug):
+        raise StoreError(f"there is a study {slug} already, which has this slug for itself; choose another")
+    if found("slug = ? and study != ?", slug, study):
+        raise StoreError(f"the slug {slug} is taken, by {'another study or survey' if study else 'a group of a study'}")
+    if found("slug = ? and digest = ?", slug, survey.digest):
+        raise StoreError(f"this very definition of {slug} is published already: {survey.digest}")

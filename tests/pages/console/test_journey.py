@@ -13,6 +13,7 @@ from survey_app.plan.people import draw_people
 from survey_app.simulate import devices
 from survey_app.store import Published, Submission
 from tests.browser import DESKTOP, Site, visit
+from tests.clock import hurried
 from tests.console import complaints, enter, press
 
 TYPES = ("Yes or no", "One of several", "Scale", "Several of them", "Number")
@@ -67,7 +68,7 @@ def test_one_study_from_nothing_to_its_end(site: Site, browser: Browser, tmp_pat
             for question in published.survey.questions
         }
         said = {name: value[0] if isinstance(value, tuple) else value for name, value in said.items()}
-        receipt = client.respond(site.link(published), said, ledger=Ledger(tmp_path / "ledger.json"))
+        receipt = client.respond(site.link(published), said, ledger=Ledger(tmp_path / "ledger.json"), clock=hurried())
         assert receipt.status == "stored"
         assert len(site.stored(published)) == 2
         rng = np.random.default_rng()

@@ -36,6 +36,7 @@ from tests.definitions import (
     survey,
     yes_no,
 )
+from tests.house import add as publish
 from tests.tree import Node, parse
 
 PASSWORD = "correct horse battery staple"  # noqa: S105  of made-up people
@@ -75,9 +76,9 @@ class House:
         self._clients: dict[str, FlaskClient] = {}
 
     def add(self, made: Survey | dict[str, Any], count: int = 0, *, close: bool = False, **settings: Any) -> Published:
-        kept = {key: settings.pop(key) for key in ("owner", "state", "invited") if key in settings}
+        kept = {key: settings.pop(key) for key in ("owner", "state") if key in settings}
         parsed, terms = survey(made) if isinstance(made, dict) else made, Terms(**{"public": True, **settings})
-        published = self.store.add_survey(parsed, terms, **{"owner": self.ada.key, **kept})
+        published = publish(self.store, parsed, terms, **{"owner": self.ada.key, **kept})
         if count:
             fill(self.store, published, count)
         if close:

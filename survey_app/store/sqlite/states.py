@@ -1,0 +1,211 @@
+"""From ready to closed in the SQLite store: states, terms, dates that pass, and the end of a survey.
+
+The groups of one version of a study go together: what is done to one is done to all of them, in one transaction.
+Closing takes a survey's last step and cannot be undone, whoever does it: the owner, a date, a quota, a newer version.
+Dates are therefore written down before anybody may read anything (`expire`): a clock that goes back, or differs
+between two processes, shows nothing twice.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from survey_app.authoring.terms import Terms
+from survey_app.store.records import Published, State, StoreError, Unavailable
+from survey_app.store.sqlite import tallies
+from survey_app.store.sqlite.database import Database
+from survey_app.store.sqlite.drafts import note
+from survey_app.store.sqlite.rows import SELECT, moment_text, published_from, terms_values
+
+RUNNING = "state in ('open', 'paused')"
+SHARED = "public = ?, opens = ?, closes = ?, max_reports = ?, deletes = ?"
+
+
+class States(Database):
+    """What becomes of a survey after it was published."""
+
+    def set_state(self, published: Published, state: State) -> None:
+        """Open, pause or close a survey, with all groups of its study; a closed one stays closed."""
+        slug = published.survey.slug
+        with self._transaction() as connection:
+            keys = together(connection, published.key)
+            before = _state(connection, published)
+            if before is state:
+                return
+            if tallies.is_final(connection, published.key):
+                raise StoreError(f"{slug} is closed and stays closed; publish a new version instead")
+            if before is State.READY and state is not State.OPEN:
+                raise StoreError(f"{slug} was never opened; open or delete it")
+            if state is State.CLOSED:
+                end(connection, keys)
+            else:
+                _set(connection, keys, state)
+                if state is State.OPEN:
+                    if _is_over(connection, keys, self.clock()):
+                        raise StoreError(f"the date at which {slug} closes has passed; set another one first")
+                    supersede(connection, published.key)
+            done = {State.OPEN: "opened", State.PAUSED: "paused", State.CLOSED: "closed"}[state]
+            note(connection, published.owner, slug, done)
+        if state is State.PAUSED:
+            return
+        self.tidy(now=True)
+
+    def set_terms(self, published: Published, terms: Terms) -> Published:
+        """Change what the owner may change, for all groups of a study (but for the size, which is of this group).
+
+        A date that has passed, or a quota that is reached, closes at once.
+        """
+        slug = published.survey.slug
+        check_terms(published.survey.slug, terms, published.invited, self.clock())
+        with self._transaction() as connection:
+            if _state(connection, published) is State.CLOSED or tallies.is_final(connection, published.key):
+                raise StoreError(f"{slug} is closed, so its terms stay as they are")
+            keys = together(connection, published.key)
+            values = terms_values(terms)
+            connection.executemany(f"update surveys set {SHARED} where key = ?", [(*values[:-1], key) for key in keys])
+            connection.execute("update surveys set size = ? where key = ?", (values[-1], published.key))
+            if changes := changed(published.terms, terms):
+                note(connection, published.owner, slug, f"terms: {', '.join(changes)}")
+            closed = settle(connection, keys, self.clock())
+            if closed:
+                note(connection, published.owner, slug, "closed")
+            row = connection.execute(f"{SELECT} where key = ?", (published.key,)).fetchone()
+        if closed:
+            self.tidy(now=True)
+        return published_from(row)
+
+    def expire(self) -> bool:
+        """Close what has reached its date, and delete what has reached the date of its deletion; True if any had."""
+        moment = moment_text(self.clock())
+        due = f"({RUNNING} and closes <= ?) or deletes <= ?"
+        if not self._one(f"select 1 from surveys where {due} limit 1", moment, moment):
+            return False
+        with self._transaction() as connection:
+            query = f"select key, owner, slug, closes from surveys where {RUNNING} and closes <= ?"
+            for key, owner, slug, closes in connection.execute(query, (moment,)).fetchall():
+                end(connection, [key])
+                note(connection, owner, slug, "closed by its date", closes)
+            query = "select owner, slug, study, version, deletes from surveys where deletes <= ?"
+            for owner, slug, study, version, deletes in connection.execute(query, (moment,)).fetchall():
+                if _delete(connection, study, slug, version):
+                    note(connection, owner, study or slug, "deleted by its date, with all reports", deletes)
+        self.untidy = True
+        return True
+
+    def is_final(self, published: Published) -> bool:
+        """Whether a version takes no more reports for ever: it is closed, overtaken by a newer one, or deleted."""
+        with suppress(Unavailable):
+            self.expire()
+        row = self._one("select final from tallies where survey = ?", published.key)
+        return row is None or bool(row[0])
+
+    def final_digests(self) -> set[str]:
+        """The digests of all versions that are final."""
+        with suppress(Unavailable):
+            self.expire()
+        rows = self._all("select digest from surveys join tallies on survey = key where final")
+        return {row[0] for row in rows}
+
+    def delete_survey(self, slug: str) -> None:
+        """Delete all versions of a slug, or of a whole study, with their reports, and wipe the pages they lay on."""
+        with self._transaction() as connection:
+            query = "select owner, slug, study from surveys where slug = ? or study = ? limit 1"
+            row = connection.execute(query, (slug, slug)).fetchone()
+            if row:
+                _delete(connection, row[2], row[1])
+                note(connection, row[0], row[2] or row[1], "deleted, with all versions and reports")
+        self.tidy(now=True)
+
+
+def together(connection: sqlite3.Connection, key: int) -> list[int]:
+    """The survey itself, or all groups of its version of a study."""
+    query = (
+        "select other.key from surveys one join surveys other on other.key = one.key"
+        " or (other.study = one.study and other.study != '' and other.version = one.version)"
+        " where one.key = ? order by other.key"
+    )
+    return [row[0] for row in connection.execute(query, (key,)).fetchall()]
+
+
+def end(connection: sqlite3.Connection, keys: Sequence[int]) -> None:
+    """Close surveys for good, with their last step."""
+    _set(connection, keys, State.CLOSED)
+    tallies.finish(connection, keys)
+
+
+def supersede(connection: sqlite3.Connection, key: int) -> None:
+    """Close all earlier versions; one that was never opened stays unseen, and can be opened no more."""
+    query = (
+        "select old.key, old.state from surveys one join surveys old on old.version < one.version"
+        " and old.study = one.study and (old.study != '' or old.slug = one.slug) where one.key = ?"
+    )
+    for old, state in connection.execute(query, (key,)).fetchall():
+        if state == State.READY:
+            tallies.finish(connection, [old])
+        elif state != State.CLOSED:
+            end(connection, [old])
+
+
+def settle(connection: sqlite3.Connection, keys: Sequence[int], moment: datetime) -> bool:
+    """Close surveys that run although their date has passed or their quota is reached; True if they did."""
+    row = connection.execute("select state, max_reports from surveys where key = ?", (keys[0],)).fetchone()
+    if row[0] not in (State.OPEN, State.PAUSED):
+        return False
+    full = row[1] is not None and tallies.total_of(connection, keys) >= row[1]
+    if not full and not _is_over(connection, keys, moment):
+        return False
+    end(connection, keys)
+    return True
+
+
+def check_terms(slug: str, terms: Terms, invited: bool, moment: datetime) -> None:
+    """Refuse terms that cannot be."""
+    if fault := terms.fault:
+        raise StoreError(f"{fault[0]} {fault[1]}")
+    if invited and terms.max_reports is not None:
+        raise StoreError(f"{slug} is by invitation: as many can answer as were invited, so it takes no max_reports")
+    if terms.deletes and terms.deletes <= moment:
+        raise StoreError("deletes lies in the past")
+
+
+def changed(old: Terms, new: Terms) -> list[str]:
+    """What was changed, in words for the log."""
+    told = []
+    if old.public != new.public:
+        told.append(f"results {'public' if new.public else 'private'}")
+    for name in ("opens", "closes", "max_reports", "deletes", "size"):
+        value = getattr(new, name)
+        if value != getattr(old, name):
+            said = value.isoformat(timespec="minutes") if isinstance(value, datetime) else value
+            told.append(f"{name} {'none' if said is None else said}")
+    return told
+
+
+def _is_over(connection: sqlite3.Connection, keys: Sequence[int], moment: datetime) -> bool:
+    values = (keys[0], moment_text(moment))
+    return connection.execute("select 1 from surveys where key = ? and closes <= ?", values).fetchone() is not None
+
+
+def _state(connection: sqlite3.Connection, published: Published) -> State:
+    row = connection.execute("select state from surveys where key = ?", (published.key,)).fetchone()
+    if row is None:
+        raise StoreError(f"{published.survey.slug} is gone")
+    return State(row[0])
+
+
+def _set(connection: sqlite3.Connection, keys: Sequence[int], state: State) -> None:
+    connection.executemany("update surveys set state = ? where key = ?", [(state, key) for key in keys])
+
+
+def _delete(connection: sqlite3.Connection, study: str, slug: str, version: int | None = None) -> bool:
+    """Delete a survey or a study up to a version; True if there was any."""
+    name = ("study", study) if study else ("slug", slug)
+    where = f"{name[0]} = ? and (? is null or version <= ?)"
+    values: tuple[Any, ...] = (name[1], version, version)
+    keys = [row[:1] for row in connection.execute(f"select key from surveys where {where}", values).fetchall()]
+    for table in ("reports", "tallies"):
+        connection.executemany(f"delete from {table} where survey = ?", keys)
+    connection.executemany("delete from surveys where key = ?", keys)
+    return bool(keys)
