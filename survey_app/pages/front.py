@@ -4,9 +4,10 @@ It asks nobody who they are: no cookie, no script, and no survey whose owner has
 of a study are one entry, for who belongs to which is told by the link that people were given.
 """
 
+import time
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, current_app, render_template, request
 
 from client.definition import Survey
 from survey_app.explain import written
@@ -19,6 +20,19 @@ from survey_app.store import Published
 blueprint = Blueprint("front", __name__)
 
 MOST_LISTED = 200
+REST = (
+    20  # times as long as it took to read all surveys, until they are read again: anybody may ask, and some have many
+)
+
+clock = time.monotonic
+
+
+@dataclass(frozen=True)
+class Read:
+    """The surveys with public results, and until when it is not worth reading them again."""
+
+    surveys: list[Published]
+    until: float
 
 
 @dataclass(frozen=True)
@@ -37,7 +51,7 @@ def front() -> Response:
     """The page, in the language that the address names or that the reader prefers."""
     asked = request.args.get("language", "")
     words = Words(asked if asked in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0])
-    entries = open_and_public(store().surveys(), words.language)
+    entries = open_and_public(_surveys(), words.language)
     page = render_template(
         "front.html",
         words=words,
@@ -52,12 +66,21 @@ def front() -> Response:
     return lean(response, request)
 
 
+def _surveys() -> list[Published]:
+    kept: Read | None = current_app.extensions.get("candor_front")
+    start = clock()
+    if kept is None or start >= kept.until:
+        found = [published for published in store().surveys() if published.terms.public]
+        kept = current_app.extensions["candor_front"] = Read(found, clock() + REST * (clock() - start))
+    return kept.surveys
+
+
 def open_and_public(surveys: list[Published], language: str) -> list[Entry]:
-    """What everybody may see of these: those that take reports now and whose results are public, by their titles."""
+    """What everybody may see of surveys with public results: those that take reports now, by their titles."""
     entries: dict[str, Entry] = {}
     for published in surveys:
         survey = published.survey
-        if published.terms.public and refusal(published) is None:
+        if refusal(published) is None:
             slug = survey.study or survey.slug
             invited, grouped = survey.tickets is not None, bool(survey.study)
             entries.setdefault(slug, Entry(slug, *_title(survey, language), invited, grouped))

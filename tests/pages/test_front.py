@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from survey_app.explain.languages import LANGUAGES, Words
 from survey_app.pages import front
-from survey_app.store import State
+from survey_app.store import Published, State
 from tests.browser import BY_LOOK, LOOKS, PHONE, Site, overflows, violations, visit, wear
 from tests.console import EVIL
 from tests.definitions import simple
@@ -92,6 +92,24 @@ def test_a_server_with_very_many_surveys_lists_some(house: House, monkeypatch: p
         house.publish(simple() | {"slug": slug, "title": slug.upper()})
     page = parse(house.client.get("/").text)
     assert listed(page) == ["A", "B"] and "1 more are open." in page.text
+
+
+def test_a_server_that_takes_long_to_read_its_surveys_does_so_seldom(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment, read, surveys = [0.0], [], house.store.surveys
+
+    def slowly(owner: int | None = None) -> list[Published]:
+        moment[0] += 1.0
+        read.append(moment[0])
+        return surveys(owner)
+
+    monkeypatch.setattr(front, "clock", lambda: moment[0])
+    monkeypatch.setattr(house.store, "surveys", slowly)
+    for seconds in (0.0, 10.0, 9.9, 0.2):
+        moment[0] += seconds
+        assert house.client.get("/").status_code == 200
+    assert len(read) == 2  # at once, and after twenty times the second that it took
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
