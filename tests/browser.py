@@ -89,7 +89,7 @@ class Site:
 
     def invite(self, *codes: str, **options: Any) -> Published:
         """Publish a survey by invitation, and invite these codes; see `House.invite`."""
-        return self._house.invite(*codes, **options)
+        return self.house.invite(*codes, **options)
 
     def link(self, published: Published, fragment: str = "") -> str:
         """The survey's link."""

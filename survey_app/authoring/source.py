@@ -298,8 +298,8 @@ class Content:
 
 
 @lru_cache(maxsize=32)
-def content_of(source: bytes) -> Content:
-    """What a file says; AuthoringError if it is not YAML, or no mapping."""
-    tree = read(source)
+def content_of(source: bytes, *, json_file: bool = False) -> Content:
+    """What a file says; AuthoringError if it is not YAML, or not JSON, or no mapping."""
+    tree = read(source, json_file=json_file)
     tree.members()
     return Content(source.decode("utf-8-sig"), tree, cast(dict[str, Plain], tree.plain()))

@@ -7,9 +7,11 @@ from typing import Any
 import click
 
 from survey_app.authoring import Built, build_file
+from survey_app.authoring.faults import check
 from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError
 from survey_app.store import DEFAULT_DB, Published, Store, User, any_version, open_store
+from survey_app.store.place import missing_file
 from survey_app.tickets.ending import end_closed
 from survey_app.tickets.file import TicketFile
 from survey_app.tickets.file import open_tickets as tickets_beside
@@ -18,12 +20,26 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, by its digest.")
 
 
-def open_db(ctx: click.Context) -> Store:
-    """The store that --db names, migrated, closed when the command ends."""
-    store = open_store(ctx.obj or DEFAULT_DB)
+def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
+    """The store that --db names, migrated, closed when the command ends; only a command that begins may make one."""
+    url = ctx.obj or DEFAULT_DB
+    store = open_store(url)
+    if begin:
+        announce(url)
+    elif path := missing_file(url):
+        raise click.ClickException(
+            f"there is no database at {path}. Name another one with --db or CANDOR_DB, such as "
+            "sqlite:////an/absolute/path.db, or begin one: candor user add NAME"
+        )
     store.migrate()
     ctx.call_on_close(lambda: _leave(store))
     return store
+
+
+def announce(url: str) -> None:
+    """Say where, if a command is about to make a database."""
+    if path := missing_file(url):
+        click.echo(f"making a new database: {path}", err=True)
 
 
 def _leave(store: Store) -> None:
@@ -84,9 +100,18 @@ def build_survey(file: Path) -> Built:
     try:
         built = build_file(file)
     except AuthoringError as error:
-        raise click.ClickException(f"{file}: {error}") from None
+        raise click.ClickException(f"{file}: {all_faults(file, error)}") from None
     for line in built.advice:
         click.echo(f"advice: {line}", err=True)
     if sentence := saving(built):
         click.echo(f"design: {sentence}", err=True)
     return built
+
+
+def all_faults(file: Path, first: AuthoringError) -> str:
+    """Whatever is wrong with an author's file, a line each; the first as it is, if it is alone."""
+    faults = check(file.read_bytes(), json_file=file.suffix == ".json").faults if file.is_file() else ()
+    if len(faults) < 2:
+        return str(first)
+    lines = (str(AuthoringError(fault.reason, fault.path, fault.line)) for fault in faults)
+    return "\n  ".join((f"{len(faults)} things to mend", *lines))

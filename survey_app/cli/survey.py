@@ -55,7 +55,7 @@ def build_command(file: Path) -> None:
 @click.pass_context
 def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool) -> None:
     """Publish FILE, as a new version if its slug is known."""
-    store, built = open_db(ctx), build_survey(file)
+    built, store = build_survey(file), open_db(ctx, begin=True)
     if owner is None:
         user = next((user for user in store.users() if user.admin), None)
         if user is None:

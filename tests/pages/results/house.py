@@ -40,7 +40,7 @@ from tests.house import add as publish
 from tests.tree import Node, parse
 
 PASSWORD = "correct horse battery staple"  # noqa: S105  of made-up people
-HASH = hash_password(PASSWORD)
+HASH = hash_password(PASSWORD, "ada")
 TOKEN = "t" * 43
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&amp;]]>"
 ROUNDED = re.compile(r"−?[\d,]+(?:\.(\d+))?")
