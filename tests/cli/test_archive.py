@@ -35,7 +35,7 @@ def test_the_codebook_of_a_survey_has_three_forms(published: Survey, tmp_path: P
     xml = candor(tmp_path, "codebook", "exam", "--ddi", "--digest", published.digest)
     root = ElementTree.fromstring(xml.stdout_bytes)  # noqa: S314 — what we have just written
     counts = [one.text for one in root.iter() if one.tag.endswith("caseQnty")]
-    assert counts == ["45"]
+    assert counts == ["25"]
     both = candor(tmp_path, "codebook", "exam", "--ddi", "--html")
     assert both.exit_code == 2 and "give only one" in both.output
 

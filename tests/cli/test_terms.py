@@ -142,8 +142,8 @@ def test_a_study_is_managed_by_its_name_or_by_any_group(run: Any, store: SqliteS
     assert run("survey", "set", name, "--max-reports", "90").exit_code == 0
     assert [one.terms.max_reports for one in store.study("poll")] == [90, 90]
     shown = run("survey", "show", "poll").output
-    assert "group    North of poll, 12000 people" in shown
-    assert "group    South of poll\n" in shown
+    assert "\nNorth, 12,000 people\n" in shown
+    assert "\nSouth\n" in shown
     north = store.study("poll")[0]
     report = randomize(north.survey, {"cheated": True})
     store.write(lambda: [Submission(north.key, report.id, report.bits)])

@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from client import Report
-from survey_app.store import Published, State
+from survey_app.store import Published, State, opened_version
 from survey_app.store.sqlite import tallies
 from tests.answers import all_answers
 from tests.definitions import worked
@@ -20,7 +20,7 @@ from tests.polling import History, TooClose, Watch
 from tests.signing import signed_in
 from tests.store.test_polling import all_at_once
 
-EVENTS = 30
+EVENTS = 12
 Seen = tuple[int, Any]  # how many reports, and which figures
 
 
@@ -53,7 +53,7 @@ def of_page(text: str) -> Seen:
 
 def of_words(pattern: str) -> Callable[[str], Seen]:
     def read(text: str) -> Seen:
-        found = re.search(pattern, text)
+        found = re.search(pattern, text, re.DOTALL)
         assert found is not None, text
         return int(found[1].replace(",", "")), None
 
@@ -73,10 +73,19 @@ ADDRESSES: dict[str, Callable[[str], Seen]] = {
     "/console/{slug}/close?digest={digest}": of_words(r"its results show ([\d,]+) reports"),
     "/console/{slug}/delete?digest={digest}": of_words(r"\(([\d,]+) in this"),
 }
-LISTS = {
-    "/console": r'href="/console/{slug}">.*?<b[^>]*>([\d,]+)</b> reports',
-    "/account": r'href="/console/{slug}">.*?([\d,]+) reports',
+OF_A_NAME: dict[str, Callable[[str, str], Seen]] = {  # of a survey or of a study, in the version that collects
+    "/console": lambda text, name: of_words(rf'href="/console/{name}">.*?<b[^>]*>([\d,]+)</b> reports')(text),
+    "/account": lambda text, name: of_words(rf'href="/console/{name}">.*?([\d,]+) reports')(text),
+    "/results/{name}": lambda text, _: of_page(text),
+    "/results/{name}/count": lambda text, _: of_count(text),
 }
+OF_A_STUDY: dict[str, Callable[[str, str], Seen]] = {
+    **OF_A_NAME,
+    "/api/surveys/{name}/results": lambda text, _: (
+        sum(group["reports"] for group in json.loads(text)["groups"]), json.loads(text)
+    ),
+    "/console/{name}": lambda text, _: ADDRESSES["/console/{slug}?digest={digest}"](text),
+}  # fmt: skip
 
 
 class Polled(History):
@@ -104,12 +113,15 @@ def look(house: House, owner: FlaskClient, watch: Watch, known: Sequence[Publish
             watch.see(one.key, address, *read(reply.text))
             if published.terms.public and address.startswith(("/api", "/results")) and "reports." not in address:
                 watch.see(one.key, address, *read(house.client.get(path).text))
-        current = house.store.current(one.survey.slug)
-        if current == (one.key, one.survey.digest):
-            for address, pattern in LISTS.items():
-                found = re.search(pattern.format(slug=one.survey.slug), owner.get(address).text, re.DOTALL)
-                assert found is not None
-                watch.see(one.key, address, int(found[1].replace(",", "")), None)
+    for name in {one.survey.study or one.survey.slug for one in known}:
+        groups = house.store.study(name)
+        newest = groups or [one for one in [opened_version(house.store, name)] if one]
+        if not newest or newest[0].state is State.READY:
+            continue
+        for address, tell in (OF_A_STUDY if groups else OF_A_NAME).items():
+            reply = owner.get(address.format(name=name))
+            assert reply.status_code == 200
+            watch.see(tuple(one.key for one in newest), address, *tell(reply.text, name))
 
 
 def pass_over(house: House, events: int) -> Watch:

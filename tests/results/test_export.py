@@ -278,6 +278,11 @@ def add(store: SqliteStore, published: Published, count: int) -> None:
     store.write(lambda: [submission(published) for _ in range(count)])
 
 
+def files_in(folder: Path) -> list[Path]:
+    """All but the database, and what lies beside it."""
+    return sorted(one for one in folder.iterdir() if not one.name.startswith("candor.db"))
+
+
 @pytest.fixture
 def filled(tmp_path: Path) -> tuple[SqliteStore, Published]:
     store, published = make(tmp_path / "candor.db")
@@ -375,12 +380,12 @@ def test_refusals_are_one_clear_sentence(
     run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path, slug: str, name: str, sentence: str
 ) -> None:
     (tmp_path / "folder.csv").mkdir()
-    before = sorted(tmp_path.iterdir())
+    before = files_in(tmp_path)
     done = run(slug, str(tmp_path / name))
     assert done.exit_code == 1
     assert sentence in done.output
     assert done.output.count("\n") == 1
-    assert sorted(tmp_path.iterdir()) == before
+    assert files_in(tmp_path) == before
 
 
 def test_a_suffix_may_be_in_capitals(run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path) -> None:
@@ -407,7 +412,7 @@ def test_a_failure_on_the_way_leaves_the_old_file_and_no_other(
     old = {tmp_path / f"exam.{kind}": "old", tmp_path / "exam.csv.definition.json": "old definition"}
     for path, text in old.items():
         path.write_text(text)
-    before = sorted(tmp_path.iterdir())
+    before = files_in(tmp_path)
 
     def failing(rows: Iterator[Bits], progress: Any) -> Iterator[Bits]:
         yield next(rows)
@@ -418,7 +423,7 @@ def test_a_failure_on_the_way_leaves_the_old_file_and_no_other(
     assert done.exit_code == 1
     if isinstance(fault, OSError):
         assert f"cannot write {tmp_path / f'exam.{kind}'}: No space left on device" in done.output
-    assert sorted(tmp_path.iterdir()) == before
+    assert files_in(tmp_path) == before
     assert {path: path.read_text() for path in old} == old
     add(*filled, 1)  # nothing is held
     assert filled[0].tidy(now=True)
@@ -428,8 +433,8 @@ def test_without_pyarrow_nothing_is_left(
     run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    before = sorted(tmp_path.iterdir())
+    before = files_in(tmp_path)
     done = run("exam", str(tmp_path / "exam.parquet"))
     assert done.exit_code == 1
     assert "pip install 'candor-survey[parquet]'" in done.output
-    assert sorted(tmp_path.iterdir()) == before
+    assert files_in(tmp_path) == before

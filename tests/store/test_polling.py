@@ -14,7 +14,7 @@ from tests.definitions import survey, worked
 from tests.house import add, make, submission
 from tests.polling import NOON, History, TooClose, Watch
 
-HISTORIES, EVENTS = 6, 70
+HISTORIES, EVENTS = 4, 60
 
 
 def look(store: SqliteStore, watch: Watch, known: Sequence[Published]) -> None:
