@@ -87,6 +87,10 @@ class Site:
         """Publish a survey, an author's file or a definition; see `House.publish`."""
         return self.house.publish(made, **options)
 
+    def invite(self, *codes: str, **options: Any) -> Published:
+        """Publish a survey by invitation, and invite these codes; see `House.invite`."""
+        return self.house.invite(*codes, **options)
+
     def link(self, published: Published, fragment: str = "") -> str:
         """The survey's link."""
         return f"{self.origin}/s/{published.survey.slug}{fragment}"

@@ -1,21 +1,18 @@
 // The interviewer's page: outcomes ticked on paper become reports. Their coins have fallen; no noise is added to them.
 
-import { unanswered } from "/client/js/answer.js";
+import { symbolOf, unanswered } from "/client/js/answer.js";
 import { CandorError, fetch, Report, submit, verify } from "/client/js/index.js";
-import { assemble, fromText, toText } from "/client/js/report.js";
+import { fromText, ID_BYTES, pack, toText } from "/client/js/report.js";
 import { systemBytes } from "/client/js/sampling.js";
 
-/** @import { Indices } from "/client/js/answer.js" */
-/** @import { Field, Survey } from "/client/js/definition.js" */
-/** @import { RandomBytes } from "/client/js/sampling.js" */
+/** @import { Survey } from "/client/js/definition.js" */
 /** @typedef {string | undefined} Outcome of a field: "1", "0", "unpicked", "skipped", or nothing ticked yet */
 /** @typedef {{ id: string, bits: string, values: Outcome[] }} Kept a report that was not acknowledged */
 
 /** @param {string} id */
 const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
-/** @type {{ digest: string, paper: number[], invited: boolean, strings: Record<string, string> }} */
-const { digest, paper, invited, strings } = JSON.parse(at("sheet").textContent);
-const codeInput = /** @type {HTMLInputElement | null} */ (document.getElementById("code"));
+/** @type {{ digest: string, paper: number[], strings: Record<string, string> }} */
+const { digest, paper, strings } = JSON.parse(at("sheet").textContent);
 
 /**
  * @param {string} key
@@ -25,8 +22,7 @@ const say = (key, values = {}) => strings[key].replace(/\{(\w+)\}/g, (_, name) =
 /** @param {number} number */
 const whole = (number) => new Intl.NumberFormat(document.documentElement.lang).format(number);
 
-const fragment = new URLSearchParams(location.hash.slice(1));
-const pin = fragment.get("sha256");
+const pin = new URLSearchParams(location.hash.slice(1)).get("sha256");
 const url = location.origin + location.pathname.replace(/\/enter\/?$/, "") + (pin ? `#sha256=${pin}` : "");
 const SHEET = `candor-sheet/1 ${digest}`;
 const COUNT = `candor-sheets/1 ${digest}`;
@@ -59,12 +55,6 @@ const remember = (name, text) => {
 };
 const counted = () => Number(recall(COUNT) ?? 0);
 
-/**
- * A ticked outcome as the bytes of its coin: all zeros fall on 1, all ones on 0, whatever the threshold.
- * @type {Record<string, RandomBytes>}
- */
-const FALLEN = { 1: (count) => new Uint8Array(count), 0: (count) => new Uint8Array(count).fill(255) };
-
 /** @type {Survey} */
 let survey;
 /**
@@ -85,7 +75,6 @@ let missing;
 
 function begin() {
 	at("enter").hidden = false;
-	if (codeInput) codeInput.value = fragment.get("code") ?? "";
 	at("enter").addEventListener("input", draw);
 	at("send").addEventListener("click", (event) => {
 		if (event.detail <= 1) send(); // and not the second of a double click
@@ -106,7 +95,6 @@ const inputs = () =>
 	[...document.querySelectorAll("#enter input[type=radio]")].filter((one) => one instanceof HTMLInputElement);
 /** @param {HTMLInputElement} input */
 const place = (input) => Number(input.name.slice("field".length));
-const code = () => codeInput?.value.trim() ?? "";
 
 // makes the report anew at every change
 function draw() {
@@ -125,23 +113,22 @@ function draw() {
 function lack(asked) {
 	if (values.includes(undefined)) return say("enter_incomplete");
 	if (survey.ask && asked.length !== 1) return say("enter_incomplete_pick");
-	if (invited && !code()) return say("enter_incomplete_code");
 	return undefined;
 }
 
 /**
- * Where nothing is ticked the answer is "no answer", randomized by the client's own code.
+ * What is ticked is the bit: its coin has fallen. Where nothing is ticked the answer is "no answer", randomized by the
+ * client's own code.
  * @param {number[]} asked
  */
 function make(asked) {
-	/** @type {Indices} */
-	const indices = {};
-	survey.fields.forEach(({ questions }, i) => {
-		for (const question of questions) indices[question.id] = paper.includes(i) ? 0n : unanswered(question);
+	const parts = survey.fields.map((field, i) => {
+		if (survey.ask && asked[0] !== i) return null;
+		if (paper.includes(i)) return [Number(values[i])];
+		const codes = field.questions.map(unanswered);
+		return field.mechanism.randomize(symbolOf(field, codes, systemBytes), systemBytes);
 	});
-	/** @param {Field} field */
-	const noise = (field) => FALLEN[values[survey.fields.indexOf(field)] ?? ""] ?? systemBytes;
-	return assemble(survey, indices, survey.ask ? asked[0] : null, noise, systemBytes);
+	return new Report(digest, systemBytes(ID_BYTES), pack(survey, parts));
 }
 
 function show() {
@@ -170,7 +157,7 @@ async function send() {
 	if (sending) return;
 	if (missing || !report) {
 		at("status").textContent = missing ?? "";
-		(inputs().find((input) => !isTicked(input)) ?? codeInput ?? inputs()[0]).focus();
+		(inputs().find((input) => !isTicked(input)) ?? inputs()[0]).focus();
 		return;
 	}
 	sending = true;
@@ -179,8 +166,7 @@ async function send() {
 	at("status").textContent = say("enter_sending");
 	draw();
 	try {
-		if (invited && !/^[\x21-\x7e]+$/.test(code())) throw new CandorError("not_invited");
-		await submit(url, report, { invitation: codeInput ? code() : undefined, attempts: 1 });
+		await submit(url, report, { attempts: 1 });
 		remember(COUNT, String(counted() + 1));
 		sending = false;
 		next(say("enter_stored"));
@@ -202,7 +188,6 @@ function next(words) {
 	kept = undefined;
 	remember(SHEET);
 	for (const input of inputs()) input.checked = false;
-	if (codeInput) codeInput.value = "";
 	at("status").textContent = words;
 	draw();
 	inputs()[0].focus();

@@ -1,32 +1,30 @@
-// The form: fetch and verify, ask, randomize once, show what will be sent, send, keep a receipt.
+// The form: fetch and verify, take a ticket, ask, randomize once, show what will be sent, send, give a receipt.
 
-import { CandorError, fetch, Ledger, Report, submit, verify } from "/client/js/index.js";
-import { fromText } from "/client/js/report.js";
-import { arrive, button, details, el, notice, ours, tongue } from "./dom.js";
+import { parseAddress } from "/client/js/address.js";
+import { charge, reportOf, spentOnSurvey, stateOf } from "/client/js/book.js";
+import { CandorError, fetch, Ledger, submit, verify } from "/client/js/index.js";
+import { monotonic, untilWholeSecond } from "/client/js/respond.js";
+import { bookOfThisTab, device, FORGET, forgetting, limits, lost, OTHERS, people } from "./device.js";
+import { arrive, button, el, notice, ours, tongue } from "./dom.js";
 import { dice } from "./protection.js";
 import { questionnaire } from "./questions.js";
 import { receipt, review } from "./review.js";
-import { chance, epsilon, say, strings } from "./strings.js";
+import { chance, day, epsilon, say, strings } from "./strings.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
+/** @import { Entry } from "/client/js/book.js" */
 /** @import { Survey } from "/client/js/definition.js" */
-/** @import { Entry } from "/client/js/ledger.js" */
 /** @import { Child } from "./dom.js" */
 
-// in the browser's storage, beside the ledger
-const LIMIT = "candor-limit/1";
 // where a suspicion of 5 in 100 becomes 50 in 100
 const EVEN = Math.log(19);
-// with its pin and invitation
-const url = location.href;
 const root = /** @type {HTMLElement} */ (document.getElementById("form"));
 const status = /** @type {HTMLElement} */ (document.getElementById("status"));
 const told = document.getElementById("promise");
 const general = told ? [...told.children] : [];
 const isOpen = root.dataset.state === "open";
-const invited = Boolean(root.dataset.invited);
 
-let ledger = new Ledger();
+let ledger = bookOfThisTab();
 /** @type {Survey} */
 let survey;
 /**
@@ -39,10 +37,12 @@ let answers = null;
  * @type {Entry | undefined}
  */
 let seen;
+// when the device began to randomize; a report from an earlier visit counts from the beginning of this one
+let began = 0;
 let blocked = false;
 
-/** @returns {number | string} */
-const limit = () => ledger.storage[LIMIT] ?? 10;
+// with its pin, and the invitation as long as that is in it
+const here = () => parseAddress(location.href);
 
 /** @param {unknown} error */
 const codeOf = (error) => (error instanceof CandorError ? error.code : undefined);
@@ -58,51 +58,66 @@ addEventListener("storage", () => {
 });
 
 try {
-	survey = await fetch(url);
+	survey = await fetch(location.href);
 	verify(survey);
-	show();
+	await show();
 	if (root.querySelector("form")) status.replaceChildren(ours("span.heard", "loaded"));
 } catch (error) {
 	const code = codeOf(error);
-	const lost = code === "unreachable" && button("button", "retry", () => location.reload());
-	place(problem(lost ? "no_definition" : code, "bad_definition", lost));
+	const missed = code === "unreachable" && button("button", "retry", () => location.reload());
+	place(problem(missed ? "no_definition" : code, "bad_definition", missed));
 }
 root.setAttribute("aria-busy", "false");
 
-// where this device stands: sent, made and not sent, forgotten under our eyes, or not asked yet
-function show() {
+// where this device stands: sent, made and not sent, forgotten under our eyes, without ticket, or not asked yet
+async function show() {
 	blocked = false;
 	try {
-		const entry = ledger.read().reports[survey.digest];
-		if (!entry && seen) return place(notice("forgotten", {}, button("button", "anew", anew)), device());
+		const entry = ledger.read().entries[survey.digest];
+		if (!entry && seen && stateOf(seen) !== "begun") {
+			return place(notice("forgotten", {}, button("button", "anew", anew)), panel());
+		}
 		seen = entry;
-		if (entry) return entry.stored ? thank(entry, "stored") : preview(entry);
+		if (entry?.stored) return place(answered(entry), panel(OTHERS));
+		if (entry?.bits) return preview(entry);
 		if (!isOpen) return root.replaceChildren();
-		if (invited && !/[#&]code=/.test(url)) return place(problem("no_code"));
-		verify(survey, { limit: limit() });
-		const asked = ledger.asked(survey);
-		const before = ledger.spent(survey.slug);
-		place(
-			questionnaire(survey, asked, (given) => make(given, asked)),
-			device(),
-		);
-		told?.replaceChildren(...summary(asked, before));
+		charge(ledger.read(), survey, here().server, limits(ledger));
+		if (survey.tickets) {
+			const { ticketScreen } = await import("./ticket.js");
+			const screen = await ticketScreen({ survey, ledger, refresh: again, problem });
+			seen = ledger.read().entries[survey.digest];
+			if (screen) return place(screen, panel());
+		}
+		await ask();
 	} catch (error) {
 		const code = codeOf(error);
 		if (code === "ledger_unavailable") {
 			// there is storage, but it takes nothing
-			ledger = new Ledger({ [LIMIT]: limit() });
-			ledger.persistent = false;
+			ledger = lost(ledger);
 			return show();
 		}
-		blocked = true;
-		place(problem(code), device());
+		const old = code === "ledger_old";
+		blocked = !old;
+		place(problem(code, "not_made", old && button("button", "forget_old", forgetOld)), panel());
 	}
+}
+
+async function ask() {
+	const { server } = here();
+	const before = Number(spentOnSurvey(ledger.read(), survey, server));
+	const begun = await ledger.begin(survey, server);
+	seen = ledger.read().entries[survey.digest];
+	const asked = begun.asked ?? null;
+	place(
+		panel(),
+		questionnaire(survey, asked, (given) => make(given, asked)),
+	);
+	told?.replaceChildren(...summary(asked, before));
 }
 
 function renew() {
 	answers = null;
-	show();
+	return show();
 }
 
 function anew() {
@@ -110,15 +125,31 @@ function anew() {
 	again();
 }
 
-function again() {
-	show();
+async function again() {
+	await show();
 	arrive(root);
+}
+
+/**
+ * Somebody else's book, or the same one as it is now.
+ * @param {Ledger} [book]
+ */
+function turn(book = ledger) {
+	if (book.book !== ledger.book) seen = undefined;
+	ledger = book;
+	answers = null;
+	return again();
+}
+
+async function forgetOld() {
+	await ledger.forget();
+	await turn();
 }
 
 // what the ledger says now about this survey, as text
 function recorded() {
 	try {
-		return JSON.stringify(ledger.read().reports[survey.digest]);
+		return JSON.stringify(ledger.read().entries[survey.digest]);
 	} catch {
 		return "damaged";
 	}
@@ -130,13 +161,20 @@ function place(...nodes) {
 	root.replaceChildren(ledger.persistent ? "" : ours("p.note", "memory"), ...nodes);
 }
 
+/** @param {string} [without] what stands elsewhere on the page */
+function panel(without) {
+	return device({ survey, ledger, blocked, without, turn });
+}
+
 /**
  * @param {string} [code]
  * @param {string} [otherwise] what to say where we have no words for the code
  * @param {Child[]} more
  */
 function problem(code = "error", otherwise = "not_made", ...more) {
-	return notice(Object.hasOwn(strings, code) ? code : otherwise, { code, limit: limit() }, ...more);
+	const { limit, serverLimit } = limits(ledger);
+	const values = { code, limit, server_limit: serverLimit, host: location.hostname };
+	return notice(Object.hasOwn(strings, code) ? code : otherwise, values, ...more);
 }
 
 /**
@@ -155,6 +193,7 @@ function summary(asked, before) {
 		rolled ? el("p", tongue, asked !== null && `${say("luck")} `, rolled) : general[0],
 		el("p", tongue, doubt, raised),
 		before > 0 && ours("p", "earlier", { epsilon: epsilon(before) }),
+		survey.tickets && ours("p", "unlinked"),
 		general.at(-1), // where to read more
 	];
 	return lines.filter((line) => line instanceof Node);
@@ -165,38 +204,38 @@ function summary(asked, before) {
  * @param {Answers} given
  * @param {number | null} asked
  */
-function make(given, asked) {
+async function make(given, asked) {
 	try {
 		// it may have been forgotten in another tab, and would draw other questions now
-		if (ledger.asked(survey) !== asked) return problem("other_questions");
-		answers = ledger.make(survey, given, { limit: limit() }).made ? given : null;
+		if ((ledger.read().entries[survey.digest]?.asked ?? null) !== asked) return problem("other_questions");
+		began = monotonic();
+		const { made } = await ledger.make(survey, given, { server: here().server, ...limits(ledger) });
+		answers = made ? given : null;
 	} catch (error) {
 		return problem(codeOf(error));
 	}
-	again();
+	await again();
 }
 
 /** @param {Entry} shown */
 function preview(shown) {
-	const { node, send, problems } = review(survey, shown, answers, invited);
+	const report = reportOf(survey.digest, shown);
+	const { node, send, problems } = review(survey, shown, report.toJson(), answers);
 	send.addEventListener("click", async () => {
 		if (recorded() !== JSON.stringify(shown)) {
-			renew();
+			await renew();
 			return arrive(root);
 		}
 		send.disabled = true;
 		status.replaceChildren(ours("span", "sending"));
 		try {
-			const report = new Report(survey.digest, fromText(shown.id), fromText(shown.bits));
-			const outcome = await submit(url, report, { attempts: 1 });
+			await untilWholeSecond(began);
+			await submit(location.href, report, { attempts: 1 });
 			answers = null;
-			try {
-				ledger.markStored(survey.digest);
-				seen = ledger.read().reports[survey.digest];
-			} catch {
-				// only a mark for display
-			}
-			thank(shown, outcome);
+			await ledger.acknowledge(survey, here().server).catch(() => null); // else the same can be sent again
+			seen = ledger.read().entries[survey.digest];
+			const others = el("section.note", {}, ours("p", "shared"), forgetting(ledger, turn));
+			place(receipt(survey, shown), others, panel(FORGET));
 			arrive(root);
 		} catch (error) {
 			send.disabled = false;
@@ -206,54 +245,17 @@ function preview(shown) {
 		}
 		status.replaceChildren();
 	});
-	place(node, device());
+	place(node, panel());
 }
 
-/**
- * @param {Entry} sent
- * @param {string} outcome what the server said
- */
-function thank(sent, outcome) {
-	place(receipt(survey, sent, outcome), el("section.note", {}, ours("p", "shared"), forgetting()), device());
-}
-
-function forgetting() {
-	const forget = () => {
-		ledger.forget();
-		again();
-	};
-	return details("forget", ours("p", "forget_more"), button("button", "forget_yes", forget));
-}
-
-// what this device has spent, the person's own limit, and how to forget
-function device() {
-	let total = 0;
-	/** @type {string[]} */
-	let spent = [];
-	try {
-		total = ledger.spent();
-		spent = Object.values(ledger.read().reports).map((entry) => `${entry.slug}: ε = ${epsilon(entry.epsilon)}`);
-	} catch {
-		// a damaged ledger has nothing to tell, but can be forgotten
-	}
-	const change = () => {
-		if (input.value && input.validity.valid) ledger.storage[LIMIT] = input.value;
-		input.value = String(limit());
-	};
-	const input = el("input", { type: "number", min: 0, step: "any", value: limit(), change });
-	const node = details(
-		"device",
-		ours("p", "spent", { epsilon: epsilon(total) }),
-		el(
-			"ul",
-			{},
-			spent.map((line) => el("li", {}, line)),
-		),
-		el("p", {}, el("label", {}, ours("span", "limit"), " ", input)),
-		blocked && el("p", {}, button("button", "retry", again)),
-		ours("p.hint", "secret"),
-		!seen?.stored && forgetting(),
+/** @param {Entry} entry */
+function answered({ day: made, epsilon: loss }) {
+	return el(
+		"section",
+		{},
+		ours("h2", "answered", { day: day(made) }, { tabindex: -1 }),
+		ours("p", "answered_more", { epsilon: epsilon(loss) }),
+		ours("p", "answered_kept"),
+		el("section.note", {}, people(ledger, turn)),
 	);
-	node.open = blocked;
-	return node;
 }

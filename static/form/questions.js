@@ -44,7 +44,7 @@ const MOST_ON_ONE_PAGE = 6;
  * All questions, or those of the asked field and, as filters, those on which they depend.
  * @param {Survey} survey
  * @param {number | null} asked
- * @param {(answers: Answers) => Element | undefined} finish takes the answers, and gives a notice if it cannot
+ * @param {(answers: Answers) => Promise<Element | undefined>} finish takes the answers, and gives a notice if it cannot
  */
 export function questionnaire(survey, asked, finish) {
 	const { questions, fields } = survey;
@@ -129,7 +129,7 @@ export function questionnaire(survey, asked, finish) {
 	}
 
 	/** @param {Event} event */
-	function advance(event) {
+	async function advance(event) {
 		event.preventDefault();
 		const { list, last } = update();
 		const wrong = (last ? list : [list[at]]).filter((item) => item.check());
@@ -140,7 +140,9 @@ export function questionnaire(survey, asked, finish) {
 			// a question may be called "constructor"
 			const answers = Object.create(null);
 			for (const { question, read } of list) answers[question.id] = read();
-			const problem = finish(answers);
+			next.disabled = true;
+			const problem = await finish(answers);
+			next.disabled = false;
 			if (problem) tell(problem);
 		} else {
 			go(at + 1);

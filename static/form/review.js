@@ -10,7 +10,7 @@ import { epsilon, foreign, say, speech } from "./strings.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
 /** @import { Field, Survey } from "/client/js/definition.js" */
-/** @import { Entry } from "/client/js/ledger.js" */
+/** @import { Entry } from "/client/js/book.js" */
 
 const DOUBLE_CLICK = 400; // ms
 
@@ -73,16 +73,24 @@ function apart(field, part) {
 	return questions.map((one, i) => [{ ...field, questions: [one] }, digitLabel(one, digits[i], speech)]);
 }
 
-/** @param {string} text */
-const exact = (text) => details("bytes", ours("p", "bytes_more"), el("pre", { tabindex: 0 }, text));
+/**
+ * @param {string} text
+ * @param {string[]} keys what is told about it
+ */
+const exact = (text, ...keys) =>
+	details(
+		"bytes",
+		keys.map((key) => ours("p", key)),
+		el("pre", { tabindex: 0 }, text),
+	);
 
 /**
  * @param {Survey} survey
  * @param {Entry} entry
+ * @param {string} text the report as it would be sent
  * @param {Answers | null} answers
- * @param {boolean} invited
  */
-export function review(survey, { id, bits, epsilon: loss }, answers, invited) {
+export function review(survey, { bits = "", epsilon: loss }, text, answers) {
 	const send = button("button.primary", "send");
 	// the second click of a double click is not meant for this button
 	send.disabled = true;
@@ -94,10 +102,10 @@ export function review(survey, { id, bits, epsilon: loss }, answers, invited) {
 		"section",
 		{},
 		heading("review"),
-		ours("p", invited ? "invited" : "review_all"),
+		ours("p", survey.tickets ? "invited" : "review_all"),
 		ours("p", answers ? "review_made" : "review_again"),
 		fields(survey, bits, answers),
-		exact(JSON.stringify({ survey: survey.digest, id, bits })),
+		exact(text, "bytes_more", survey.tickets ? "bytes_ticket" : "bytes_id"),
 		ours("p.note", "final", { epsilon: epsilon(loss) }),
 		problems,
 		el("p.actions", {}, send),
@@ -106,14 +114,14 @@ export function review(survey, { id, bits, epsilon: loss }, answers, invited) {
 }
 
 /**
+ * Right after sending, and never again: neither id nor ticket is in it, and the device has forgotten them.
  * @param {Survey} survey
  * @param {Entry} entry
- * @param {string} status what the server said
  */
-export function receipt(survey, { slug, id, bits, epsilon: loss }, status) {
-	const text = JSON.stringify({ slug, survey: survey.digest, id, bits, status, epsilon: loss }, null, 1);
+export function receipt(survey, { slug, bits = "", epsilon: loss, day }) {
+	const text = JSON.stringify({ slug, survey: survey.digest, bits, epsilon: loss, day }, null, 1);
 	const href = URL.createObjectURL(new Blob([text, "\n"], { type: "application/json" }));
 	const save = ours("a.primary", "save", {}, { href, download: `receipt-${slug}.json` });
-	const lead = [heading("receipt"), ours("p", "receipt_more"), el("p.actions", {}, save)];
-	return el("section", {}, lead, fields(survey, bits, null), exact(text));
+	const lead = [heading("receipt"), ours("p", "receipt_more"), ours("p", "receipt_once"), el("p.actions", {}, save)];
+	return el("section", {}, lead, fields(survey, bits, null), exact(text, "bytes_more"));
 }

@@ -51,3 +51,15 @@ export function chance(loss) {
 	while (Math.ceil(people * after) >= people && people < 1e9) people *= 10;
 	return { part: Math.ceil(people * after), whole: people };
 }
+
+/**
+ * A day such as 2026-12-10, as the language writes it.
+ * @param {string} text
+ */
+export const day = (text) => new Date(text).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" });
+
+/**
+ * A moment such as 2026-12-10T00:00Z, on the reader's own clock.
+ * @param {string} text
+ */
+export const moment = (text) => new Date(text).toLocaleString(language, { dateStyle: "full", timeStyle: "short" });

@@ -12,7 +12,7 @@ import click
 
 from client.definition import Survey
 from survey_app.cli.common import DIGEST, find_survey, open_db
-from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, shown, watched, write_parquet
+from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, watched, write_parquet
 from survey_app.results.spss import STATISTICS, write_statistics
 from survey_app.store import State, now
 from survey_app.tally import Bits
@@ -47,7 +47,7 @@ def export_command(ctx: click.Context, slug: str, file: Path, digest: str | None
     published = find_survey(store, slug, digest)
     survey = published.survey
     try:
-        with shown(store, published) as (tally, rows), _whole(file) as target:
+        with store.shown(published) as (tally, rows), _whole(file) as target:
             with click.progressbar(length=tally.reports, label="Exporting", file=sys.stderr) as bar:
                 _write(suffix, survey, tally.reports, watched(rows, bar.update), target)
             _check(written, force)

@@ -168,8 +168,10 @@ class Sheet:
 
     @property
     def fillable(self) -> bool:
-        """Whether a person can fill it in: something is on it, and dice can pick the field where one is picked."""
-        return any(self.recipes) and not self.unpickable
+        """Whether a person can fill it in: something is on it, dice can pick the field, if one is picked, and no ticket
+        has to go along, which only a device can take.
+        """
+        return any(self.recipes) and not self.unpickable and self.survey.tickets is None
 
     @property
     def enterable(self) -> bool:

@@ -129,12 +129,13 @@ def _options(reports: int) -> Options:
 def survey_crosstab(slug: str) -> Response:
     """Two questions at once, from the bits behind the snapshot; for whoever may see the results."""
     published = readable(version(slug))
-    tally = store().snapshot(published)
+    reports = store().snapshot(published).reports
     rows, columns = (request.args.get(name, "") for name in ("rows", "columns"))
-    options = _options(tally.reports)
+    options = _options(reports)
     try:
-        check_scan(published, tally.reports)
-        crossed = crosstab_document(published.survey, tally, store().scan(published), rows, columns, options)
+        check_scan(published, reports)
+        with store().shown(published) as (tally, bits):
+            crossed = crosstab_document(published.survey, tally, bits, rows, columns, options)
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
     response = jsonify(msgspec.to_builtins(crossed))

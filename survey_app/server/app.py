@@ -11,10 +11,11 @@ from flask import Flask, Response, current_app, render_template, request
 from flask.sessions import SecureCookieSessionInterface
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.routing import IntegerConverter
 
 from survey_app.collect.intake import Intake
 from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT
-from survey_app.pages import api, assets, auth, filters
+from survey_app.pages import api, assets, auth, filters, front, tokens
 from survey_app.pages.console import editor, home, invitations, launch, survey
 from survey_app.pages.form import explain, form
 from survey_app.pages.results import archive, downloads, page
@@ -28,10 +29,16 @@ from survey_app.tickets.file import TicketFile, open_tickets
 from survey_app.tickets.issue import Desk, of_store
 
 DEFAULT_LOGIN_LIMIT = "10/minute"
-OF_RESPONDENTS = (api.blueprint, assets.blueprint, explain.blueprint, form.blueprint)
+OF_RESPONDENTS = (api.blueprint, assets.blueprint, explain.blueprint, form.blueprint, front.blueprint)
 OF_RESEARCHERS = tuple(
-    room.blueprint for room in (auth, archive, downloads, editor, home, invitations, launch, page, survey)
+    room.blueprint for room in (auth, archive, downloads, editor, home, invitations, launch, page, survey, tokens)
 )
+
+
+class _Key(IntegerConverter):
+    """A number in an address that can be the key of a row: beyond what a store can count (2^63) there is no page."""
+
+    regex = r"\d{1,18}"
 
 
 class _Sessions(SecureCookieSessionInterface):
@@ -46,6 +53,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     package = Path(__file__).parents[1]
     app = Flask("survey_app", static_folder=None)
     app.url_map.merge_slashes = False  # its redirects would repeat whatever Host was sent
+    app.url_map.converters["int"] = _Key
     app.jinja_loader = jinja2.FileSystemLoader([package / "templates", package.parent / "templates"])
     app.config.from_mapping(
         DB=os.environ.get("CANDOR_DB", DEFAULT_DB),

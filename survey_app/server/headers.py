@@ -5,7 +5,7 @@ from flask import Response, request
 from survey_app.problems import is_api
 
 CONTENT_SECURITY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src {connect};"
     " form-action {form}; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
@@ -14,6 +14,11 @@ OF_DOCUMENTS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 PARTS = ("text/css", "text/javascript")  # governed by the policies of the page they are part of, and many to a page
+
+
+def content_security(*, form: str = "'none'", connect: str = "'self'") -> str:
+    """What a page may load, and where it may send; the form of a survey may also ask whoever signs its tickets."""
+    return CONTENT_SECURITY.format(form=form, connect=connect)
 
 
 def secure(response: Response, researchers: bool) -> Response:
@@ -28,7 +33,7 @@ def secure(response: Response, researchers: bool) -> Response:
         response.headers.setdefault("WWW-Authenticate", "Bearer")
     headers = dict(HEADERS)
     if response.mimetype not in PARTS:
-        headers |= OF_DOCUMENTS | {"Content-Security-Policy": CONTENT_SECURITY.format(form=form)}
+        headers |= OF_DOCUMENTS | {"Content-Security-Policy": content_security(form=form)}
     for name, value in headers.items():
         response.headers.setdefault(name, value)
     return response

@@ -30,17 +30,16 @@ def fresh(response: Response) -> Response:
 
 def _page(template: str, slug: str) -> str:
     published = visible(slug)
-    told = explained(published.survey, f"{request.url_root}s/{slug}", refusal(published), published.invited)
+    told = explained(published.survey, f"{request.url_root}s/{slug}", refusal(published))
     return render_template(template, **told)
 
 
-def explained(survey: Survey, url: str, refused: str | None = None, invited: bool = False) -> dict[str, Any]:
+def explained(survey: Survey, url: str, refused: str | None = None) -> dict[str, Any]:
     """What the pages tell of a survey; a preview tells the same of its draft."""
     told = Explanation(survey)
     return {
         "survey": survey,
         "refusal": refused,
-        "invited": invited,
         "told": told,
         "say": told.say,
         "root": request.url_root,

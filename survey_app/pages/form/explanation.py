@@ -132,12 +132,13 @@ class Explanation(Thrown):
                 reasons.append((part, [self.say(f"paper.reason_{name}") for name in reason]))
         return reasons
 
-    def entry(self, invited: bool) -> dict[str, Any]:
+    @property
+    def entry(self) -> dict[str, Any]:
         """What the interviewer's script needs."""
         strings = {name: text for name, text in self.words.section("paper").items() if name.startswith(ENTRY)}
         strings |= {name: self.say(f"privacy.{name}") for name in ("yes", "no")}
         paper = [part.place - 1 for part in self.on_paper]
-        return {"digest": self.survey.digest, "paper": paper, "invited": invited, "strings": strings}
+        return {"digest": self.survey.digest, "paper": paper, "strings": strings}
 
     @cached_property
     def example(self) -> Report:

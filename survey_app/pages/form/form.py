@@ -17,6 +17,7 @@ from survey_app.explain.languages import LANGUAGES, Words
 from survey_app.pages.access import visible
 from survey_app.problems import Problem
 from survey_app.server.compress import lean
+from survey_app.server.headers import content_security
 from survey_app.store import Published, State, Unavailable, now
 
 blueprint = Blueprint("form", __name__)
@@ -27,7 +28,11 @@ NO_FORM = {
     State.PAUSED: "survey_paused",
     State.CLOSED: "survey_closed",
 }
-OF_INVITATIONS = {"no_code", "not_invited", "invited"}
+OF_INVITATIONS = {
+    *("not_invited", "already_issued", "too_early", "too_late", "bad_ticket", "no_ticket"),
+    *("invited", "unlinked", "bytes_ticket", "copy", "copied"),
+}  # and whatever begins with "ticket"
+OF_ANYBODY = {"review_all", "bytes_id"}  # where no ticket is needed
 OF_ASK = {"chosen", "filter", "hidden"}
 OF_ALL = {"rolls_each", "depends"}  # where everything is asked
 
@@ -36,23 +41,25 @@ OF_ALL = {"rolls_each", "depends"}  # where everything is asked
 def form(slug: str) -> Response:
     """The frame of the form, or why there is none."""
     published = visible(slug)
-    frame = frame_of(published.survey, refusal(published), published.invited)
-    page = render_template("form/form.html", **frame, opens=published.terms.opens)
-    response = Response(page, content_type="text/html; charset=utf-8", headers={"Cache-Control": "no-cache"})
+    survey = published.survey
+    page = render_template("form/form.html", **frame_of(survey, refusal(published)), opens=published.terms.opens)
+    headers = {"Cache-Control": "no-cache"}
+    if survey.tickets and survey.tickets.issuer:
+        headers["Content-Security-Policy"] = content_security(connect=f"'self' {survey.tickets.issuer}")
+    response = Response(page, content_type="text/html; charset=utf-8", headers=headers)
     return lean(response, request)
 
 
-def frame_of(survey: Survey, refused: str | None = None, invited: bool = False) -> dict[str, Any]:
+def frame_of(survey: Survey, refused: str | None = None) -> dict[str, Any]:
     """What the frame shows of a survey; a preview has the same one around its draft."""
     words = Words(survey.language)
     return {
         "survey": survey,
         "refusal": refused,
-        "invited": invited,
         "words": words,
         "foreign": is_foreign(words),
         "deniable": chances.deniable(survey),
-        "data": data(words, survey, invited),
+        "data": data(words, survey),
         "language": survey.language,
         "direction": words.direction,
     }
@@ -68,16 +75,16 @@ def is_foreign(words: Words) -> bool:
     return words.tag.split("-")[0] != words.language
 
 
-def data(words: Words, survey: Survey, invited: bool) -> Markup:
+def data(words: Words, survey: Survey) -> Markup:
     """The strings that this survey's script can need, in a block of JSON that no string can end."""
     unused = {"survey_not_open"}
-    unused |= set() if invited else OF_INVITATIONS
+    unused |= OF_ANYBODY if survey.tickets else OF_INVITATIONS
     unused |= OF_ALL if survey.ask else OF_ASK
     strings = {
         key: text
         for section in ("form", "trouble")
         for key, text in words.section(section).items()
-        if not key.startswith("page_") and key not in unused
+        if not key.startswith("page_" if survey.tickets else ("page_", "ticket")) and key not in unused
     }
     told = {"language": words.language, "foreign": is_foreign(words), "strings": strings}
     return htmlsafe_json_dumps(told, dumps=json.dumps, ensure_ascii=False, separators=(",", ":"))
@@ -90,5 +97,5 @@ def missing(error: Problem | Unavailable) -> tuple[str, int, dict[str, str]]:
     known = not isinstance(error, Problem)
     words = Words(request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0])
     title, detail = words("trouble.page_unavailable" if known else "trouble.page_not_found").split("\n")
-    page = render_template("problem.html", title=title, detail=detail, language=words.language)
+    page = render_template("problem.html", title=title, detail=detail, language=words.language, words=words)
     return page, 503 if known else 404, {"Vary": "Accept-Language"}

@@ -24,8 +24,6 @@ OPAQUE = "localStorage['candor-ledger/1'] ??= 'nonsense'"
 
 DAY = timedelta(days=1)
 
-CODE, OTHER = "a-code-of-22-characters", "b-code-of-22-characters"
-
 
 def no_form(site: Site, page: Any) -> None:
     assert page.locator("form, fieldset, input[type=radio]").count() == 0
@@ -109,49 +107,6 @@ def test_a_receipt_stays_after_closing(site: Site, browser: Browser) -> None:
         page.reload()
         expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_visible()
         expect(page.get_by_role("heading", name="This survey is closed")).to_be_visible()
-
-
-# invitations
-
-
-def test_without_a_code_nobody_fills_anything_in(site: Site, browser: Browser) -> None:
-    published = site.add(simple(), codes=[CODE])
-    with visit(browser) as device:
-        page = device.open(site.link(published))
-        expect(page.get_by_role("heading", name="This survey is by invitation")).to_be_visible()
-        no_form(site, page)
-        assert violations(page) == []
-        page.evaluate(f"location.hash = 'code={CODE}'")  # pasted behind the address: the page starts anew
-        expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
-        prepare(page)
-        send(page)
-        assert [request.headers["candor-invitation"] for request in site.sent()] == [CODE]
-        assert not any(CODE in request.path or CODE in request.body.decode() for request in site.received)
-        assert not any(CODE in str(request.headers) for request in site.sent("GET"))
-
-
-def test_a_wrong_code_loses_nothing(site: Site, browser: Browser) -> None:
-    published = site.add(simple(), codes=[CODE, OTHER])
-    with visit(browser) as device:
-        page = device.open(site.link(published, f"#code={CODE}"))
-        prepare(page)
-        send(page)
-    with visit(browser) as device:
-        page = device.open(site.link(published, f"#code={CODE}"))
-        prepare(page)
-        shown = shown_bytes(page)
-        page.get_by_role("button", name="Send this").click()
-        expect(page.get_by_role("heading", name="This invitation was used already")).to_be_focused()
-        page.evaluate("location.hash = 'code=nobody-knows-this-one'")
-        page.wait_for_selector("text=It does not show your answers a second time")
-        page.get_by_role("button", name="Send this").click()
-        expect(page.get_by_role("heading", name="The server does not know this invitation")).to_be_focused()
-        assert len(site.stored(published)) == 1
-        page.evaluate(f"location.hash = 'code={OTHER}'")
-        page.wait_for_selector("text=It does not show your answers a second time")
-        send(page)
-        assert json.loads(shown) in site.stored(published)
-        assert {request.body.decode() for request in site.sent()[1:]} == {shown}
 
 
 # a definition this page refuses
@@ -422,19 +377,6 @@ def test_a_report_that_cannot_be_made_is_no_refusal_of_the_server(site: Site, br
         assert not site.sent()
 
 
-def test_an_invited_person_reads_that_the_code_goes_along(site: Site, browser: Browser) -> None:
-    published = site.add(simple(), codes=[CODE])
-    with visit(browser) as device:
-        page = device.open(site.link(published, f"#code={CODE}"))
-        prepare(page)
-        assert "your invitation code, which goes along" in device.text()
-        assert "nothing else" not in device.text()
-    with visit(browser) as device:
-        page = device.open(site.link(site.add(simple() | {"slug": "open"})))
-        prepare(page)
-        assert "This, and nothing else." in device.text()
-
-
 def test_the_receipt_offers_to_forget(site: Site, browser: Browser) -> None:
     published = site.add(simple())
     with visit(browser) as device:
@@ -487,7 +429,7 @@ def test_the_device_adds_up_what_it_spends_and_can_forget(site: Site, browser: B
 def test_edges_fit_and_pass_axe_light_and_dark(site: Site, browser: Browser) -> None:
     """Rendered by the server alone, a notice of the script, and a notice with the device's panel."""
     closed = site.add(simple(), state=State.CLOSED)
-    invited = site.add(simple() | {"slug": "invited"}, codes=[CODE])
+    invited = site.add(simple() | {"slug": "invited", "tickets": {"key": "_" * 512}})
     damaged = site.add(simple() | {"slug": "damaged"})
     with visit(browser, init=f"if (location.pathname === '/s/damaged') {OPAQUE}") as device:
         for address in (site.link(closed), site.link(invited), site.link(damaged), f"{site.origin}/s/nothing"):

@@ -1,0 +1,161 @@
+// This device: whose book is open, what it has spent, the person's own limits, who else answers here, and forgetting.
+
+import { hostOf, SERVER_LIMIT, SURVEY_LIMIT, spentOnServer, spentOnSurvey } from "/client/js/book.js";
+import { Ledger } from "/client/js/index.js";
+import { button, details, el, ours } from "./dom.js";
+import { day, epsilon, say } from "./strings.js";
+
+/** @import { Survey } from "/client/js/definition.js" */
+/** @typedef {(ledger?: Ledger) => unknown} Turn to another book, or to the same one as it is now */
+
+const server = location.origin;
+const LIMITS = "candor-limits/2"; // in the browser's storage, beside the ledger
+const BOOK = "candor-book/2"; // in the tab's own storage
+// parts that a page may show elsewhere
+export const OTHERS = "others";
+export const FORGET = "forget";
+
+/** The book that was opened in this tab, or the first. */
+export function bookOfThisTab() {
+	try {
+		return new Ledger(null, { book: Number(sessionStorage[BOOK] ?? 1) });
+	} catch {
+		return new Ledger();
+	}
+}
+
+/**
+ * What to use where there is storage that takes nothing: memory, with the limits that were set.
+ * @param {Ledger} blocked
+ */
+export function lost(blocked) {
+	const { book } = blocked;
+	const name = nameOf(blocked);
+	const ledger = new Ledger({ [name]: blocked.storage[name] }, { book });
+	ledger.persistent = false;
+	return ledger;
+}
+
+/** @param {Ledger} ledger */
+const nameOf = ({ book }) => `${LIMITS} ${book}`;
+
+/**
+ * @param {Ledger} ledger
+ * @returns {{ limit: number, serverLimit: number }}
+ */
+export function limits(ledger) {
+	const standard = { limit: SURVEY_LIMIT, serverLimit: SERVER_LIMIT };
+	try {
+		return { ...standard, ...JSON.parse(ledger.storage[nameOf(ledger)] ?? "{}") };
+	} catch {
+		return standard;
+	}
+}
+
+/** @param {{ survey: Survey, ledger: Ledger, blocked: boolean, without?: string, turn: Turn }} page */
+export function device({ survey, ledger, blocked, without, turn }) {
+	const sums = sumsOf(survey, ledger);
+	const title = ours("summary", "device");
+	const update = () => {
+		const { limit, serverLimit } = limits(ledger);
+		if (sums)
+			title.textContent = say("budget", { ...sums.spent, limit, server_limit: serverLimit, host: hostOf(server) });
+	};
+	update();
+	const lines = sums?.lines.map((line) => el("li", {}, line));
+	const node = el(
+		"details",
+		{},
+		title,
+		lines && lines.length > 0 && el("ul", {}, lines),
+		bound(ledger, "limit", update),
+		bound(ledger, "serverLimit", update),
+		ours("p.hint", "operators"),
+		blocked &&
+			el(
+				"p",
+				{},
+				button("button", "retry", () => turn()),
+			),
+		ours("p", "thief"),
+		without !== OTHERS && people(ledger, turn),
+		without !== FORGET && forgetting(ledger, turn),
+	);
+	node.open = blocked;
+	return node;
+}
+
+/**
+ * What was spent here, and on what; nothing of a damaged or old ledger, which can only be forgotten.
+ * @param {Survey} survey
+ * @param {Ledger} ledger
+ */
+function sumsOf(survey, ledger) {
+	try {
+		const book = ledger.read();
+		const spent = Object.values(book.entries).filter((entry) => entry.day);
+		const lines = spent.map((entry) => `${entry.slug}: ε = ${epsilon(entry.epsilon)}, ${day(entry.day)}`);
+		const there = epsilon(spentOnServer(book, server));
+		return { spent: { spent: epsilon(spentOnSurvey(book, survey, server)), server_spent: there }, lines: lines.sort() };
+	} catch {
+		return null;
+	}
+}
+
+/**
+ * One of the person's limits, to change.
+ * @param {Ledger} ledger
+ * @param {"limit" | "serverLimit"} name
+ * @param {() => void} update
+ */
+function bound(ledger, name, update) {
+	const change = () => {
+		if (input.value && input.validity.valid) {
+			ledger.storage[nameOf(ledger)] = JSON.stringify({ ...limits(ledger), [name]: Number(input.value) });
+		}
+		input.value = String(limits(ledger)[name]);
+		update();
+	};
+	const input = el("input", { type: "number", min: 0, step: "any", value: limits(ledger)[name], change });
+	return el("p", {}, el("label", {}, ours("span", name === "limit" ? "limit" : "server_limit"), " ", input));
+}
+
+/**
+ * Each person has a book of their own; it is this tab's until another is opened.
+ * @param {Ledger} ledger
+ * @param {Turn} turn
+ */
+export function people(ledger, turn) {
+	/** @param {number} book */
+	const open = (book) => {
+		try {
+			sessionStorage[BOOK] = book;
+		} catch {
+			// until the page is left
+		}
+		turn(new Ledger(ledger.persistent ? null : ledger.storage, { book }));
+	};
+	const books = ledger.books();
+	const others = books.filter((book) => book !== ledger.book);
+	return details(
+		OTHERS,
+		ours("p", "others_more"),
+		books.length > 1 && ours("p", "person_now", { number: ledger.book }),
+		el("p.actions", {}, [
+			...others.map((book) => ours("button", "person", { number: book }, { type: "button", click: () => open(book) })),
+			button("button", "other_new", () => open(Math.max(...books) + 1)),
+		]),
+	);
+}
+
+/**
+ * @param {Ledger} ledger
+ * @param {Turn} turn
+ */
+export function forgetting(ledger, turn) {
+	const forget = async () => {
+		await ledger.forget();
+		turn();
+	};
+	return details(FORGET, ours("p", "forget_more"), button("button", "forget_yes", forget));
+}

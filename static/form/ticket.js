@@ -1,0 +1,128 @@
+// A survey by invitation: the invitation buys a ticket, when the person presses for it, and the ticket waits here.
+
+import { parseAddress, ticketLink } from "/client/js/address.js";
+import { ticketOf } from "/client/js/book.js";
+import { CandorError } from "/client/js/index.js";
+import { ticketFor } from "/client/js/respond.js";
+import { limits } from "./device.js";
+import { arrive, button, details, el, heading, ours } from "./dom.js";
+import { moment, say } from "./strings.js";
+
+/** @import { Survey } from "/client/js/definition.js" */
+/** @import { Ledger } from "/client/js/ledger.js" */
+/** @import { Ticket } from "/client/js/report.js" */
+/**
+ * @typedef {object} Page
+ * @property {Survey} survey
+ * @property {Ledger} ledger
+ * @property {() => unknown} refresh
+ * @property {(code?: string, otherwise?: string) => HTMLElement} problem
+ */
+
+const LONGEST = 2 ** 31 - 1; // ms that a browser can wait
+
+/**
+ * What to show before the first question; nothing if there is a ticket and answering has begun.
+ * @param {Page} page
+ */
+export async function ticketScreen(page) {
+	const { survey, ledger, problem } = page;
+	const address = parseAddress(location.href);
+	const entry = ledger.read().entries[survey.digest];
+	const from = survey.tickets?.from;
+	if (address.ticket) {
+		// nothing is sent for it: it is verified, and kept
+		await ticketFor(survey, address, ledger, limits(ledger));
+		hideTicket();
+		return ticketScreen(page);
+	}
+	const ticket = entry && ticketOf(entry);
+	if (ticket) return from && Date.now() < Date.parse(from) ? waiting(page, ticket, from) : null;
+	if (!entry?.r && !address.invitation) return problem("ticket_needed");
+	if (from && Date.now() >= Date.parse(from)) return problem("too_late");
+	return offer(page, Boolean(entry?.r));
+}
+
+/**
+ * Only the button sends: programs that look through mail open links.
+ * @param {Page} page
+ * @param {boolean} pending
+ */
+function offer({ survey, ledger, refresh, problem }, pending) {
+	const problems = el("div");
+	const quiet = pending ? ours("p.note", "ticket_pending") : ours("p", "ticket_quiet");
+	const take = button("button.primary", pending ? "ticket_again" : "ticket_take", async () => {
+		take.disabled = true;
+		quiet.remove();
+		try {
+			await ticketFor(survey, parseAddress(location.href), ledger, { ...limits(ledger), attempts: 1 });
+			hideTicket();
+			await refresh();
+		} catch (error) {
+			take.disabled = false;
+			take.textContent = say("ticket_again");
+			const code = error instanceof CandorError ? error.code : undefined;
+			problems.replaceChildren(problem(code === "unreachable" ? "ticket_unreachable" : code, "no_ticket"));
+			arrive(problems);
+		}
+	});
+	const { issuer, from } = survey.tickets ?? {};
+	return el(
+		"section",
+		{},
+		heading("ticket"),
+		ours("p", "ticket_buys"),
+		issuer ? ours("p", "ticket_issuer", { issuer: new URL(issuer).host }) : ours("p", "ticket_server"),
+		from && ours("p", "ticket_phases", { moment: moment(from) }),
+		quiet,
+		problems,
+		el("p.actions", {}, take),
+		ours("p", "ticket_guess"),
+		more("ticket_more"),
+	);
+}
+
+/** @param {string} key */
+const more = (key) => el("p", {}, ours("a", key, {}, { href: `${location.pathname}/privacy#invitation` }));
+
+/**
+ * @param {Page} page
+ * @param {Ticket} ticket
+ * @param {string} from
+ */
+function waiting({ refresh }, ticket, from) {
+	setTimeout(refresh, Math.min(LONGEST, Date.parse(from) - Date.now() + 1000));
+	return el(
+		"section",
+		{},
+		heading("ticket_have"),
+		ours("p", "ticket_wait", { moment: moment(from) }),
+		ours("p", "ticket_habits"),
+		elsewhere(ticket),
+		more("ticket_more"),
+	);
+}
+
+/** @param {Ticket} ticket */
+function elsewhere(ticket) {
+	const link = ticketLink(parseAddress(location.href), ticket);
+	const copied = ours("span", "copied", {}, { role: "status" });
+	copied.hidden = true;
+	const field = el("input", { readonly: true, value: link, "aria-label": say("ticket_link") });
+	const copy = button("button", "copy", async () => {
+		field.select();
+		try {
+			await navigator.clipboard.writeText(link);
+			copied.hidden = false;
+		} catch {
+			// pages over plain http may not; it is selected
+		}
+	});
+	return details("ticket_elsewhere", ours("p", "ticket_secret"), el("p.actions", {}, field, copy, copied));
+}
+
+// the code has done its work, or the ticket is in the ledger: neither shall stay in the address bar
+function hideTicket() {
+	const { pin } = parseAddress(location.href);
+	history.replaceState(null, "", `${location.pathname}${location.search}${pin ? `#sha256=${pin}` : ""}`);
+}
