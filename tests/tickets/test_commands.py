@@ -135,7 +135,7 @@ def test_names_stay_with_whoever_invites(run: Run, tmp_path: Path) -> None:
 
 def test_what_does_not_go_with_invitations_is_one_sentence(run: Run, tmp_path: Path) -> None:
     well(run("survey", "add", write(tmp_path, "true")))
-    assert "made-up tickets" in fault(run("simulate", "exam", "--respondents", "5", "--yes"))
+    assert "needs a ticket" in fault(run("simulate", "exam", "--respondents", "5", "--yes"))
     well(run("survey", "close", "exam"))
     assert "is closed" in fault(run("survey", "invite", "exam", "--count", "1"))
     (tmp_path / "plain.yaml").write_text(YAML.format(said="false").replace("slug: exam", "slug: plain"))
