@@ -70,12 +70,12 @@ ADDRESSES: dict[str, Callable[[str], Seen]] = {
     "/results/{slug}/reports.csv?digest={digest}": of_bits,
     "/results/{slug}/reports.ndjson?digest={digest}": of_bits,
     "/console/{slug}?digest={digest}": of_words(r'Reports so far</dt><dd class="big"[^>]*>([\d,]+)<'),
-    "/console/{slug}/close?digest={digest}": of_words(r"its results show ([\d,]+) reports"),
-    "/console/{slug}/delete?digest={digest}": of_words(r"\(([\d,]+) in this"),
 }
 OF_A_NAME: dict[str, Callable[[str, str], Seen]] = {  # of a survey or of a study, in the version that collects
     "/console": lambda text, name: of_words(rf'href="/console/{name}">.*?<b[^>]*>([\d,]+)</b> reports')(text),
     "/account": lambda text, name: of_words(rf'href="/console/{name}">.*?([\d,]+) reports')(text),
+    "/console/{slug}/close": lambda text, _: of_words(r"its results show ([\d,]+) reports")(text),
+    "/console/{slug}/delete": lambda text, _: of_words(r"\(([\d,]+) in this")(text),
     "/results/{name}": lambda text, _: of_page(text),
     "/results/{name}/count": lambda text, _: of_count(text),
 }
@@ -119,7 +119,7 @@ def look(house: House, owner: FlaskClient, watch: Watch, known: Sequence[Publish
         if not newest or newest[0].state is State.READY:
             continue
         for address, tell in (OF_A_STUDY if groups else OF_A_NAME).items():
-            reply = owner.get(address.format(name=name))
+            reply = owner.get(address.format(name=name, slug=newest[0].survey.slug))
             assert reply.status_code == 200
             watch.see(tuple(one.key for one in newest), address, *tell(reply.text, name))
 
