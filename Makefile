@@ -18,6 +18,7 @@ check: lint  # lint, types and the tests that need neither a browser nor minutes
 
 test: lint  # everything but the soaks
 	@$(BIN)/python -m tests.javascript  # installs Chromium where it may, else says what is missing
+	@$(BIN)/python -m tests.rscript  # and R
 	$(BIN)/pytest $(SPREAD) --numprocesses $(MORE)
 
 lint: $(VENV)/ready-test $(TOOLS)

@@ -2,7 +2,7 @@
 
 import click
 
-from benchmarks import aggregate, collect, randomize, surveys
+from benchmarks import aggregate, collect, randomize, surveys, tickets
 
 # tables for docs, and what takes long to fill, have commands of their own
 TABLES = {
@@ -10,6 +10,7 @@ TABLES = {
     "collect": collect.main,
     "randomize": randomize.main,
     "surveys": surveys.main,
+    "tickets": tickets.main,
 }
 
 

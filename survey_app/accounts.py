@@ -1,6 +1,7 @@
 """Passwords, tokens and invitation codes: argon2 for what people remember, plain hashes for what is random."""
 
 import hashlib
+import re
 import secrets
 
 from argon2 import PasswordHasher
@@ -9,15 +10,76 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from survey_app.store import Store, StoreError, User
 
 LEAST_PASSWORD, MOST_PASSWORD = 10, 200
+LEAST_DIGITS = 16  # of a password that is nothing else: shorter ones are dates and telephone numbers
+LEAST_PIECES = 5  # letters, or runs of them, that a password is made of
+LEAST_BESIDE_NAME = 6  # characters
+COMMON = frozenset({
+    "abcdef", "access", "admin", "administrator", "amore", "asdfgh", "autumn", "baseball", "batman", "candor",
+    "changeme", "charlie", "chocolate", "computer", "contrasena", "contraseña", "default", "dragon", "flower",
+    "football", "freedom", "geheim", "hallo", "hello", "herbst", "iloveyou", "jesus", "jordan", "killer", "letmein",
+    "login", "love", "lovely", "loveyou", "master", "michael", "monkey", "motdepasse", "mustang", "nothing", "orange",
+    "passphrase", "passwd", "password", "passwort", "pokemon", "princess", "printemps", "qwerty", "qwertz",
+    "researcher", "secret", "shadow", "soccer", "sommer", "spring", "starwars", "summer", "sunshine", "superman",
+    "survey", "test", "trustno", "umfrage", "user", "verano", "welcome", "whatever", "willkommen", "winter",
+})  # fmt: skip
+RUNS = (
+    "01234567890123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiop", "yxcvbnm",
+    "azertyuiop", "qsdfghjklm", "wxcvbn", "1q2w3e4r5t6y7u8i9o0p", "q1w2e3r4t5y6u7i8o9p0",
+    "1qaz2wsx3edc4rfv5tgb6yhn7ujm", "qazwsxedcrfvtgbyhnujm", "!@#$%^&*()", '!"§$%&/()=',
+)  # fmt: skip
+LOOKALIKES = str.maketrans("@4013$5!", "aaoiessi")
+ADVICE = "take four or five words that have nothing to do with each other, or what a password manager makes"
 _hasher = PasswordHasher()
 _nobody = _hasher.hash(secrets.token_hex(16))
 
 
-def hash_password(password: str) -> str:
-    """The argon2 hash of a password that is long enough."""
+def hash_password(password: str, name: str) -> str:
+    """The argon2 hash of a password that is long enough, and not among the first that anybody would try."""
     if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
         raise StoreError(f"a password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters")
+    if reason := weakness(password, name):
+        raise StoreError(f"this password {reason}, so it is among the first that anybody would try; {ADVICE}")
     return _hasher.hash(password)
+
+
+def weakness(password: str, name: str) -> str | None:
+    """Why a password is too easy for the account of this name, in words that go on from "this password"; None if not.
+
+    Length is what protects, so nothing is demanded of the characters (NIST SP 800-63B, 5.1.1.2). What is refused is
+    what lists of stolen passwords begin with: words such as "password" with digits around them, rows of the keyboard,
+    one thing again and again, dates, and the account's own name.
+    """
+    said = password.casefold()
+    plain, own = ("".join(filter(str.isalnum, text)) for text in (said, name.casefold()))
+    if len(own) > 2 and own in plain and len(plain.replace(own, "")) < LEAST_BESIDE_NAME:
+        return "is little more than the account's own name"
+    if not any(letter.isalpha() for letter in said) and len(said) < LEAST_DIGITS:
+        return "has digits and signs only"
+    core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", said)  # without what people put around a word to satisfy a form
+    if any(_repeats(text) for text in (said, core)):
+        return "is one thing again and again"
+    if len(set(said)) < LEAST_PIECES or _pieces(said) < LEAST_PIECES:
+        return "is a row of the keyboard or of the alphabet"
+    if "".join(filter(str.isalpha, core.translate(LOOKALIKES))) in COMMON:
+        return "is one very common word"
+    return None
+
+
+def _repeats(text: str) -> bool:
+    return any(text == (text[:step] * len(text))[: len(text)] for step in range(1, len(text) // 2 + 1))
+
+
+def _pieces(text: str) -> int:
+    """How many letters a text has, where each run that everybody knows counts as one."""
+    rows = [*RUNS, *(row[::-1] for row in RUNS)]
+    count = start = 0
+    while start < len(text):
+        length = 1
+        while start + length < len(text) and any(text[start : start + length + 1] in row for row in rows):
+            length += 1
+        start += length if length > 2 else 1
+        count += 1
+    return count
 
 
 def check_password(user: User | None, password: str) -> bool:
@@ -33,7 +95,7 @@ def add_user(store: Store, name: str, password: str) -> User:
     """Add an account with a plain name."""
     if not name.isprintable() or not 1 <= len(name.strip()) <= 80 or name != name.strip():
         raise StoreError("a name has 1 to 80 printable characters, with no space around")
-    return store.add_user(name, hash_password(password))
+    return store.add_user(name, hash_password(password, name))
 
 
 def new_token() -> str:

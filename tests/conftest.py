@@ -36,7 +36,7 @@ def house(tmp_path: Path) -> Iterator[House]:
     """A store, and the app upon it by the door of production."""
     built = build(tmp_path)
     yield built
-    built.store.close()
+    built.close()
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from survey_app.accounts import secret_hash
 from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.problems import PROBLEMS
-from survey_app.store import Member, Published, Store, Submission, User
+from survey_app.store import Member, Published, State, Store, Submission, User
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tickets.file import TicketFile
 from tests.definitions import simple, survey, worked
@@ -90,6 +90,12 @@ class House:
         """Somebody whose browser keeps nothing."""
         return self.app.test_client(use_cookies=False)
 
+    def close(self) -> None:
+        """End the signing process, and let go of the files."""
+        self.app.extensions["candor_desk"].close()
+        self.tickets.close()
+        self.store.close()
+
     def publish(self, made: Survey | dict[str, Any] | Path | None = None, **options: Any) -> Published:
         """Publish a survey, an author's file or a definition; options but `owner` and `state` are terms."""
         parsed = build_file(made).survey if isinstance(made, Path) else made
@@ -150,8 +156,14 @@ def make(path: Path) -> tuple[SqliteStore, Published]:
 
 
 def add(store: Store, made: Survey, terms: Terms = Terms(public=True), **kept: Any) -> Published:  # noqa: B008 — frozen
-    """Publish one survey."""
-    return store.add_surveys([Member(made, terms)], **kept)[0]
+    """Publish one survey, and bring it to its `state`."""
+    later = kept.pop("state", State.OPEN)
+    begun = State.READY if later is State.READY else State.OPEN
+    published = store.add_surveys([Member(made, terms)], state=begun, **kept)[0]
+    if later in (State.PAUSED, State.CLOSED):
+        store.set_state(published, later)
+        published = store.version(made.slug, made.digest) or published
+    return published
 
 
 def submission(published: Published) -> Submission:

@@ -13,7 +13,7 @@ from tests.signing import change, on_disk, signed_in, token_of
 
 
 def test_passwords_are_on_disk_as_salted_argon2_hashes_only(house: House) -> None:
-    first, second = (accounts.hash_password("the same password") for _ in range(2))
+    first, second = (accounts.hash_password("the same password", "ada") for _ in range(2))
     assert first != second
     assert change(signed_in(house.app), phrase("ada"), "a new long password").status_code == 302
     kept = on_disk(house.store.path)
@@ -38,6 +38,31 @@ def test_a_password_of_the_wrong_length_makes_no_account(house: House, length: i
     with pytest.raises(StoreError):
         add_user(house.store, "turing", "x" * length)
     assert house.store.user_named("turing") is None
+
+
+@pytest.mark.parametrize(
+    ("password", "why"),
+    [
+        ("1234567890", "digits and signs"), ("2026-11-17", "digits and signs"), ("0049 30 1234", "digits and signs"), ("password12", "common word"),
+        ("P@ssw0rd12!", "common word"), ("iloveyou123", "common word"), ("Sommer2026!", "common word"), ("qwertyuiop", "a row"), ("qwerty12345", "a row"),
+        ("abcdefghij", "a row"), ("zyxwvutsrq", "a row"), ("1q2w3e4r5t", "a row"), ("0987654321a", "a row"), ("aaaaaaaaaa", "again and again"),
+        ("passwordpassword", "again and again"), ("abcabcabcab", "again and again"), ("ada-lovelace", "own name"), ("Ada-Lovelace1!", "own name"), ("adalovelace26", "own name"),
+    ],
+)  # fmt: skip
+def test_a_password_that_anybody_would_try_first_is_refused_with_what_to_do(
+    house: House, password: str, why: str
+) -> None:
+    with pytest.raises(StoreError, match=f"{why}.*take four or five words"):
+        add_user(house.store, "ada-lovelace", password)
+    assert house.store.user_named("ada-lovelace") is None
+
+
+@pytest.mark.parametrize(
+    "password",
+    ["a long password", "correct horse battery staple", "ada lovelace likes tea", "tr8Kx-qpZ1v", "mein hund heisst nicht rex", "ünïcödé wörter", "我喜欢在雨天读书喝茶呀"],
+)  # fmt: skip
+def test_a_password_that_is_merely_simple_is_taken(house: House, password: str) -> None:
+    assert add_user(house.store, "ada-lovelace", password).name == "ada-lovelace"
 
 
 @pytest.mark.parametrize("name", ["", " ", " turing", "turing ", "tur\ning", "tur\x00ing", "x" * 81, "ada"])

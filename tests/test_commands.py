@@ -173,7 +173,7 @@ def test_the_first_survey_of_the_readme_can_be_made_line_by_line(
         assert "exam" in candor(*spent)
     assert "cheated" in candor(*planned)
     assert "5000 reports were added" in candor(*simulated, "--yes")
-    assert re.search(r"^5,00[01] reports; 95% intervals for the population", candor(*results), re.MULTILINE)
+    assert re.search(r"^4,9[678]\d reports; 95% intervals for the population", candor(*results), re.MULTILINE)
 
 
 def candor(*words: str) -> str:

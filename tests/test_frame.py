@@ -19,6 +19,7 @@ import survey_app
 ROOT = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 NAME = canonicalize_name(PROJECT["name"])
+EXTRAS = [one for extra in ("parquet", "spss", "xlsform") for one in PROJECT["optional-dependencies"][extra]]
 LEFT_ALONE = {"pip", NAME}
 IMPORT = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
 
@@ -33,7 +34,7 @@ def pins() -> dict[str, Version]:
 def wanted() -> Iterator[Requirement]:
     """What CI asks for, and what that asks for in turn, as the installed packages tell."""
     extras = PROJECT["optional-dependencies"]
-    waiting = [(Requirement(text), "") for text in (*PROJECT["dependencies"], *extras["parquet"], *extras["test"])]
+    waiting = [(Requirement(text), "") for text in (*PROJECT["dependencies"], *EXTRAS, *extras["test"])]
     done: set[tuple[str, str]] = set()
     while waiting:
         requirement, extra = waiting.pop()
@@ -71,7 +72,7 @@ def test_make_and_with_it_ci_install_from_the_constraints() -> None:
 
 
 def test_whatever_is_imported_is_named_as_a_dependency() -> None:
-    named = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]} | {"gmpy2", "pyarrow"}
+    named = {canonicalize_name(Requirement(text).name) for text in (*PROJECT["dependencies"], *EXTRAS)}
     homes = packages_distributions()
     files = [file for part in ("client", "survey_app") for file in (ROOT / part).rglob("*.py")]
     imported = {name for file in files for name in IMPORT.findall(file.read_text())} & homes.keys()

@@ -26,7 +26,7 @@ from survey_app.authoring.source import read
 from survey_app.collect.intake import Decoder
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import evidence_of, question_estimates
-from survey_app.store import Submission, open_store
+from survey_app.store import State, Submission, open_store
 from survey_app.tally import columns
 from tests.door import FrontClient
 from tests.house import add as publish
@@ -119,6 +119,7 @@ def samples(folder: Path) -> dict[str, str]:
     site = app.test_client()
     reply = site.post(path := "/api/surveys/exam/reports", data=wire)
     store.write(lambda: [Submission(published.key, one.id, one.bits) for one in others(survey)])
+    store.set_state(published, State.CLOSED)  # which twenty would be pending is drawn
     with closing(sqlite3.connect(folder / "candor.db")) as kept:
         row = kept.execute("select survey, hex(id), hex(bits) from reports where id = ?", (report.id,)).fetchone()
 

@@ -31,6 +31,7 @@ from ruamel.yaml.events import (
 from ruamel.yaml.reader import ReaderError
 
 from client.canonical import spell
+from survey_app.authoring.moments import moment_of
 
 Plain: TypeAlias = str | list["Plain"] | dict[str, "Plain"]
 
@@ -182,12 +183,9 @@ class Node:
     def moment(self) -> datetime:
         """A date and time with its zone."""
         try:
-            value = datetime.fromisoformat(self.text())
-        except ValueError:
-            raise self.error("must be a date and time such as 2026-12-01T00:00Z") from None
-        if value.tzinfo is None:
-            raise self.error("needs a zone: end it with Z for UTC, or with +01:00")
-        return value
+            return moment_of(self.text())
+        except ValueError as error:
+            raise self.error(str(error)) from None
 
 
 def read(source: bytes, *, json_file: bool = False) -> Node:
@@ -300,8 +298,8 @@ class Content:
 
 
 @lru_cache(maxsize=32)
-def content_of(source: bytes) -> Content:
-    """What a file says; AuthoringError if it is not YAML, or no mapping."""
-    tree = read(source)
+def content_of(source: bytes, *, json_file: bool = False) -> Content:
+    """What a file says; AuthoringError if it is not YAML, or not JSON, or no mapping."""
+    tree = read(source, json_file=json_file)
     tree.members()
     return Content(source.decode("utf-8-sig"), tree, cast(dict[str, Plain], tree.plain()))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 Format = Callable[[float], str]
 MOST_DECIMALS = 9
 SNAPPED_STEPS, STEPS = 5, 8  # at the most
+SMALLEST = 1e-290  # below it a range is none: a part of it may be no number any more
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,10 @@ def finite(values: Iterable[float]) -> list[float]:
 
 def linear(low: float, high: float, start: float, stop: float, *, snapped: bool = True) -> Scale:
     """A linear scale: from one round number to another around this range, or, unless `snapped`, over just the range."""
-    if high - low <= 1e-9 * max(abs(low), abs(high)):
-        low, high = low - (abs(low) or 1.0) / 2, high + (abs(high) or 1.0) / 2
+    size = max(abs(low), abs(high))
+    if high - low <= max(1e-9 * size, SMALLEST):
+        around = size / 2 if size > SMALLEST else 0.5
+        low, high = low - around, high + around
     step = _step((high - low) / (SNAPPED_STEPS if snapped else STEPS))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(float(f"{position * step:.12g}") for position in range(first, last + 1))

@@ -7,7 +7,19 @@ import click
 
 from client.__main__ import main as client_main
 from survey_app.authoring.source import AuthoringError
-from survey_app.cli import accounts, export, invitations, issuer, plan, results, serve, simulate, survey
+from survey_app.cli import (
+    accounts,
+    archive,
+    drafts,
+    export,
+    invitations,
+    issuer,
+    plan,
+    results,
+    serve,
+    simulate,
+    survey,
+)
 from survey_app.store import DEFAULT_DB, StoreError, Unavailable
 
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
@@ -60,6 +72,9 @@ for command in (
     simulate.simulate_command,
     plan.plan_command,
     export.export_command,
+    archive.codebook_command,
+    archive.dossier_command,
+    drafts.import_command,
     accounts.user,
     accounts.token,
 ):

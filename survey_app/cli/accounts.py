@@ -8,6 +8,7 @@ import click
 
 from survey_app.accounts import add_user, hash_password, new_token, secret_hash
 from survey_app.cli.common import FILE, find_user, open_db
+from survey_app.store import token_id
 
 
 @click.group()
@@ -34,7 +35,8 @@ PASSWORD_FILE: Callable[[Any], Any] = click.option("--password-file", type=FILE,
 @click.pass_context
 def user_add_command(ctx: click.Context, name: str, password_file: Path | None) -> None:
     """Add an account."""
-    added = add_user(open_db(ctx), name, _password(password_file))
+    password = _password(password_file)
+    added = add_user(open_db(ctx, begin=True), name, password)
     click.echo(f"{added.name} is added{', as the administrator' if added.admin else ''}")
 
 
@@ -49,12 +51,18 @@ def user_list_command(ctx: click.Context) -> None:
 @user.command("password")
 @click.argument("name")
 @PASSWORD_FILE
+@click.option("--keep-tokens", is_flag=True, help="Its API tokens go on working.")
 @click.pass_context
-def user_password_command(ctx: click.Context, name: str, password_file: Path | None) -> None:
-    """Change a password; the account's sessions end."""
+def user_password_command(ctx: click.Context, name: str, password_file: Path | None, keep_tokens: bool) -> None:
+    """Change a password; the account's sessions end, and its API tokens are revoked unless you keep them."""
     store = open_db(ctx)
-    store.set_password(find_user(store, name), hash_password(_password(password_file)))
+    account = find_user(store, name)
+    hashed = hash_password(_password(password_file), name)
+    revoked = 0 if keep_tokens else len(store.tokens(account))
+    store.set_password(account, hashed, keep_tokens=keep_tokens)
     click.echo(f"the password of {name} is changed, its sessions have ended")
+    if revoked:
+        click.echo(f"API tokens revoked: {revoked}")
 
 
 @user.command("disable")
@@ -76,8 +84,32 @@ def token() -> None:
 @click.argument("name")
 @click.pass_context
 def token_add_command(ctx: click.Context, name: str) -> None:
-    """Make a token for the account NAME and print it; it cannot be shown again."""
+    """Make a token for the account NAME and print it; it cannot be shown again. Its id goes to standard error."""
     store = open_db(ctx)
     made = new_token()
     store.add_token(find_user(store, name), secret_hash(made))
     click.echo(made)
+    made_id = token_id(secret_hash(made))
+    click.echo(f"id {made_id}; candor token revoke {name} {made_id} ends it", err=True)
+
+
+@token.command("list")
+@click.argument("name")
+@click.pass_context
+def token_list_command(ctx: click.Context, name: str) -> None:
+    """The tokens of the account NAME: their ids, and the days on which they were made."""
+    store = open_db(ctx)
+    for one in store.tokens(find_user(store, name)):
+        click.echo(f"{one.id}  {one.made}")
+
+
+@token.command("revoke")
+@click.argument("name")
+@click.argument("wanted", metavar="ID")
+@click.pass_context
+def token_revoke_command(ctx: click.Context, name: str, wanted: str) -> None:
+    """End the token ID of the account NAME, for good."""
+    store = open_db(ctx)
+    if not store.revoke_token(find_user(store, name), wanted):
+        raise click.ClickException(f"{name} has no token {wanted!r}; candor token list {name} shows all")
+    click.echo(f"{wanted} is revoked")

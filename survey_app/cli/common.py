@@ -7,9 +7,11 @@ from typing import Any
 import click
 
 from survey_app.authoring import Built, build_file
+from survey_app.authoring.faults import check
 from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError
 from survey_app.store import DEFAULT_DB, Published, Store, User, any_version, open_store
+from survey_app.store.place import missing_file
 from survey_app.tickets.ending import end_closed
 from survey_app.tickets.file import TicketFile
 from survey_app.tickets.file import open_tickets as tickets_beside
@@ -18,19 +20,34 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, by its digest.")
 
 
-def open_db(ctx: click.Context) -> Store:
-    """The store that --db names, migrated, closed when the command ends."""
-    store = open_store(ctx.obj or DEFAULT_DB)
+def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
+    """The store that --db names, migrated, closed when the command ends; only a command that begins may make one."""
+    url = ctx.obj or DEFAULT_DB
+    store = open_store(url)
+    if begin:
+        announce(url)
+    elif path := missing_file(url):
+        raise click.ClickException(
+            f"there is no database at {path}. Name another one with --db or CANDOR_DB, such as "
+            "sqlite:////an/absolute/path.db, or begin one: candor user add NAME"
+        )
     store.migrate()
     ctx.call_on_close(lambda: _leave(store))
     return store
 
 
+def announce(url: str) -> None:
+    """Say where, if a command is about to make a database."""
+    if path := missing_file(url):
+        click.echo(f"making a new database: {path}", err=True)
+
+
 def _leave(store: Store) -> None:
     """Whatever the command did may have closed a survey, or deleted it."""
-    file = tickets_beside(store)
-    end_closed(file, store)
-    file.close()
+    if store.beside("tickets").exists():
+        file = tickets_beside(store)
+        end_closed(file, store)
+        file.close()
     store.close()
 
 
@@ -44,6 +61,9 @@ def open_tickets(ctx: click.Context, store: Store) -> TicketFile:
 def find_survey(store: Store, slug: str, digest: str | None = None) -> Published:
     """The version that collects now, or the one with this digest; an unopened one only if there is nothing else."""
     published = any_version(store, slug, digest)
+    if published is None and (groups := store.study(slug)):
+        names = ", ".join(group.survey.slug for group in groups)
+        raise click.ClickException(f"{slug} is a study of several groups; name one of them: {names}")
     if published is None:
         what = f"version {digest} of {slug!r}" if digest else f"survey {slug!r}"
         raise click.ClickException(f"there is no {what}; candor survey list shows all")
@@ -58,23 +78,13 @@ def find_study(store: Store, slug: str, digest: str | None = None) -> list[Publi
     return groups
 
 
-def find_surveys(store: Store, slug: str) -> list[Published]:
-    """A survey, or all groups of a study."""
-    return find_study(store, slug) or [find_survey(store, slug)]
-
-
-def find_whole(store: Store, slug: str) -> Published:
-    """A survey, or one group of a study: what is done to one is done to all."""
-    return find_surveys(store, slug)[0]
-
-
-def find_newest(store: Store, slug: str) -> Published:
-    """The same, of a version that waits if there is one."""
-    groups = find_study(store, slug)
-    found = [store.newest(group.survey.slug) for group in groups] or [store.newest(slug)]
-    known = {group.survey.digest for group in groups}
-    waiting = next((one for one in found if one and one.survey.digest not in known), None)
-    return waiting or find_whole(store, slug)
+def find_managed(store: Store, slug: str, *, unopened: bool = False) -> list[Published]:
+    """What a slug or a study names, to be managed: the version that collects now, or the newest."""
+    found = store.study(slug, unopened=unopened)
+    if found:
+        return found
+    newest = store.newest(slug) if unopened else None
+    return [newest or find_survey(store, slug)]
 
 
 def find_user(store: Store, name: str) -> User:
@@ -90,9 +100,18 @@ def build_survey(file: Path) -> Built:
     try:
         built = build_file(file)
     except AuthoringError as error:
-        raise click.ClickException(f"{file}: {error}") from None
+        raise click.ClickException(f"{file}: {all_faults(file, error)}") from None
     for line in built.advice:
         click.echo(f"advice: {line}", err=True)
     if sentence := saving(built):
         click.echo(f"design: {sentence}", err=True)
     return built
+
+
+def all_faults(file: Path, first: AuthoringError) -> str:
+    """Whatever is wrong with an author's file, a line each; the first as it is, if it is alone."""
+    faults = check(file.read_bytes(), json_file=file.suffix == ".json").faults if file.is_file() else ()
+    if len(faults) < 2:
+        return str(first)
+    lines = (str(AuthoringError(fault.reason, fault.path, fault.line)) for fault in faults)
+    return "\n  ".join((f"{len(faults)} things to mend", *lines))

@@ -12,11 +12,13 @@ import click
 
 from client.definition import Survey
 from survey_app.cli.common import DIGEST, find_survey, open_db
-from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, shown, watched, write_parquet
+from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, watched, write_parquet
+from survey_app.results.spss import STATISTICS, write_statistics
 from survey_app.store import State, now
 from survey_app.tally import Bits
 
-SUFFIXES = (".csv", ".ndjson", ".parquet")
+SUFFIXES = (".csv", ".ndjson", ".parquet", *STATISTICS)
+BESIDE = (".csv", *STATISTICS)  # formats that have no place for the definition
 
 
 @click.command("export")
@@ -26,27 +28,30 @@ SUFFIXES = (".csv", ".ndjson", ".parquet")
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @click.pass_context
 def export_command(ctx: click.Context, slug: str, file: Path, digest: str | None, force: bool) -> None:
-    """Write the noisy bits of SLUG with their definition to FILE: .csv, .ndjson or .parquet.
+    """Write the noisy bits of SLUG with their definition to FILE: .csv, .ndjson, .parquet, .sav or .dta.
 
     The reports behind the results, without ids, time or order. In .csv and .parquet every stored bit is a column, such
-    as cheated or help:notes. The definition goes to FILE.definition.json beside a .csv, into the first line of
-    .ndjson, and into the metadata of .parquet (candor.definition).
+    as cheated or help:notes; in .sav (SPSS) and .dta (Stata) a variable such as help_2, whose label has p and q. The
+    definition goes to FILE.definition.json beside .csv, .sav and .dta, into the first line of .ndjson, and into the
+    metadata of .parquet (candor.definition).
+
+    Example: candor export exam exam.sav
     """
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
         raise click.ClickException(f"{file} names no format; let it end in {', '.join(SUFFIXES)}")
     beside = file.with_name(f"{file.name}.definition.json")
-    written = [file, beside] if suffix == ".csv" else [file]
+    written = [file, beside] if suffix in BESIDE else [file]
     _check(written, force)
     store = open_db(ctx)
     published = find_survey(store, slug, digest)
     survey = published.survey
     try:
-        with shown(store, published) as (tally, rows), _whole(file) as target:
+        with store.shown(published) as (tally, rows), _whole(file) as target:
             with click.progressbar(length=tally.reports, label="Exporting", file=sys.stderr) as bar:
                 _write(suffix, survey, tally.reports, watched(rows, bar.update), target)
             _check(written, force)
-            if suffix == ".csv":
+            if suffix in BESIDE:
                 with _whole(beside) as definition:
                     definition.write(survey.source)
     except OSError as error:
@@ -61,6 +66,8 @@ def export_command(ctx: click.Context, slug: str, file: Path, digest: str | None
 def _write(suffix: str, survey: Survey, reports: int, rows: Iterator[Bits], target: BinaryIO) -> None:
     if suffix == ".parquet":
         write_parquet(survey, rows, target)
+    elif suffix in STATISTICS:
+        write_statistics(survey, reports, rows, suffix, target)
     else:
         target.writelines(csv_chunks(survey, rows) if suffix == ".csv" else ndjson_chunks(survey, reports, rows))
 

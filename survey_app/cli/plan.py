@@ -12,7 +12,7 @@ import msgspec
 
 from client.question import TYPES
 from survey_app.authoring.source import AuthoringError
-from survey_app.cli.common import FILE
+from survey_app.cli.common import FILE, all_faults
 from survey_app.plan.central import DELTA
 from survey_app.plan.guidance import table
 from survey_app.plan.people import Guess
@@ -230,7 +230,7 @@ def _plan_file(file: Path, wanted: Wanted) -> None:
     try:
         plan = plan_survey(file.read_bytes(), settings, json_file=file.suffix == ".json", cross=crosses)
     except AuthoringError as error:
-        raise click.ClickException(f"{file}: {error}") from None
+        raise click.ClickException(f"{file}: {all_faults(file, error)}") from None
     click.echo(_json(plan) if wanted.as_json else survey_page(plan))
 
 

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,13 @@ from survey_app.estimate.regression import FitError
 from survey_app.estimate.tables import PairError
 from survey_app.results.crosstab import crosstab_document
 from survey_app.results.document import Results, results
+from survey_app.results.export import watched
 from survey_app.results.groups import Study, groups_document, study_document
 from survey_app.results.regression import regression_on_groups, regression_on_questions
 from survey_app.results.table import crosstab_table, csv_text, results_table, study_table
 from survey_app.results.text import crosstab_text, regression_text, results_text, study_text
 from survey_app.store import Published, Store
-from survey_app.tally import Bits
+from survey_app.tally import Bits, Tally
 
 CONFIDENCE: Callable[[Any], Any] = click.option(
     "--confidence",
@@ -72,6 +74,8 @@ def results_command(
         raise click.ClickException("a survey is named twice")
     members = find_study(store, slugs[0], digest) if len(slugs) == 1 else []
     is_study = bool(members)
+    if is_study and options.population is not None:
+        raise click.ClickException("--population is for one survey; the groups of a study have sizes of their own")
     surveys = members or [find_survey(store, slug, digest) for slug in slugs]
     tallies = [store.snapshot(published) for published in surveys]
     _check_population(options, max(tally.reports for tally in tallies))
@@ -154,13 +158,16 @@ def _mapping(file: Path | None) -> Any:
     return value
 
 
-def _scan(store: Store, published: Published) -> Iterator[Bits]:
-    """The stored bits, with a progress bar."""
-    length = store.snapshot(published).reports
+@contextmanager
+def _shown(store: Store, published: Published) -> Iterator[tuple[Tally, Iterator[Bits]]]:
+    """The snapshot and the bits behind it, with a progress bar."""
+    with store.shown(published) as (tally, rows):
+        yield tally, _with_bar(tally.reports, rows)
+
+
+def _with_bar(length: int, rows: Iterator[Bits]) -> Iterator[Bits]:
     with click.progressbar(length=length, label="Reading reports", file=sys.stderr) as bar:
-        for rows in store.scan(published):
-            yield rows
-            bar.update(len(rows))
+        yield from watched(rows, bar.update)
 
 
 @click.command("crosstab")
@@ -189,9 +196,10 @@ def crosstab_command(
     """
     form, store = _form(as_json, as_csv), open_db(ctx)
     published = find_survey(store, slug, digest)
-    tally, options = store.snapshot(published), Options(**wanted)
+    options = Options(**wanted)
     try:
-        document = crosstab_document(published.survey, tally, _scan(store, published), rows, columns, options)
+        with _shown(store, published) as (tally, bits):
+            document = crosstab_document(published.survey, tally, bits, rows, columns, options)
     except PairError as error:
         raise click.ClickException(str(error)) from None
     if form == "csv":
@@ -231,8 +239,8 @@ def regress_command(
             studies = [(published.survey, store.snapshot(published)) for published in surveys]
             document = regression_on_groups(studies, question, answer, _covariates(covariates), options)
         elif len(surveys) == 1:
-            scan = _scan(store, surveys[0])
-            document = regression_on_questions(surveys[0].survey, scan, question, answer, predictors, options)
+            with _shown(store, surveys[0]) as (_, bits):
+                document = regression_on_questions(surveys[0].survey, bits, question, answer, predictors, options)
         else:
             raise click.ClickException("--on is for one survey")
     except FitError as error:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import click
 
+from survey_app.cli.common import announce
 from survey_app.server import serve
 from survey_app.simulate import demo
 from survey_app.store import DEFAULT_DB, STEP, open_store
@@ -36,6 +37,7 @@ def listening(command: Callable[..., None]) -> Callable[..., None]:
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Run the server."""
+    announce(ctx.obj or DEFAULT_DB)
     serve.serve(ctx.obj or DEFAULT_DB, host, port, workers, trusted_proxies)
 
 
@@ -48,6 +50,7 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     """A sample survey with simulated respondents, served."""
     serve.check_port(host, port)
     db = ctx.obj or DEMO_DB
+    announce(db)
     store = open_store(db)
     store.migrate()
     published, password = demo.prepare(store)

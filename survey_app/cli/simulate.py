@@ -11,11 +11,12 @@ import numpy as np
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from survey_app.cli.common import FILE, find_surveys, open_db
+from survey_app.cli.common import FILE, find_managed, open_db
 from survey_app.plan.groups import split
 from survey_app.plan.people import Indices, TruthError, draw_people
 from survey_app.simulate import devices
-from survey_app.store import Outcome, Published, Submission
+from survey_app.simulate.conditions import unmet
+from survey_app.store import Outcome, Published, Submission, now
 
 
 @click.command("simulate")
@@ -30,12 +31,9 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
     Those of a study fall into its groups by their sizes, or equally where these are not known.
     """
     store = open_db(ctx)
-    surveys = find_surveys(store, slug)
-    if surveys[0].invited:
-        raise click.ClickException(
-            f"{slug} is by invitation: made-up reports would need made-up tickets, and nobody could tell them from "
-            "those of people. Try a copy of its file without invitations"
-        )
+    surveys = find_managed(store, slug)
+    if reason := unmet(surveys[0], now()):
+        raise click.ClickException(f"{slug} {reason}. Nothing was added")
     if not yes:
         click.confirm(f"Add {respondents} made-up reports to {slug}, for good?", abort=True)
     try:
@@ -51,7 +49,8 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
                 bar.update(len(reports))
     click.echo(f"{stored} reports were added to {slug}")
     if stored < respondents:
-        raise click.ClickException(f"{respondents - stored} were refused: is {slug} open, and with room?")
+        reason = unmet(find_managed(store, slug)[0], now()) or "changed meanwhile"
+        raise click.ClickException(f"{respondents - stored} were refused: {slug} {reason}")
 
 
 def _made(

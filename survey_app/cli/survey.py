@@ -1,29 +1,34 @@
-"""Author and run surveys: build, add, list, show, open, close, delete, check."""
+"""Author and run surveys: build, add, list, show, set, open, pause, close, delete, check."""
 
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from client.verify import verify
+from survey_app.authoring.moments import moment_of, spelled
 from survey_app.cli.common import (
     DIGEST,
     FILE,
     build_survey,
-    find_newest,
+    find_managed,
     find_survey,
-    find_surveys,
     find_user,
-    find_whole,
     open_db,
     open_tickets,
 )
 from survey_app.explain import written
 from survey_app.publish import publish
 from survey_app.store import Published, State, Store, listed, now
+
+DEFAULT = ParameterSource.DEFAULT
 
 
 @click.group()
@@ -50,7 +55,7 @@ def build_command(file: Path) -> None:
 @click.pass_context
 def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool) -> None:
     """Publish FILE, as a new version if its slug is known."""
-    store, built = open_db(ctx), build_survey(file)
+    built, store = build_survey(file), open_db(ctx, begin=True)
     if owner is None:
         user = next((user for user in store.users() if user.admin), None)
         if user is None:
@@ -79,12 +84,12 @@ def _describe(groups: Sequence[Published]) -> None:
     click.echo(f"ε        {written.epsilon(verify(survey), fixed=True)}")
     if not several:
         click.echo(f"link     {_link(published)}")
-    for name in ("opens", "closes", "max_reports"):
-        if value := getattr(published.terms, name):
-            click.echo(f"{name:8} {value}")
-    click.echo(
-        f"results  {'public' if published.terms.public else 'private'}{', by invitation' if published.invited else ''}"
-    )
+    terms = published.terms
+    click.echo(f"results  {'public' if terms.public else 'private'}{', by invitation' if published.invited else ''}")
+    click.echo(f"opens    {_told(terms.opens, 'when it is opened')}")
+    click.echo(f"closes   {_told(terms.closes, 'never')}")
+    click.echo(f"reports  {'no limit' if terms.max_reports is None else f'at most {terms.max_reports}'}")
+    click.echo(f"deletes  {_told(terms.deletes, 'never')}")
     for group in groups if several else ():
         people = f", {written.count(group.terms.size)} people" if group.terms.size else ""
         click.echo(f"\n{group.survey.group}{people}")
@@ -93,7 +98,15 @@ def _describe(groups: Sequence[Published]) -> None:
 
 
 def _link(published: Published) -> str:
+    tickets = published.survey.tickets
+    if tickets:  # a bare link lets nobody in
+        invites = f"candor issuer invite, at {tickets.issuer}" if tickets.issuer else "candor survey invite"
+        return f"one a person, by {invites}"
     return f"/s/{published.survey.slug}#sha256={published.survey.digest}"
+
+
+def _told(moment: datetime | None, otherwise: str) -> str:
+    return otherwise if moment is None else spelled(moment)
 
 
 @survey.command("list")
@@ -111,31 +124,111 @@ def list_command(ctx: click.Context) -> None:
 @click.argument("slug")
 @click.pass_context
 def show_command(ctx: click.Context, slug: str) -> None:
-    """One survey, or one study."""
-    _describe(find_surveys(open_db(ctx), slug))
+    """One survey, or all groups of a study."""
+    _describe(find_managed(open_db(ctx), slug))
+
+
+class _Moment(click.ParamType[datetime | None]):
+    name = "moment"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime | None:
+        if value == "never" or value is None:
+            return None
+        try:
+            return moment_of(value)
+        except ValueError as error:
+            self.fail(f"{value} {error}, or never", param, ctx)
+
+
+class _Count(click.ParamType[int | None]):
+    name = "count"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        return None if value == "none" or value is None else click.IntRange(1).convert(value, param, ctx)
+
+
+@survey.command("set")
+@click.argument("slug")
+@click.option("--closes", type=_Moment(), metavar="T|never", help="When it closes for good, such as 2026-12-01T00:00Z.")
+@click.option("--results", type=click.Choice(["public", "private"]), help="Who sees the results.")
+@click.option("--max-reports", type=_Count(), metavar="N|none", help="It closes for good with so many reports.")
+@click.option("--deletes", type=_Moment(), metavar="T|never", help="When the server deletes it by itself.")
+@click.option("--size", "sizes", multiple=True, metavar="GROUP=N", help="How many people a group of a study has.")
+@click.pass_context
+def set_command(ctx: click.Context, /, slug: str, results: str | None, sizes: tuple[str, ...], **said: Any) -> None:
+    """Change the terms of a survey, or of all groups of a study, also while it runs.
+
+    A past date, or a number that is reached, closes it at once.
+    """
+    given = {name: value for name, value in said.items() if ctx.get_parameter_source(name) is not DEFAULT}
+    if results:
+        given["public"] = results == "public"
+    if not given and not sizes:
+        raise click.ClickException("say what to change: --closes, --results, --max-reports, --deletes or --size")
+    store = open_db(ctx)
+    groups = find_managed(store, slug)
+    for group, size in _sized(groups, sizes):
+        store.set_terms(group, replace(group.terms, size=size))
+    if given:
+        published = find_managed(store, slug)[0]
+        store.set_terms(published, replace(published.terms, **given))
+    groups = find_managed(store, slug)
+    _describe(groups)
+    if groups[0].state is State.CLOSED:
+        click.echo(f"{slug} is closed{': it has as many reports' if groups[0].full else ': the date has passed'}")
+        _warn_if_untidy(store)
+
+
+def _sized(groups: Sequence[Published], said: Sequence[str]) -> list[tuple[Published, int]]:
+    """GROUP=N, checked: the groups by the ends of their links; afterwards all of them have a size."""
+    by_name = {
+        group.survey.slug.removeprefix(f"{group.survey.study}-"): group for group in groups if group.survey.study
+    }
+    found: dict[str, int] = {}
+    for text in said:
+        name, _, size = text.partition("=")
+        if name not in by_name:
+            known = f"its groups are {', '.join(by_name)}" if by_name else "it is no study, so it has none"
+            raise click.ClickException(f"--size {text}: there is no group {name!r}; {known}")
+        if not (size.isascii() and size.isdigit() and 0 < int(size[:16]) < 10**15):
+            raise click.ClickException(
+                f"--size {text}: write GROUP=N with a whole number of people, such as {name}=1200"
+            )
+        found[name] = int(size)
+    unknown = [name for name, group in by_name.items() if found and name not in found and not group.terms.size]
+    if unknown:
+        raise click.ClickException(f"sizes are for all groups or for none: give one for {', '.join(unknown)} too")
+    return [(by_name[name], size) for name, size in found.items()]
 
 
 @survey.command("open")
 @click.argument("slug")
 @click.pass_context
 def open_command(ctx: click.Context, slug: str) -> None:
-    """Open a survey that is ready, or all groups of a study."""
+    """Open the newest version of a survey, or let a paused one go on."""
     store = open_db(ctx)
-    store.set_state(find_newest(store, slug), State.OPEN)
+    store.set_state(find_managed(store, slug, unopened=True)[0], State.OPEN)
     click.echo(f"{slug} is open")
+
+
+@survey.command("pause")
+@click.argument("slug")
+@click.pass_context
+def pause_command(ctx: click.Context, slug: str) -> None:
+    """Take no reports for a while; nothing is shown by it, and candor survey open lets it go on."""
+    store = open_db(ctx)
+    store.set_state(find_managed(store, slug)[0], State.PAUSED)
+    click.echo(f"{slug} is paused; candor survey open {slug} lets it go on")
 
 
 @survey.command("close")
 @click.argument("slug")
 @click.pass_context
 def close_command(ctx: click.Context, slug: str) -> None:
-    """Close a survey for good, with all groups of its study."""
+    """Close a survey for good, or all groups of a study; the last reports show if there are at least twenty of them."""
     store = open_db(ctx)
-    published = find_whole(store, slug)
-    if published.state is State.READY:
-        raise click.ClickException(f"{slug} was never opened; open or delete it")
-    store.set_state(published, State.CLOSED)
-    click.echo(f"{published.name} is closed")
+    store.set_state(find_managed(store, slug)[0], State.CLOSED)
+    click.echo(f"{slug} is closed")
     _warn_if_untidy(store)
 
 
@@ -144,14 +237,14 @@ def close_command(ctx: click.Context, slug: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
 def delete_command(ctx: click.Context, slug: str, yes: bool) -> None:
-    """Delete a survey with all versions and reports, and with all groups of its study."""
+    """Delete a survey, or a whole study, with all versions and reports."""
     store = open_db(ctx)
-    published = find_whole(store, slug)
-    groups = " and groups" if published.survey.study else ""
+    study = find_managed(store, slug)[0].survey.study
+    what = f"the study {study} with all its groups" if study else slug
     if not yes:
-        click.confirm(f"Delete {published.name}, all its versions{groups} and reports, for good?", abort=True)
-    store.delete_survey(published.name)
-    click.echo(f"{published.name} is deleted")
+        click.confirm(f"Delete {what}, all versions and reports, for good?", abort=True)
+    store.delete_survey(slug)
+    click.echo(f"{study or slug} is deleted")
     _warn_if_untidy(store)
 
 

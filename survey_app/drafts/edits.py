@@ -15,7 +15,7 @@ from survey_app.drafts.write import entry, inline, item
 BOM = "\ufeff"
 TOP_ORDER = (
     "slug", "title", "description", "consent", "contact", "language", "results", "opens", "closes", "max_reports",
-    "invitations", "epsilon", "accept_weak_privacy", "ask", "groups", "questions", "joint",
+    "deletes", "invitations", "epsilon", "accept_weak_privacy", "ask", "groups", "questions", "joint",
 )  # fmt: skip
 QUESTION_ORDER = (
     "id", "type", "text", "options", "points", "scores", "min", "max", "step", "unit", "bins", "mechanism", "optional",

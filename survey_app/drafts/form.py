@@ -36,7 +36,7 @@ SURVEY_TEXTS = (
     "epsilon",
 )
 SURVEY_REQUIRED = ("slug", "title")
-MOMENTS = ("opens", "closes")
+MOMENTS = ("opens", "closes", "deletes")
 SWITCHES = ("optional", "shuffle", "accept_weak_privacy")
 LISTS = ("options", "points", "scores")
 TRUE = ("true", "yes")

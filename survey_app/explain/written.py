@@ -7,9 +7,9 @@ Languages differ in their marks alone; whoever speaks none of them in particular
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 
-from client.mechanism import round_up
+from client.mechanism import EXACT, round_up
 from survey_app.explain.chances import Chance
 from survey_app.explain.languages import Words
 
@@ -54,6 +54,11 @@ def epsilon(value: Decimal | float, digits: int = 4, *, fixed: bool = False, mar
     exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
     text = f"{round_up(exact, digits):f}"
     return decimal(text if fixed or "." not in text else text.rstrip("0").rstrip("."), marks)
+
+
+def times(value: Decimal) -> str:
+    """By how much ε multiplies the odds of a suspicion, with three figures, never less than it is."""
+    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(value.exp(EXACT)):f}"
 
 
 def requested_epsilon(value: float) -> str:

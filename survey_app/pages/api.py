@@ -2,6 +2,7 @@
 
 import msgspec
 from flask import Blueprint, Response, current_app, jsonify, request
+from msgspec import structs
 
 from client.definition import LARGEST_REPORT
 from survey_app.collect.batch import read_batch
@@ -15,7 +16,7 @@ from survey_app.collect.intake import (
 )
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.tables import PairError
-from survey_app.pages.access import bearer, check_scan, may_manage, readable, store, study, version, visible
+from survey_app.pages.access import bearer, check_scan, may_manage, readable, store, study, tickets, version, visible
 from survey_app.pages.results.choices import read_options, refusal
 from survey_app.pages.results.study import ReadStudy
 from survey_app.problems import Problem
@@ -23,6 +24,8 @@ from survey_app.results.crosstab import crosstab_document
 from survey_app.results.document import Results, results
 from survey_app.results.groups import Study
 from survey_app.server.openapi import document
+from survey_app.store import Published
+from survey_app.tickets.inviting import shown
 from survey_app.tickets.issue import LARGEST_REQUEST, Desk, ticket_reply
 
 blueprint = Blueprint("api", __name__)
@@ -96,14 +99,22 @@ def survey_results(slug: str) -> Response:
     if groups := study(slug):
         asked = ReadStudy.of(groups)
         asked.check()
-        found: Results | Study = asked.document
+        whole = asked.document
+        counted = tuple(map(_counted, whole.groups, groups))
+        found: Results | Study = structs.replace(whole, groups=counted)
     else:
         published = readable(version(slug))
         tally = store().snapshot(published)
-        found = results(published.survey, tally, _options(tally.reports))
+        found = _counted(results(published.survey, tally, _options(tally.reports)), published)
     response = jsonify(msgspec.to_builtins(found))
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _counted(found: Results, published: Published) -> Results:
+    """With the numbers of invitations and tickets, in steps, where this server invites."""
+    counts = shown(tickets(), published.survey)
+    return structs.replace(found, **counts._asdict()) if counts else found
 
 
 def _options(reports: int) -> Options:
@@ -118,12 +129,13 @@ def _options(reports: int) -> Options:
 def survey_crosstab(slug: str) -> Response:
     """Two questions at once, from the bits behind the snapshot; for whoever may see the results."""
     published = readable(version(slug))
-    tally = store().snapshot(published)
+    reports = store().snapshot(published).reports
     rows, columns = (request.args.get(name, "") for name in ("rows", "columns"))
-    options = _options(tally.reports)
+    options = _options(reports)
     try:
-        check_scan(published, tally.reports)
-        crossed = crosstab_document(published.survey, tally, store().scan(published), rows, columns, options)
+        check_scan(published, reports)
+        with store().shown(published) as (tally, bits):
+            crossed = crosstab_document(published.survey, tally, bits, rows, columns, options)
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
     response = jsonify(msgspec.to_builtins(crossed))

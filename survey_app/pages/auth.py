@@ -2,11 +2,12 @@
 
 import hmac
 import secrets
+import time
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, current_app, flash, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
-from flask_limiter import Limiter
+from flask_limiter import Limiter, RateLimitExceeded
 from flask_login import LoginManager, current_user, login_required, login_user, logout_user
 from flask_wtf import CSRFProtect, FlaskForm
 from wtforms import PasswordField, StringField
@@ -15,7 +16,7 @@ from wtforms.validators import InputRequired, Length
 from survey_app.accounts import LEAST_PASSWORD, MOST_PASSWORD, check_password, hash_password
 from survey_app.pages.access import store
 from survey_app.problems import Problem
-from survey_app.store import User, listed
+from survey_app.store import StoreError, User, listed
 
 blueprint = Blueprint("auth", __name__)
 _salt = secrets.token_bytes(16)
@@ -114,22 +115,25 @@ def sign_out() -> ResponseReturnValue:
 @blueprint.get("/account")
 @login_required  # type: ignore[untyped-decorator]
 def account() -> ResponseReturnValue:
-    """One's own surveys, and the form to change the password."""
+    """One's own surveys and API tokens, and the form to change the password."""
     kept = store()
-    surveys = [
-        (groups[0], sum(kept.snapshot(group).reports for group in groups))
-        for groups in listed(kept, current_user.user.key)
-    ]
-    return render_template("auth/account.html", form=ChangePassword(), surveys=surveys, name=current_user.user.name)
+    user = current_user.user
+    surveys = [(groups[0], sum(kept.snapshot(group).reports for group in groups)) for groups in listed(kept, user.key)]
+    tokens = kept.tokens(user)
+    return render_template("auth/account.html", form=ChangePassword(), surveys=surveys, tokens=tokens, name=user.name)
 
 
 @blueprint.post("/account/password")
 @limiter.limit(_limit, exempt_when=_unlimited)
 @login_required  # type: ignore[untyped-decorator]
 def change_password() -> ResponseReturnValue:
-    """Change the password; every other session ends."""
+    """Change the password; every other session ends, and API tokens are revoked unless their owner keeps them.
+
+    Whoever changes a password has often lost it to somebody, who may have made a token with it: so that is what
+    happens unless one says otherwise.
+    """
     form = ChangePassword(request.form)
-    user = current_user.user
+    user, keep = current_user.user, "keep_tokens" in request.form
     if not form.validate_on_submit():
         flash(f"A new password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters.", "error")
     elif form.new.data != form.again.data:
@@ -137,14 +141,34 @@ def change_password() -> ResponseReturnValue:
     elif not check_password(user, form.old.data):
         flash("The current password is wrong.", "error")
     else:
-        store().set_password(user, hash_password(form.new.data))
+        try:
+            hashed = hash_password(form.new.data, user.name)
+        except StoreError as error:
+            reason = str(error)
+            flash(f"{reason[0].upper()}{reason[1:]}.", "error")
+            return redirect(url_for("auth.account"))
+        revoked = 0 if keep else len(store().tokens(user))
+        store().set_password(user, hashed, keep_tokens=keep)
         fresh = store().user(user.key)
         if fresh is None:
             raise Problem("forbidden")
         session.clear()
         login_user(Session(fresh))
-        flash("The password was changed. All other sessions have ended.", "status")
+        told = f" API tokens revoked: {revoked}." if revoked else ""
+        flash(f"The password was changed. All other sessions have ended.{told}", "status")
     return redirect(url_for("auth.account"))
+
+
+@blueprint.errorhandler(RateLimitExceeded)
+def limited(error: RateLimitExceeded) -> ResponseReturnValue:
+    """When to try again, and the way back to where one was."""
+    changing = request.endpoint == "auth.change_password"
+    current = limiter.current_limit
+    wait = max(1, current.reset_at - int(time.time())) if current else 60
+    target = local_path(request.args.get("next"))
+    back = url_for("auth.account") if changing else url_for("auth.sign_in", next=target)
+    page = render_template("auth/limited.html", wait=wait, back=back, changing=changing)
+    return page, 429, {"Retry-After": str(wait)}
 
 
 def local_path(target: str | None) -> str | None:

@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from markupsafe import Markup
+
 from survey_app.explain import chances, written
-from survey_app.store import now
 
 
 def epsilon(value: Decimal) -> str:
@@ -27,9 +28,14 @@ def raised(loss: Decimal) -> str:
     return written.chance(chances.raised(chances.SUSPICION, loss))
 
 
-def moment(value: datetime) -> str:
-    """A moment as everybody reads it."""
-    return value.astimezone(now().tzinfo).strftime("%d %b %Y, %H:%M UTC")
+def plain_moment(value: datetime) -> str:
+    """A moment as everybody reads it, where nothing but text can stand."""
+    return value.astimezone(UTC).strftime("%d %b %Y, %H:%M UTC")
+
+
+def moment(value: datetime) -> Markup:
+    """The same for a page: `static/moments.js` puts the reader's own clock beside it."""
+    return Markup('<time datetime="{}">{}</time>').format(value.astimezone(UTC).isoformat(), plain_moment(value))
 
 
 def sentence(text: str) -> str:
@@ -44,6 +50,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "epsilon_in_column": epsilon_in_column,
     "margin": written.margin,
     "moment": moment,
+    "plain_moment": plain_moment,
     "outcome": written.outcome,
     "price": written.price,
     "raised": raised,

@@ -5,5 +5,5 @@ imagined ones; `spread` holds the variance of one report and what n of them make
 type of question; `power` has tests and differences, `central` what a trusted curator would reach, `guidance` what ε
 means for people. `question` plans one question from its ε, `survey` a whole file for some `settings`: its `forecast`,
 the three ways to ask it (`variants`), which of them to recommend (`choice`), what to randomize together (`cross`), and
-`advice`; `text` puts them into words for a terminal.
+`advice`; `text` puts them into words for a terminal. The `dossier` tells an ethics board all that can be told before.
 """

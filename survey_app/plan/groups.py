@@ -57,8 +57,8 @@ class StudyPlan(Struct, frozen=True):
     @property
     def needs(self) -> list[str]:
         """How many it takes, in sentences."""
-        count, many = len(self.groups), written.respondents
-        told = [f"each group by itself takes {many(self.each)} respondents, all {count} of them {many(self.together)}"]
+        many = written.respondents
+        told = [f"each group by itself takes {many(self.each)} respondents, {many(self.together)} in all"]
         if self.total is None:
             told.append("there is no total, since the sizes of the groups are not known")
         else:

@@ -140,7 +140,8 @@ class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """All questions of a survey, and the joint fields; `asked` only where each device answers one block.
 
     Where several surveys stand side by side, `group` is what each is called and `slug` its own; `size` is how many
-    people belong to a group of a study, where that is known.
+    people belong to a group of a study, where that is known. `invited` and `taken`, how many have a ticket, only where
+    this server invites, in steps like everything.
     """
 
     group: str = ""
@@ -148,6 +149,8 @@ class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
     slug: str = ""
     survey: str
     reports: int
+    invited: int | UnsetType = UNSET
+    taken: int | UnsetType = UNSET
     confidence: float
     simultaneous: bool = False
     narrow: bool = False

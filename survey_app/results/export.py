@@ -16,9 +16,7 @@ All of it streams: memory does not grow with the number of reports.
 
 import csv
 import io
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 import numpy as np
@@ -28,8 +26,7 @@ from client.mechanism import Drawn, Flip
 from client.report import to_text
 from client.words import NO_ANSWER, symbol_label
 from survey_app.results.table import neutral
-from survey_app.store import Published, Store
-from survey_app.tally import Bits, Tally, columns
+from survey_app.tally import Bits, columns
 
 CELLS = 2**22  # bits that are spelled at once
 GROUP_BYTES, GROUP_ROWS = 2**25, 2**18  # a row group of Parquet
@@ -66,22 +63,6 @@ def _symbols(field: Field) -> list[str]:
         options = [*field.questions[0].labels, NO_ANSWER][: mechanism.size]
         return [f"{option}:{said}" for option in options for said in ("no", "yes")]
     return [symbol_label(field, symbol) for symbol in range(mechanism.size)]
-
-
-@contextmanager
-def shown(store: Store, published: Published) -> Iterator[tuple[Tally, Iterator[Bits]]]:
-    """The snapshot and the packed bits behind it, both of one moment; the scan ends with the block."""
-    while True:
-        tally = store.snapshot(published)
-        rows = store.scan(published)
-        try:
-            first = next(rows, None)  # from here on the scan sees one moment
-            if store.snapshot(published).reports == tally.reports:
-                yield tally, chain(() if first is None else (first,), rows)
-                return
-        finally:
-            if isinstance(rows, Generator):
-                rows.close()
 
 
 def watched(rows: Iterable[Bits], progress: Callable[[int], None]) -> Iterator[Bits]:

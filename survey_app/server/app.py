@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +11,34 @@ from flask import Flask, Response, current_app, render_template, request
 from flask.sessions import SecureCookieSessionInterface
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.routing import IntegerConverter
 
 from survey_app.collect.intake import Intake
 from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT
-from survey_app.pages import api, assets, auth, filters
+from survey_app.pages import api, assets, auth, filters, front, tokens
 from survey_app.pages.console import editor, home, invitations, launch, survey
 from survey_app.pages.form import explain, form
-from survey_app.pages.results import downloads, page
+from survey_app.pages.results import archive, downloads, page
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem, is_api
 from survey_app.server.headers import secure
 from survey_app.server.openapi import document
 from survey_app.server.uploads import LARGEST_OF_ALL
 from survey_app.store import DEFAULT_DB, Store, Unavailable, open_store
 from survey_app.tickets.ending import end_closed
-from survey_app.tickets.file import open_tickets
+from survey_app.tickets.file import TicketFile, open_tickets
 from survey_app.tickets.issue import Desk, of_store
 
 DEFAULT_LOGIN_LIMIT = "10/minute"
-OF_RESPONDENTS = (api.blueprint, assets.blueprint, explain.blueprint, form.blueprint)
-OF_RESEARCHERS = tuple(room.blueprint for room in (auth, downloads, editor, home, invitations, launch, page, survey))
+OF_RESPONDENTS = (api.blueprint, assets.blueprint, explain.blueprint, form.blueprint, front.blueprint)
+OF_RESEARCHERS = tuple(
+    room.blueprint for room in (auth, archive, downloads, editor, home, invitations, launch, page, survey, tokens)
+)
+
+
+class _Key(IntegerConverter):
+    """A number in an address that can be the key of a row: beyond what a store can count (2^63) there is no page."""
+
+    regex = r"\d{1,18}"
 
 
 class _Sessions(SecureCookieSessionInterface):
@@ -43,6 +53,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     package = Path(__file__).parents[1]
     app = Flask("survey_app", static_folder=None)
     app.url_map.merge_slashes = False  # its redirects would repeat whatever Host was sent
+    app.url_map.converters["int"] = _Key
     app.jinja_loader = jinja2.FileSystemLoader([package / "templates", package.parent / "templates"])
     app.config.from_mapping(
         DB=os.environ.get("CANDOR_DB", DEFAULT_DB),
@@ -64,7 +75,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     app.extensions["candor_store"] = kept
     tickets = open_tickets(kept)
     app.extensions["candor_tickets"], app.extensions["candor_desk"] = tickets, Desk(tickets, of_store(kept))
-    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], lambda: end_closed(tickets, kept))
+    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], partial(_tidied, tickets, kept))
     app.extensions["candor_openapi"] = document()
     auth.init(app)
     auth.csrf.exempt(api.blueprint)
@@ -76,6 +87,12 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     if proxies := app.config["TRUSTED_PROXIES"]:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies, x_host=proxies)  # type: ignore[method-assign]
     return app
+
+
+def _tidied(tickets: TicketFile, kept: Store) -> None:
+    """What the writer does besides, on its own thread, seldom."""
+    end_closed(tickets, kept)
+    tickets.close()
 
 
 def _complete(response: Response) -> Response:

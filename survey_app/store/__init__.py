@@ -18,9 +18,11 @@ from survey_app.store.records import (
     State,
     StoreError,
     Submission,
+    Token,
     Unavailable,
     User,
     now,
+    token_id,
 )
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.steps import STEP
@@ -30,7 +32,8 @@ DEFAULT_DB = "sqlite:///candor.db"
 
 __all__ = [
     "DEFAULT_DB", "STEP", "Draft", "Event", "Member", "Outcome", "Published", "State", "Store", "StoreError",
-    "Submission", "Unavailable", "User", "any_version", "listed", "now", "open_store", "opened_version",
+    "Submission", "Token", "Unavailable", "User", "any_version", "listed", "now", "open_store", "opened_version",
+    "token_id",
 ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """What the store gives out and takes in."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -99,6 +99,13 @@ class User:
     stamp: str
 
 
+class Token(NamedTuple):
+    """An API token, without the secret: the beginning of its hash names it."""
+
+    id: str
+    made: date
+
+
 class Draft(NamedTuple):
     """An author's file that is not published yet, as it was written."""
 
@@ -112,6 +119,11 @@ class Event(NamedTuple):
     slug: str
     moment: datetime
     what: str
+
+
+def token_id(token_hash: bytes) -> str:
+    """What names a token in lists: 32 bits of its hash tell some tokens apart, and help nobody to find one."""
+    return token_hash.hex()[:8]
 
 
 def now() -> datetime:

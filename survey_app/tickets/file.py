@@ -137,6 +137,8 @@ class TicketFile:
                 raise StoreError(f"{self.path} is no file of tickets that this Candor reads; it was not changed")
         except (OSError, sqlite3.DatabaseError, Unavailable) as error:
             raise StoreError(f"cannot open the tickets file {self.path}: {error}") from error
+        finally:
+            self.close()
 
     # keys
 

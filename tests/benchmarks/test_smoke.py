@@ -55,7 +55,7 @@ def make(target: str, environment: Path, **sizes: str) -> str:
 
 def test_make_bench_fills_its_tables(environment: Path) -> None:
     said = make("bench", environment, BENCH="--quick")
-    for table in ("Aggregation: ", "Collecting: ", "Randomization: "):
+    for table in ("Aggregation: ", "Collecting: ", "Randomization: ", "Tickets: "):
         assert said.count(table) == 1
     assert re.search(r"^candor +[\d.]+ ms", said, re.MULTILINE)
     assert len(re.findall(r"^candor, mechanism +[\d,]+", said, re.MULTILINE)) == 3
@@ -63,6 +63,11 @@ def test_make_bench_fills_its_tables(environment: Path) -> None:
         assert re.search(rf"^{workers} worker\(s\): median ratio [\d.]+", said, re.MULTILINE)
     assert "batch: median ratio " in said
     assert len(re.findall(r"^(nine|six) .*: mean squared error × 100,000, 2 runs$", said, re.MULTILINE)) == 4
+    for language in ("Python", "JavaScript"):
+        assert re.search(rf"^device, {language}: [\d.]+ ms a ticket", said, re.MULTILINE)
+    assert re.search(r"^signing, plain integers: \d+/s a core", said, re.MULTILINE)
+    assert re.search(r"^issuing, with the mark on disk: \d+/s", said, re.MULTILINE)
+    assert re.search(r"^redemption: median ratio [\d.]+", said, re.MULTILINE)
     assert "results: 10^7 reports against 10^3: ratio " in said
     for peer in PEERS:
         assert re.search(rf"^{peer} .*[\d,]+|not compared:.*{peer} \(not installed", said, re.MULTILINE)

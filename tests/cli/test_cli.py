@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from argon2 import PasswordHasher
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from client import randomize
-from survey_app import accounts
 from survey_app.cli import main
 from survey_app.results.table import neutral
 from survey_app.store import Submission
@@ -24,19 +22,6 @@ questions:
   - {id: cheated, type: yes_no, text: Did you copy?}
   - {id: help, type: choice, text: What helped?, options: ["=1+1", notes]}
 """
-
-
-@pytest.fixture(autouse=True)
-def _cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Any:
-    def invoke(*arguments: str, text: str | None = None) -> Result:
-        return CliRunner().invoke(main, ["--db", f"sqlite:///{tmp_path}/candor.db", *arguments], input=text)
-
-    return invoke
 
 
 @pytest.fixture
@@ -64,9 +49,9 @@ def test_the_whole_life_of_a_survey(run: Any, file: str, tmp_path: Path) -> None
     assert added.exit_code == 0, added.output
     assert "ready" in added.output
     assert "exam is open" in run("survey", "open", "exam").output
-    fill(tmp_path, 45)
+    fill(tmp_path, 65)
     assert "40" in run("survey", "list").output
-    assert json.loads(run("survey", "check", "exam", "--json").stdout) == {"reports": 45, "tally": 45, "ok": True}
+    assert json.loads(run("survey", "check", "exam", "--json").stdout) == {"reports": 65, "tally": 65, "ok": True}
     found = json.loads(run("results", "exam", "--json").output)
     assert found["reports"] == 40
     table = run("results", "exam", "--csv").output.splitlines()
@@ -77,7 +62,7 @@ def test_the_whole_life_of_a_survey(run: Any, file: str, tmp_path: Path) -> None
     assert table[1].startswith("exam,estimates,cheated,no,share,40,")
     assert any("'=1+1" in row for row in table)
     assert "is closed" in run("survey", "close", "exam").output
-    assert json.loads(run("results", "exam", "--json").output)["reports"] == 45
+    assert json.loads(run("results", "exam", "--json").output)["reports"] == 65
     again = run("survey", "open", "exam")
     assert again.exit_code == 1
     assert "stays closed" in again.output
@@ -91,7 +76,7 @@ def test_a_wrong_tally_is_found(run: Any, file: str, tmp_path: Path) -> None:
     fill(tmp_path, 3)
     store = SqliteStore(tmp_path / "candor.db")
     with store._transaction() as connection:
-        connection.execute("update tallies set reports = 4")
+        connection.execute("update tallies set total = 4")
     store.close()
     checked = run("survey", "check", "exam", "--json")
     assert checked.exit_code == 1
@@ -117,24 +102,6 @@ def test_surveys_belong_to_their_owners(run: Any, file: str, tmp_path: Path) -> 
     assert "there is no account" in run("survey", "add", file, "--owner", "eve").output
 
 
-def test_invitations_are_links_with_the_code_in_the_fragment(run: Any, file: str, tmp_path: Path) -> None:
-    run("survey", "add", file)
-    links = run("survey", "invite", "exam", "--count", "3").output.splitlines()
-    assert len({link.split("code=")[1].split("&")[0] for link in links}) == 3
-    assert all(link.startswith("/s/exam#code=") for link in links)
-    codes = [link.split("code=")[1].split("&")[0] for link in links]
-    assert all(len(code) >= 22 for code in codes)
-    content = b"".join(path.read_bytes() for path in tmp_path.glob("candor.db*"))
-    assert not any(code.encode() in content for code in codes)
-    assert "by invitation" in run("survey", "show", "exam").output
-
-
-def test_a_survey_with_reports_cannot_become_invitation_only(run: Any, file: str, tmp_path: Path) -> None:
-    run("survey", "add", file)
-    fill(tmp_path, 1)
-    assert "without invitation already" in run("survey", "invite", "exam", "--count", "1").output
-
-
 def test_accounts(run: Any, file: str) -> None:
     assert "already" in run("user", "add", "ada", text="a long password\na long password\n").output
     assert "characters" in run("user", "add", "bob", text="short\nshort\n").output
@@ -155,7 +122,7 @@ def test_without_an_account_there_is_a_hint(run: Any, tmp_path: Path) -> None:
 
 def test_a_store_that_cannot_be_is_a_clear_sentence(tmp_path: Path) -> None:
     for url, reason in (("mysql://x", "names no store"), ("sqlite:////proc/candor.db", "cannot open the database")):
-        done = CliRunner().invoke(main, ["--db", url, "survey", "list"])
+        done = CliRunner().invoke(main, ["--db", url, "user", "add", "ada"], input="a long password\na long password\n")
         assert done.exit_code == 1
         assert reason in done.output
     (tmp_path / "garbage.db").write_bytes(b"not a database, but long enough to look like a file" * 100)
@@ -178,16 +145,16 @@ def test_no_cell_becomes_a_formula(text: str, cell: str) -> None:
 
 def test_a_new_version_disturbs_nothing_until_it_opens(run: Any, file: str, tmp_path: Path) -> None:
     first = run("survey", "add", file).stdout.splitlines()[1].split()[1]
-    fill(tmp_path, 45)
+    fill(tmp_path, 65)
     Path(file).write_text(SURVEY.replace("Exam honesty", "Second wave"))
     run("survey", "add", file, "--later")
-    assert json.loads(run("survey", "check", "exam", "--json").stdout)["reports"] == 45
+    assert json.loads(run("survey", "check", "exam", "--json").stdout)["reports"] == 65
     assert "40" in run("survey", "list").output
     assert "exam is open" in run("survey", "open", "exam").output
     assert json.loads(run("survey", "check", "exam", "--json").stdout)["reports"] == 0
-    assert json.loads(run("survey", "check", "exam", "--json", "--digest", first).stdout)["reports"] == 45
+    assert json.loads(run("survey", "check", "exam", "--json", "--digest", first).stdout)["reports"] == 65
     old = json.loads(run("results", "exam", "--digest", first, "--json").stdout)
-    assert old["reports"] == 45  # it ended when the new one opened, so it is all there
+    assert old["reports"] == 65  # it ended when the new one opened, so it is all there
     assert "there is no version" in run("results", "exam", "--digest", "0" * 64).output
 
 
@@ -224,4 +191,4 @@ def test_made_up_respondents(run: Any, file: str, tmp_path: Path) -> None:
     truth.write_text("cheated: lots\n")
     assert "is not a share" in run("simulate", "exam", "--respondents", "10", "--truth", str(truth), "--yes").output
     run("survey", "close", "exam")
-    assert "10 were refused" in run("simulate", "exam", "--respondents", "10", "--yes").output
+    assert "exam is closed" in run("simulate", "exam", "--respondents", "10", "--yes").output

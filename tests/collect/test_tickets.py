@@ -10,6 +10,7 @@ import client
 from client import Report, Ticket
 from client.report import to_text
 from client.ticket import ticket_id
+from survey_app.accounts import secret_hash
 from survey_app.store import Published, State
 from tests.definitions import simple
 from tests.house import House, check_refused, check_stored, check_tally, made, other_bits, wire
@@ -90,11 +91,12 @@ def test_what_is_no_ticket_is_no_report(house: House, published: Published) -> N
     report = made(published)
     assert report.ticket is not None
     good: dict[str, Any] = spelled(report.ticket)
-    for ticket in (
+    broken: tuple[Any, ...] = (
         None, "", [], {}, {"prefix": good["prefix"]}, good | {"more": ""}, good | {"prefix": good["prefix"][:-2]},
         good | {"signature": good["signature"] + "AAAA"}, good | {"signature": good["signature"][:-1] + "="},
         good | {"prefix": 7}, good | {"prefix": good["prefix"] + "\n"},
-    ):  # fmt: skip
+    )  # fmt: skip
+    for ticket in broken:
         check_refused(house.post(wire(report, ticket=ticket)), "malformed_report")
     text = report.to_json().decode()
     for twice in (
@@ -154,3 +156,20 @@ def test_tickets_are_given_out_while_the_survey_is_open(house: House, published:
     if state is State.PAUSED:
         house.store.set_state(published, State.OPEN)
         assert house.take("one", body).status_code == 200
+
+
+def test_invited_and_taken_are_published_in_steps_of_twenty(house: House) -> None:
+    codes = [f"code {number}" for number in range(45)]
+    published = house.invite(*codes)
+    row = house.tickets.private(published.survey.digest)
+    assert row is not None
+    seen = []
+    for code in codes:
+        house.tickets.mark(row[0], secret_hash(code), b"1" * 32)
+        found = house.results()
+        seen.append((found["invited"], found["taken"]))
+    assert seen == [(40, 0)] * 19 + [(40, 20)] * 20 + [(40, 40)] * 6
+    house.publish(simple() | {"slug": "other"})
+    assert "invited" not in house.client.get("/api/surveys/other/results").get_json()
+    elsewhere = house.invite(issuer="https://council.example", definition=simple() | {"slug": "elsewhere"})
+    assert "taken" not in house.client.get(f"/api/surveys/{elsewhere.survey.slug}/results").get_json()

@@ -453,3 +453,29 @@ def test_a_good_file_has_no_faults() -> None:
     assert found.built is not None
     assert not found.faults
     assert [one.reason for one in check(edits.empty("new")).faults] == ["there is no question yet; add the first"]
+
+
+def test_who_may_answer_is_chosen_in_the_form_and_the_rest_of_the_file_stays() -> None:
+    source = b"slug: a  # mine\ntitle: T\nepsilon: 2\nquestions: []\n"
+    begin = "2026-12-10T00:00"
+    for sent, value in [
+        ({"invitations": "own"}, "true"),
+        ({"invitations": "phases", "invitations_from": begin}, {"from": f"{begin}Z"}),
+        ({"invitations": "phases", "invitations_from": "soon"}, {"from": "soon"}),
+        ({"invitations": "own", "invitations_from": ""}, "true"),
+        ({"invitations": "", "invitations_from": ""}, None),
+    ]:
+        changes = form.survey_changes(said(source), sent)
+        assert changes == {"invitations": value}
+        source = edits.set_survey(source, changes)
+        shown = form.show_survey(said(source))
+        assert shown["invitations"] == sent["invitations"]
+        assert form.survey_changes(said(source), shown) == {}
+    assert source == b"slug: a  # mine\ntitle: T\nepsilon: 2\nquestions: []\n"
+
+
+def test_another_issuer_is_written_in_the_file_and_no_form_touches_it() -> None:
+    there: dict[str, Any] = {"invitations": {"issuer": "https://council.example", "key": "n"}}
+    assert "invitations" not in form.show_survey(there)
+    assert form.survey_changes(there, {"invitations": "own", "invitations_from": ""}) == {}
+    assert form.show_survey({"invitations": "false"})["invitations"] == ""

@@ -109,6 +109,12 @@ def test_shares_powers_and_probabilities() -> None:
     assert [written.probability(p) for p in (0.75, 1 / 3, 0.00001234)] == ["0.75", "0.3333", "1.23e-05"]
 
 
+def test_odds_are_never_told_smaller_than_they_are() -> None:
+    told = [written.times(Decimal(value)) for value in ("0.5", "1", "2", "4", "8")]
+    assert told == ["1.65", "2.72", "7.39", "54.6", "2990"]
+    assert written.times(Decimal("1.0986122886681098")) == "3.01"  # a little above ln 3
+
+
 def test_margins_are_in_points_or_in_a_unit() -> None:
     assert [written.margin(share, True) for share in (0.01, 0.0591, 0.000001)] == [
         "±1 point", "±5.91 points", "±0.0001 points",

@@ -25,7 +25,7 @@ from survey_app.results.crosstab import Crosstab, EmptyCrosstab, crosstab_docume
 from survey_app.results.groups import groups_document
 from survey_app.results.table import COLUMNS
 from survey_app.simulate.devices import reports
-from survey_app.store import Published, Store, Submission
+from survey_app.store import STEP, Published, Store, Submission
 from survey_app.store.sqlite import reports as sqlite_reports
 from survey_app.tally import Bits, Tally
 from tests.definitions import COIN, define, drawn, field, multiple, number, scale, subset, survey, yes_no
@@ -59,9 +59,13 @@ def rows_of(definition: dict[str, Any], count: int) -> Bits:
 
 
 def add(store: Store, owner: int, slug: str, count: int, *, public: bool = True, **changes: Any) -> Published:
+    """A survey whose results show so many reports; a step more have come."""
     definition = EXAM | {"slug": slug} | changes
     published = publish(store, survey(definition), Terms(public=public), owner=owner)
-    made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows_of(definition, count)]
+    made = [
+        Submission(published.key, secrets.token_bytes(16), row.tobytes())
+        for row in rows_of(definition, count + STEP if count else 0)
+    ]
     store.write(made.copy)
     return published
 

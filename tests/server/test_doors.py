@@ -91,7 +91,7 @@ def check_same(folder: Path, ask: Ask) -> None:
         response = ask(house)
         lines = {name: sorted(value.split(", ")) for name, value in response.headers if name in COMPARED}
         seen.append((response.status_code, response.data, lines))
-        house.store.close()
+        house.close()
     assert seen[0] == seen[1]
 
 

@@ -26,7 +26,7 @@ CANARY = "canary7f3a91"
 COLUMNS = {
     "settings": {"name", "value"},
     "users": {"key", "name", "password", "admin", "disabled", "stamp"},
-    "tokens": {"hash", "user"},
+    "tokens": {"hash", "user", "made"},
     "surveys": {
         "key", "slug", "study", "version", "digest", "state", "public", "opens", "closes", "max_reports",
         "deletes", "size", "owner", "definition", "source",

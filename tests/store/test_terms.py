@@ -64,7 +64,7 @@ def test_terms_change_while_people_answer_and_the_log_says_how(kept: Kept) -> No
     assert changed.terms == Terms(False, None, NOON + HOUR, 50, NOON + 2 * HOUR)
     assert changed.state is State.OPEN
     assert kept.log()[0] == (
-        "terms: results private, closes 2030-01-01T13:00+00:00, max_reports 50, deletes 2030-01-01T14:00+00:00"
+        "terms: results private, closes 2030-01-01T13:00Z, max_reports 50, deletes 2030-01-01T14:00Z"
     )
     kept.set(public=True, closes=None, max_reports=None, deletes=None)
     assert kept.now.terms == Terms(public=True)

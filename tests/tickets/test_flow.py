@@ -1,10 +1,11 @@
 """From invitation to report, against the real server: whatever is killed wherever, nobody loses the vote, nobody gets two."""
 
+import contextlib
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from survey_app.store.sqlite import SqliteStore
 from survey_app.tickets.file import TicketFile, open_tickets
 from tests.clock import hurried
 from tests.house import CHEAP, add, check_store
-from tests.issuing import invited_to, key
+from tests.issuing import invited_to, key, request_for
 from tests.running import Server
 from tests.tickets.crashing import POINTS, CrashingServer
 
@@ -63,7 +64,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     made.store.close()
 
 
-@contextmanager
+@contextlib.contextmanager
 def serving(server: Server) -> Iterator[Server]:
     server.start()
     try:
@@ -102,6 +103,28 @@ def test_invited_people_answer_once_and_others_not_at_all(place: Place, tmp_path
         check_one_vote(place, server, "two", "bob")
         assert refusal(link(server, "three"), place.ledger("eve")) == "not_invited"
     assert (place.reports, place.taken) == (2, 2)
+
+
+def test_of_fifty_who_bring_one_invitation_to_two_workers_one_gets_a_ticket(place: Place, tmp_path: Path) -> None:
+    place.invite("one")
+    survey, start, outcomes = place.published.survey, threading.Barrier(50), list[int]()
+
+    def taker() -> None:
+        body = request_for(survey)
+        with contextlib.closing(server.connect()) as connection:
+            start.wait()
+            connection.request("POST", "/api/surveys/exam/tickets", body, {"Candor-Invitation": "one"})
+            outcomes.append(connection.getresponse().status)
+
+    with serving(Server(tmp_path / "candor.db", 2)) as server:
+        takers = [threading.Thread(target=taker) for _ in range(50)]
+        for one in takers:
+            one.start()
+        for one in takers:
+            one.join()
+    assert len(outcomes) == 50 and outcomes.count(200) == 1
+    assert set(outcomes) <= {200, 409, 429}, "taken already, or tried too often"
+    assert place.taken == 1
 
 
 @pytest.mark.parametrize("point", POINTS)

@@ -6,6 +6,7 @@ attempts together find more than guessing would once in a million runs. On files
 same attempts find everybody, so they can.
 """
 
+import hashlib
 import http.client
 import json
 import resource
@@ -69,18 +70,18 @@ def visit(survey: Survey, codes: list[str], take: Take, send: Send) -> Visitors:
         report = client.randomize(survey, {"cheated": secrets.randbelow(2) == 1}, ticket=ticket)
         send(report.to_json())
         message = from_text(json.loads(body)["blinded"])
-        people.append((secret_hash(code), client.ticket.hashlib.sha256(message).digest()))
+        people.append((secret_hash(code), hashlib.sha256(message).digest()))
         reports.append(report.id)
     return Visitors(people, reports)
 
 
-def publish(folder: Path, file: TicketFile, **more: str) -> tuple[SqliteStore, Survey]:
+def publish(folder: Path, file: TicketFile, issuer: str = "") -> tuple[SqliteStore, Survey]:
     """A store with one survey by invitation, whose key is in this file unless another issuer has it."""
     store = SqliteStore(folder / "candor.db")
     store.migrate()
-    made = invited_to(**more)
+    made = invited_to(issuer=issuer) if issuer else invited_to()
     file.migrate()
-    if not more:
+    if not issuer:
         file.add_key(made.slug, key(), made.digest)
     add(store, made, owner=store.add_user("ada", CHEAP.hash("a long password")).key)
     return store, made

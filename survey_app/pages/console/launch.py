@@ -12,12 +12,14 @@ from survey_app import charts
 from survey_app.authoring import Built
 from survey_app.authoring.faults import check
 from survey_app.explain import chances, written
-from survey_app.pages.access import owner, store, tickets
+from survey_app.explain.prose import html
+from survey_app.pages.access import download, owner, store, tickets
 from survey_app.pages.console.draft import draft_of, page, planned
 from survey_app.pages.console.guard import guard
-from survey_app.pages.console.outlook import outlook, respondents_of
+from survey_app.pages.console.outlook import RESPONDENTS, outlook, respondents_of
 from survey_app.pages.form.explain import explained
 from survey_app.pages.form.form import frame_of
+from survey_app.plan.dossier import dossier
 from survey_app.publish import publish as publish_built
 from survey_app.simulate.trial import Line, Tried, try_out
 from survey_app.store import Published, State, StoreError, now
@@ -118,6 +120,21 @@ def _plot(tried: Tried, position: int) -> dict[str, Any]:
 def _label(line: Line) -> str:
     """The answer, and what is true of it."""
     return f"{line.option} (truth: {written.outcome(line.truth, line.kind != 'mean')})"
+
+
+# for a board
+
+
+@blueprint.get("/console/drafts/<int:key>/dossier.html")
+def board(key: int) -> ResponseReturnValue:
+    """One document for an ethics board, as a file."""
+    built = _built(key)
+    if not isinstance(built, Built):
+        return built
+    survey = built.survey
+    people = respondents_of(request.args.get("respondents"), built.terms.max_reports or RESPONDENTS)
+    file = html(survey.title, dossier(survey, built.terms, people))
+    return download(file, f"{survey.slug}-dossier.html", "text/html; charset=utf-8")
 
 
 # publishing

@@ -1,6 +1,8 @@
-"""One survey of a researcher: its state, its links, its files, its log, and its end."""
+"""One survey of a researcher: its state, its terms, its links, its files, its log, and its end."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import segno
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
@@ -11,8 +13,9 @@ from survey_app.explain import chances
 from survey_app.pages.access import download, owner, store, tickets
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
+from survey_app.pages.console.terms import TermsError, read_sizes, read_terms, said_terms, shown_terms
 from survey_app.problems import Problem
-from survey_app.store import Published, State, any_version, opened_version
+from survey_app.store import Published, State, StoreError, any_version, now, opened_version
 from survey_app.tickets.inviting import shown
 
 blueprint = Blueprint("survey", __name__)
@@ -53,21 +56,27 @@ def qr(published: Published) -> segno.QRCode:
 @blueprint.get("/console/<slug>")
 def show(slug: str) -> ResponseReturnValue:
     """Everything about one survey, or about all groups of a study."""
-    published = mine(slug)
-    if groups := store().study(slug):
-        return _study(slug, groups)
-    kept = store()
+    return page_of(slug, mine(slug))
+
+
+def page_of(slug: str, published: Published, message: str = "", said: dict[str, str] | None = None) -> str:
+    """The page of a survey or a study; with a message, where its terms were not changed to what was `said`."""
+    kept, terms = store(), said or shown_terms(published.terms)
+    if groups := kept.study(slug):
+        return _study(slug, groups, message=message, terms=terms)
     return render_template(
         "console/survey.html",
         published=published,
         survey=published.survey,
         total=chances.total(published.survey),
         stand=stand(published),
+        message=message,
+        terms=terms,
         reports=kept.snapshot(published).reports,
         tickets=shown(tickets(), published.survey),
         inviting=published.state is not State.CLOSED,
         source=kept.source(published) is not None,
-        waiting=None if request.args else _waiting([published]),
+        waiting=None if request.args else _waiting(published.survey.study, [published]),
         link=link(published),
         pinned=pinned(published),
         qr=_drawn(published),
@@ -75,7 +84,7 @@ def show(slug: str) -> ResponseReturnValue:
     )
 
 
-def _study(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
+def _study(slug: str, groups: Sequence[Published], **more: Any) -> str:
     """One page for all groups: each has its link, its code and its text for an e-mail."""
     kept, first = store(), groups[0]
     counts = [kept.snapshot(group).reports for group in groups]
@@ -93,16 +102,17 @@ def _study(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
         stand=stand(first),
         reports=sum(counts),
         source=kept.source(first) is not None,
-        waiting=_waiting(groups),
+        waiting=_waiting(slug, groups),
         groups=sharing,
         events=sorted(events, key=lambda event: event.moment, reverse=True)[:LISTED_EVENTS],
+        **more,
     )
 
 
-def _waiting(groups: Sequence[Published]) -> Published | None:
+def _waiting(study: str, groups: Sequence[Published]) -> Published | None:
     """A newer version that was published and not opened."""
-    newest = (store().newest(group.survey.slug) for group in groups)
-    known = {group.survey.digest for group in groups}
+    known = {group.survey.digest for group in (*groups, *store().study(study))}
+    newest = store().study(study, unopened=True) if study else [store().newest(groups[0].survey.slug)]
     return next((one for one in newest if one and one.survey.digest not in known), None)
 
 
@@ -143,11 +153,53 @@ def edit(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/console/<slug>/open")
 def open_survey(slug: str) -> ResponseReturnValue:
-    """Open what was published unopened."""
+    """Open what was published unopened, or go on after a pause."""
     published = mine(slug)
     store().set_state(published, State.OPEN)
     flash(f"{published.survey.title} is open.", "status")
+    return redirect(url_for(".show", slug=published.name))
+
+
+@blueprint.post("/console/<slug>/pause")
+def pause(slug: str) -> ResponseReturnValue:
+    """Take no reports for a while."""
+    published = mine(slug)
+    store().set_state(published, State.PAUSED)
+    flash(f"{published.survey.title} is paused. It takes no reports until you let it go on.", "status")
     return redirect(url_for(".show", slug=slug))
+
+
+@blueprint.post("/console/<slug>/terms")
+def change_terms(slug: str) -> ResponseReturnValue:
+    """Change the terms, or say on the same page why not."""
+    published, said = mine(slug), said_terms(request.form)
+    groups = store().study(published.survey.study) or [published]
+    try:
+        terms = read_terms(published.terms, said, sum(store().snapshot(group).reports for group in groups), now())
+        changed = store().set_terms(published, terms)
+    except (TermsError, StoreError) as error:
+        reason = str(error)
+        return page_of(slug, published, f"{reason[0].upper()}{reason[1:]}.", said), 409
+    told = "The terms are changed."
+    if changed.state is State.CLOSED:
+        told = f"{published.survey.title} is closed: it had as many reports as that. Its results are final."
+    flash(told, "status")
+    return redirect(url_for(".show", slug=slug))
+
+
+@blueprint.post("/console/<slug>/sizes")
+def change_sizes(slug: str) -> ResponseReturnValue:
+    """How many people each group of a study has: of all groups, or of none."""
+    published = mine(slug)
+    groups = store().study(published.survey.study)
+    try:
+        for group, size in read_sizes(groups, request.form):
+            store().set_terms(group, replace(group.terms, size=size))
+    except (TermsError, StoreError) as error:
+        reason = str(error)
+        return page_of(published.name, published, f"{reason[0].upper()}{reason[1:]}."), 409
+    flash("The sizes of the groups are changed.", "status")
+    return redirect(url_for(".show", slug=published.name))
 
 
 @blueprint.route("/console/<slug>/close", methods=["GET", "POST"])
@@ -155,8 +207,6 @@ def close(slug: str) -> ResponseReturnValue:
     """Close for good, after a page that asks."""
     published = mine(slug)
     if request.method == "POST":
-        if published.state is State.READY:
-            raise Problem("malformed_request", "It was never opened; delete it instead.")
         store().set_state(published, State.CLOSED)
         flash(f"{published.survey.title} is closed. Its results are final.", "status")
         return redirect(url_for(".show", slug=slug))
@@ -171,15 +221,13 @@ def close(slug: str) -> ResponseReturnValue:
 def delete(slug: str) -> ResponseReturnValue:
     """Delete all versions and reports, of all groups of a study, after the slug was typed."""
     published = mine(slug)
-    slug = published.name
-    wrong = request.method == "POST" and request.form.get("typed", "").strip() != slug
+    name = published.name
+    wrong = request.method == "POST" and request.form.get("typed", "").strip() != name
     if request.method == "POST" and not wrong:
         store().delete_survey(slug)
         flash(f"{published.survey.title} is deleted, with all versions and reports.", "status")
         return redirect(url_for("console.home"))
-    groups = store().study(slug) or [published]
+    groups = store().study(name) or [published]
     reports = sum(store().snapshot(group).reports for group in groups)
-    page = render_template(
-        "console/delete.html", survey=published.survey, slug=slug, reports=reports, groups=len(groups), wrong=wrong
-    )
+    page = render_template("console/delete.html", survey=published.survey, name=name, reports=reports, wrong=wrong)
     return page, 400 if wrong else 200

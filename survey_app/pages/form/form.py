@@ -97,5 +97,5 @@ def missing(error: Problem | Unavailable) -> tuple[str, int, dict[str, str]]:
     known = not isinstance(error, Problem)
     words = Words(request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0])
     title, detail = words("trouble.page_unavailable" if known else "trouble.page_not_found").split("\n")
-    page = render_template("problem.html", title=title, detail=detail, language=words.language)
+    page = render_template("problem.html", title=title, detail=detail, language=words.language, words=words)
     return page, 503 if known else 404, {"Vary": "Accept-Language"}

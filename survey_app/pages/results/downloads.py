@@ -15,7 +15,7 @@ from survey_app.pages.results.page import refused, wanted
 from survey_app.pages.results.readings import Snapshot, compare, cross, crossed_document, document
 from survey_app.pages.results.study import ReadStudy
 from survey_app.problems import Problem
-from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, shown, write_parquet
+from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, write_parquet
 from survey_app.results.table import crosstab_table, csv_text, results_table, study_table
 from survey_app.store import Published, Store
 
@@ -123,13 +123,13 @@ def _bits(kept: Store, published: Published, kind: str) -> Iterator[bytes]:
     survey = published.survey
     if kind == "parquet":
         with tempfile.TemporaryFile() as file:
-            with shown(kept, published) as (_, rows):
+            with kept.shown(published) as (_, rows):
                 write_parquet(survey, rows, file)
             file.seek(0)
             while chunk := file.read(CHUNK):
                 yield chunk
         return
-    with shown(kept, published) as (tally, rows):
+    with kept.shown(published) as (tally, rows):
         yield from csv_chunks(survey, rows) if kind == "csv" else ndjson_chunks(survey, tally.reports, rows)
 
 

@@ -62,7 +62,8 @@ def crossed_document(snapshot: Snapshot, rows: str, columns: str, options: Optio
 @lru_cache(maxsize=8)
 def _crossed_document(snapshot: Snapshot, rows: str, columns: str, options: Options) -> Crosstab | EmptyCrosstab:
     published = snapshot.published
-    return crosstab_document(published.survey, snapshot.tally, snapshot.store.scan(published), rows, columns, options)
+    with snapshot.store.shown(published) as (tally, bits):
+        return crosstab_document(published.survey, tally, bits, rows, columns, options)
 
 
 @lru_cache(maxsize=4)

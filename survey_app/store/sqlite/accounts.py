@@ -2,11 +2,13 @@
 
 import secrets
 import sqlite3
+from datetime import date
 from typing import Any
 
-from survey_app.store.records import StoreError, User
+from survey_app.store.records import StoreError, Token, User, token_id
 from survey_app.store.sqlite.database import Database
 
+MOST_TOKENS = 100  # of one account
 SELECT_USER = "select key, name, password, admin, disabled, stamp from users"
 
 
@@ -41,12 +43,14 @@ class Accounts(Database):
         """All accounts."""
         return [found for row in self._all(SELECT_USER) if (found := _user(row))]
 
-    def set_password(self, user: User, password: str) -> None:
-        """Change the hash of a password, and end the sessions of its account."""
+    def set_password(self, user: User, password: str, *, keep_tokens: bool = False) -> None:
+        """Change the hash of a password, end the sessions of its account, and revoke its tokens unless told not to."""
         with self._transaction() as connection:
             connection.execute(
                 "update users set password = ?, stamp = ? where key = ?", (password, secrets.token_hex(8), user.key)
             )
+            if not keep_tokens:
+                connection.execute("delete from tokens where user = ?", (user.key,))
 
     def set_disabled(self, user: User, disabled: bool) -> None:
         """Close or reopen an account, and end its sessions."""
@@ -61,9 +65,26 @@ class Accounts(Database):
             connection.execute("update users set stamp = ? where key = ?", (secrets.token_hex(8), user.key))
 
     def add_token(self, user: User, token_hash: bytes) -> None:
-        """Remember the hash of an API token."""
+        """Remember the hash of an API token, and the day."""
         with self._transaction() as connection:
-            connection.execute("insert into tokens values (?, ?)", (token_hash, user.key))
+            count = connection.execute("select count(*) from tokens where user = ?", (user.key,)).fetchone()[0]
+            if count >= MOST_TOKENS:
+                raise StoreError(f"{user.name} has {count} tokens already; revoke some")
+            made = self.clock().date().isoformat()
+            connection.execute("insert into tokens values (?, ?, ?)", (token_hash, user.key, made))
+
+    def tokens(self, user: User) -> list[Token]:
+        """The tokens of an account, the oldest first."""
+        rows = self._all("select hash, made from tokens where user = ? order by made, hash", user.key)
+        return [Token(token_id(bytes(row[0])), date.fromisoformat(row[1])) for row in rows]
+
+    def revoke_token(self, user: User, token: str) -> bool:
+        """End one token of an account; False if it has none of this id."""
+        with self._transaction() as connection:
+            rows = connection.execute("select hash from tokens where user = ?", (user.key,)).fetchall()
+            ended = [row for row in rows if token_id(bytes(row[0])) == token]
+            connection.executemany("delete from tokens where hash = ?", ended)
+        return bool(ended)
 
     def user_of_token(self, token_hash: bytes) -> User | None:
         """The account that a token speaks for, unless it is disabled."""

@@ -32,7 +32,7 @@ create table settings (name text primary key, value blob not null) without rowid
 create table users (
     key integer primary key, name text not null unique, password text not null,
     admin integer not null, disabled integer not null, stamp text not null);
-create table tokens (hash blob primary key, user integer not null references users) without rowid;
+create table tokens (hash blob primary key, user integer not null references users, made text not null) without rowid;
 create table surveys (
     key integer primary key autoincrement, slug text not null, study text not null, version integer not null,
     digest text not null, state text not null, public integer not null, opens text, closes text, max_reports integer,

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -65,20 +65,21 @@ class Reports(Database):
             return Tally.empty(published.survey)
         return Tally(row[0], tallies.counts_of(row[1]))
 
-    def scan(self, published: Published) -> Iterator[Bits]:
-        """The packed bits behind the snapshot, some thousands of reports at a time, as they were at one moment.
+    @contextmanager
+    def shown(self, published: Published) -> Iterator[tuple[Tally, Iterator[Bits]]]:
+        """The snapshot and the packed bits behind it, some thousands of reports at a time, both of one moment.
 
         Pending reports are left out: a cross-tab or an export must not show what the results do not show.
         """
-        key = (published.key,)
         with closing(self._open()) as connection:
             connection.execute("begin")
-            row = connection.execute("select pending from tallies where survey = ?", key).fetchone()
-            hidden = set() if row is None else set(tallies.ids_of(row[0]))
-            cursor = connection.execute("select id, bits from reports where survey = ?", key)
-            while rows := cursor.fetchmany(CHUNK):
-                if shown := [bits for id, bits in rows if id not in hidden]:
-                    yield rows_of(shown)
+            query = "select shown, shown_counts, pending from tallies where survey = ?"
+            row = connection.execute(query, (published.key,)).fetchone()
+            if row is None:  # deleted meanwhile
+                yield Tally.empty(published.survey), iter(())
+            else:
+                hidden = frozenset(tallies.ids_of(row[2]))
+                yield Tally(row[0], tallies.counts_of(row[1])), _rows(connection, published.key, hidden)
 
     def recount(self, published: Published, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
         """The tally as it is kept, and as a recount of all reports finds it, at one moment; for the operator alone."""
@@ -95,6 +96,13 @@ class Reports(Database):
         finally:
             connection.execute("rollback")
         return Tally(row[0], tallies.counts_of(row[1])), Tally(reports, counts)
+
+
+def _rows(connection: sqlite3.Connection, key: int, hidden: frozenset[bytes]) -> Iterator[Bits]:
+    cursor = connection.execute("select id, bits from reports where survey = ?", (key,))
+    while rows := cursor.fetchmany(CHUNK):
+        if shown := [bits for id, bits in rows if id not in hidden]:
+            yield rows_of(shown)
 
 
 @dataclass

@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from survey_app.authoring.moments import spelled
 from survey_app.authoring.terms import Terms
 from survey_app.store.records import Published, State, StoreError, Unavailable
 from survey_app.store.sqlite import tallies
@@ -178,7 +179,7 @@ def changed(old: Terms, new: Terms) -> list[str]:
     for name in ("opens", "closes", "max_reports", "deletes", "size"):
         value = getattr(new, name)
         if value != getattr(old, name):
-            said = value.isoformat(timespec="minutes") if isinstance(value, datetime) else value
+            said = spelled(value) if isinstance(value, datetime) else value
             told.append(f"{name} {'none' if said is None else said}")
     return told
 

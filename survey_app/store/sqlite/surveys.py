@@ -25,6 +25,8 @@ class Surveys(States):
 
         `source` is the author's file they were built from.
         """
+        if state not in (State.READY, State.OPEN):
+            raise StoreError("a survey is published ready or open")
         study = _study_of(members)
         with self._transaction() as connection:
             for survey, terms in members:
@@ -59,12 +61,12 @@ class Surveys(States):
         """One version of a slug."""
         return next(iter(self._read("where slug = ? and digest = ?", slug, digest)), None)
 
-    def study(self, slug: str) -> list[Published]:
-        """The groups of a study, in the order of publishing: of the newest version that was opened, else of the
-        newest; nothing if there is no such study."""
+    def study(self, slug: str, *, unopened: bool = False) -> list[Published]:
+        """The groups of a study, in the order of publishing: of the newest version that was opened, else (or with
+        `unopened`) of the newest at all; nothing if there is no such study."""
         if not slug:
             return []
-        newest = f"(select {NEWEST} from surveys where study = ?)"
+        newest = f"(select {'max(version)' if unopened else NEWEST} from surveys where study = ?)"
         return self._read(f"where study = ? and version = {newest} order by key", slug, slug)
 
     def surveys(self, owner: int | None = None) -> list[Published]:
@@ -117,4 +119,5 @@ def _check_name(connection: sqlite3.Connection, survey: Survey, owner: int) -> N
     if found("slug = ? and study != ?", slug, study):
         raise StoreError(f"the slug {slug} is taken, by {'another study or survey' if study else 'a group of a study'}")
     if found("slug = ? and digest = ?", slug, survey.digest):
-        raise StoreError(f"this very definition of {slug} is published already: {survey.digest}")
+        together = "; a new version needs something new in every group, such as another description" if study else ""
+        raise StoreError(f"this very definition of {slug} is published already: {survey.digest}{together}")

@@ -34,9 +34,9 @@ def grow(connection: sqlite3.Connection, key: int, arrived: Sequence[Submission]
     )
     if len(staying) == len(pending):
         return
-    known = {one.id: one.bits for one in arrived}
-    hidden = np.zeros_like(counts)
-    add_bits(hidden, rows_of([known.get(one) or _bits(connection, key, one) for one in staying]))
+    known, hidden = {one.id: one.bits for one in arrived}, np.zeros_like(counts)
+    if staying:
+        add_bits(hidden, rows_of([known.get(one) or _bits(connection, key, one) for one in staying]))
     connection.execute(
         "update tallies set shown = ?, shown_counts = ? where survey = ?",
         (total - len(staying), (counts - hidden).tobytes(), key),

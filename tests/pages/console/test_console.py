@@ -103,18 +103,13 @@ def test_a_survey_of_all_types_from_nothing_to_its_end(app: Flask, store: Store,
     refused = publish(ada, key)
     assert refused.status_code == 409
     assert "Read the advice" in refused.text
-    done = publish(ada, key, advised="yes", state="later", invited="yes")
+    done = publish(ada, key, advised="yes", state="later")
     assert done.headers["Location"] == "/console/exam"
     assert ada.get(f"/console/drafts/{key}").status_code == 404
     published = store.newest("exam")
     assert published is not None
     assert [question.type for question in published.survey.questions] == [*questions, "choice"]
-    assert (published.state, published.terms.public, published.invited, published.terms.max_reports) == (
-        State.READY,
-        True,
-        True,
-        500,
-    )
+    assert (published.state, published.terms.public, published.terms.max_reports) == (State.READY, True, 500)
     assert store.source(published) == source
     assert ada.get("/console/exam/source.yaml").data == source
     assert ada.get("/console/exam/definition.json").data == published.survey.source
@@ -125,15 +120,7 @@ def test_a_survey_of_all_types_from_nothing_to_its_end(app: Flask, store: Store,
     page = ada.get("/console/exam").text
     assert f"http://localhost/s/exam#sha256={published.survey.digest}" in page
     assert '<svg' in page.partition("poster")[2]  # fmt: skip
-    invited = post(ada, "/console/exam/invitations", count="30")
-    links = invited.text.splitlines()
-    assert len(set(links)) == 30
-    assert all(
-        re.fullmatch(rf"http://localhost/s/exam#code=[\w-]{{24}}&sha256={published.survey.digest}", one)
-        for one in links
-    )
-    for one in links[:25]:
-        code = one.partition("code=")[2].partition("&")[0]
+    for _ in range(65):
         answers: dict[str, Any] = {
             "cheated": True,
             "help": None,
@@ -143,19 +130,18 @@ def test_a_survey_of_all_types_from_nothing_to_its_end(app: Flask, store: Store,
             "why": "time",
         }
         sent = client.randomize(published.survey, answers).to_json()
-        answer = app.test_client().post("/api/surveys/exam/reports", data=sent, headers={"Candor-Invitation": code})
+        answer = app.test_client().post("/api/surveys/exam/reports", data=sent)
         assert answer.status_code == 201
-    assert ">20<" in ada.get("/console/exam").text  # in steps
+    assert ">40<" in ada.get("/console/exam").text  # in steps
     assert "for good" in ada.get("/console/exam/close").text
     assert post(ada, "/console/exam/close").status_code == 302
-    assert ">25<" in ada.get("/console/exam").text
+    assert ">65<" in ada.get("/console/exam").text
     bits = ada.get("/results/exam/reports.csv")
-    assert bits.data.count(b"\n") == 26
+    assert bits.data.count(b"\n") == 66
 
     assert said(ada) == [
         "exported noisy bits as csv",
         "closed",
-        "made 30 invitations",
         "opened",
         f"added {published.survey.digest[:12]}",
     ]
@@ -275,15 +261,6 @@ def test_without_the_csrf_token_nothing_is_changed(app: Flask, store: Store, ada
     assert (store.newest("exam"), store.drafts(mine), store.events(mine)) == before
 
 
-@pytest.mark.parametrize("count", ["", "0", "-1", "1.5", "x", "100001", "9" * 5000, "٣"])
-def test_invitations_come_in_sensible_numbers(store: Store, ada: FlaskClient, count: str) -> None:
-    publish(ada, draft(ada, EXAM))
-    assert post(ada, "/console/exam/invitations", count=count).status_code == 400
-    newest = store.newest("exam")
-    assert newest is not None
-    assert not newest.invited
-
-
 def test_what_the_store_refuses_is_a_page_that_says_why(ada: FlaskClient) -> None:
     publish(ada, draft(ada, EXAM))
     post(ada, "/console/exam/close")
@@ -368,3 +345,14 @@ questions:
         assert not tags.suspects, path
         assert EVIL in tags.text or path in ("check", "/account"), path
     assert "&lt;script&gt;alert" in pages["/console/exam"].text
+
+
+def test_a_draft_has_a_dossier_for_the_board(ada: FlaskClient) -> None:
+    key = draft(ada, EXAM)
+    link = f"/console/drafts/{key}/dossier.html"
+    assert link in ada.get(f"/console/drafts/{key}/publish").text
+    answer = ada.get(f"{link}?respondents=2,500")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="exam-dossier.html"'
+    assert "Planned for 2,500 respondents" in answer.text and "Did you copy" in answer.text
+    broken = draft(ada, EXAM.replace(b"type: yes_no", b"type: nothing"))
+    assert ada.get(f"/console/drafts/{broken}/dossier.html").status_code == 302

@@ -222,7 +222,7 @@ def test_every_page_can_be_used_by_everybody(site: Site, browser: Browser, part:
 
 def test_counts_move_in_their_steps_without_a_reload(site: Site, browser: Browser) -> None:
     published = site.add(sample("campus.yaml"))
-    (people,) = respondents(published, 25)
+    (people,) = respondents(published, 45)
     with visit(browser, **PHONE) as device:
         device.page.clock.install()
         enter(device, site)

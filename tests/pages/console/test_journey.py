@@ -72,7 +72,7 @@ def test_one_study_from_nothing_to_its_end(site: Site, browser: Browser, tmp_pat
         assert receipt.status == "stored"
         assert len(site.stored(published)) == 2
         rng = np.random.default_rng()
-        for rows in devices.reports(published.survey, draw_people(published.survey, {}, 998, rng), rng):
+        for rows in devices.reports(published.survey, draw_people(published.survey, {}, 1018, rng), rng):
             made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]
             site.store.write(made.copy)
 

@@ -57,7 +57,7 @@ def test_in_the_browser_a_reader_changes_the_confidence_and_crosses_two_question
 
 
 def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site, browser: Browser) -> None:
-    published = scripted(site, 2 * STEP)
+    published = scripted(site, 3 * STEP)
     hide = "let gone = false; Object.defineProperty(document, 'hidden', {get: () => gone}); window.hide = (x) => { gone = x; };"
     with visit(browser, init=hide, **PHONE) as device:
         stop_the_clock(device.page)
@@ -90,7 +90,7 @@ def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site
         assert page.evaluate("window.mine") is True
         site.store.set_state(published, State.CLOSED)
         page.clock.run_for(10_000)
-        expect(page.locator("#news")).to_have_text("Final: 60 reports.")
+        expect(page.locator("#news")).to_have_text("Final: 80 reports.")
         asked = len(site.received)
         page.clock.run_for(60_000)
         assert len(site.received) == asked
@@ -103,7 +103,7 @@ def test_in_the_browser_an_empty_page_comes_to_life(site: Site, browser: Browser
         stop_the_clock(device.page)
         page = device.open(f"{site.origin}/results/campus")
         assert "No results yet" in device.text()
-        fill(site.store, published, STEP)
+        fill(site.store, published, 2 * STEP)
         page.clock.run_for(10_000)
         page.wait_for_selector("#live-cheated svg")
         assert "20 reports" in page.inner_text("#news")

@@ -12,7 +12,7 @@ import pytest
 
 from survey_app.pages.results.figures import MOST_PLOTTED
 from survey_app.store import STEP, State, Submission, now
-from survey_app.store.sqlite import SqliteStore
+from survey_app.store.sqlite import reports as sqlite_reports
 from tests.definitions import (
     COIN,
     choice,
@@ -269,7 +269,7 @@ def test_hostile_texts_stay_texts(fresh: House) -> None:
     html = fresh.get(f"/results/evil?{query}", name="ada").text
     assert "<script>alert" not in html and "<img" not in html
     page = parse(html)
-    assert [one.attributes["src"] for one in page.all("script")] == ["/static/results/page.js"]
+    assert [one.attributes["src"] for one in page.all("script")] == ["/static/moments.js", "/static/results/page.js"]
     assert not page.all("img")
     assert page.one("h1").text == EVIL
     assert page.one("h1").attributes["lang"] == "de"
@@ -280,7 +280,7 @@ def test_hostile_texts_stay_texts(fresh: House) -> None:
         assert not names & {"script", "img", "image", "foreignObject"}
         assert EVIL in (picture.findtext("{http://www.w3.org/2000/svg}title") or "")
     for page in (fresh.page("/results/evil", name="bob"), fresh.page("/results/evil?confidence=x", 400)):
-        assert len(page.all("script")) == 1
+        assert len(page.all("script")) == 2
 
 
 def test_every_state_has_a_page_of_its_own(fresh: House) -> None:
@@ -288,10 +288,11 @@ def test_every_state_has_a_page_of_its_own(fresh: House) -> None:
     page = fresh.page("/results/empty")
     assert "No results yet" in page.text and "/s/empty" in page.text
     assert not page.all("svg")
-    fresh.add(campus("few"), 1, close=True)
-    assert "closed with one report" in fresh.page("/results/few").text
-    fresh.add(campus("none"), close=True)
-    assert "closed with no report" in fresh.page("/results/none").text
+    for slug, count in (("none", 0), ("few", 1), ("almost", STEP - 1)):
+        fresh.add(campus(slug), count, close=True)
+        assert "closed before 20 reports had come" in fresh.page(f"/results/{slug}").text
+    fresh.store.set_state(fresh.add(campus("paused"), 40), State.PAUSED)
+    assert "takes a pause" in fresh.page("/results/paused").text
     fresh.add(campus("later"), opens=now() + timedelta(days=1))
     assert "Not open yet" in fresh.page("/results/later").text
     fresh.add(campus("closed"), 33, close=True)
@@ -321,7 +322,7 @@ def test_an_older_version_says_so(fresh: House) -> None:
     fresh.add(define([yes_no() | {"text": "Again?"}, yes_no("told")], fields), 20)
     page = fresh.page(f"/results/exam?digest={first.survey.digest}")
     assert "older version" in page.text
-    assert page.one("data", data_key="reports").text == "40"
+    assert page.one("data", data_key="reports").text == "60"  # it is closed, so all of them
     link = next(a for a in page.all("a") if "CSV" in a.text)
     assert f"digest={first.survey.digest}" in link.attributes["href"]
     kept = [one.attributes["value"] for one in page.all("input", type="hidden", name="digest")]
@@ -334,7 +335,7 @@ def test_a_question_that_too_few_were_asked_says_so(fresh: House) -> None:
     """With ask, one of two fields may have no report at all; the page tells and still shows the other."""
     made = fresh.add(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")], ask=1))
     first_asked = bytes([0b11000000])
-    fresh.store.write([Submission(made.key, secrets.token_bytes(16), first_asked) for _ in range(STEP)].copy)
+    fresh.store.write([Submission(made.key, secrets.token_bytes(16), first_asked) for _ in range(2 * STEP)].copy)
     page = fresh.page("/results/exam")
     assert page.one("section", id="q-a").all("svg")
     assert "Not enough reports" in page.one("section", id="q-b").text
@@ -358,7 +359,7 @@ def test_the_page_reads_the_tally_and_no_bits(fresh: House, monkeypatch: pytest.
         raise AssertionError("the page scans")
         yield
 
-    monkeypatch.setattr(SqliteStore, "scan", never)
+    monkeypatch.setattr(sqlite_reports, "_rows", never)
     fresh.page("/results/campus?with=&target=sample")
     fresh.page("/results/campus?rows=help&columns=fair")  # a joint field needs no scan either
     fresh.page("/results/campus?rows=cheated&columns=fair", 500)

@@ -1,0 +1,19 @@
+"""How a moment is written: a date and time with its zone, to the minute."""
+
+from datetime import UTC, datetime
+
+
+def moment_of(text: str) -> datetime:
+    """A date and time with its zone; ValueError says what is wrong with it."""
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("must be a date and time such as 2026-12-01T00:00Z") from None
+    if value.tzinfo is None:
+        raise ValueError("needs a zone: end it with Z for UTC, or with +01:00")
+    return value
+
+
+def spelled(moment: datetime) -> str:
+    """A moment as authors write it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")

@@ -1,0 +1,92 @@
+"""For archive and board: what a survey's bits mean, and what it asks of people."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from client.definition import Survey
+from survey_app.authoring.terms import Terms
+from survey_app.cli.common import DIGEST, build_survey, find_survey, open_db
+from survey_app.explain.prose import html, markdown
+from survey_app.plan.dossier import dossier
+from survey_app.plan.survey import DEFAULT
+from survey_app.results.codebook import codebook
+from survey_app.results.ddi import ddi
+
+AUTHORED = (".yaml", ".yml", ".json")
+WRITTEN = (".html", ".htm", ".md")
+
+
+@click.command("codebook")
+@click.argument("survey", metavar="SLUG|FILE")
+@DIGEST
+@click.option("--ddi", "as_ddi", is_flag=True, help="DDI-Codebook 2.5, the XML that data archives take.")
+@click.option("--html", "as_html", is_flag=True, help="One HTML file that needs nothing beside it.")
+@click.pass_context
+def codebook_command(ctx: click.Context, survey: str, digest: str | None, as_ddi: bool, as_html: bool) -> None:
+    """Tell what every stored bit of SLUG means, and how to debias it; an author's FILE will do.
+
+    Every question, symbol, field and bit, with p and q, ε and the digest, in Markdown on standard output.
+
+    Example: candor codebook exam --ddi > exam.xml
+    """
+    if as_ddi and as_html:
+        raise click.UsageError("--ddi and --html are two forms of one codebook: give only one.")
+    found, _, reports = _survey(ctx, survey, digest)
+    if as_ddi:
+        click.echo(ddi(found, reports), nl=False)
+    else:
+        blocks = codebook(found)
+        page = html(f"Codebook: {found.title}", blocks) if as_html else markdown(blocks)
+        click.echo(page.encode(), nl=False)
+
+
+@click.command("dossier")
+@click.argument("survey", metavar="SLUG|FILE")
+@DIGEST
+@click.option("--output", "-o", "file", required=True, type=click.Path(path_type=Path), help="Ends in .html or .md.")
+@click.option(
+    "--respondents",
+    type=click.IntRange(2, 10**12),
+    help=f"How many are expected, for the precision; max_reports or {DEFAULT.respondents} unless said.",
+)
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.pass_context
+def dossier_command(
+    ctx: click.Context, survey: str, digest: str | None, file: Path, respondents: int | None, force: bool
+) -> None:
+    """Write one document about SLUG, or about an author's FILE, for an ethics board.
+
+    What is asked, what leaves a device (a real example), ε as odds, who could learn what, storage, withdrawal, consent,
+    the precision of so many respondents, and the digest for a pre-registration.
+
+    Example: candor dossier exam.yaml --respondents 2000 -o dossier.html
+    """
+    suffix = file.suffix.lower()
+    if suffix not in WRITTEN:
+        raise click.ClickException(f"{file} names no format; let it end in {', '.join(WRITTEN)}")
+    if file.exists() and not force:
+        raise click.ClickException(f"{file} exists; --force replaces it")
+    found, terms, _ = _survey(ctx, survey, digest)
+    blocks = dossier(found, terms, respondents or terms.max_reports or DEFAULT.respondents or 0)
+    page = markdown(blocks) if suffix == ".md" else html(found.title, blocks)
+    try:
+        file.write_bytes(page.encode())
+    except OSError as error:
+        raise click.ClickException(f"cannot write {file}: {error.strerror or error}") from None
+    click.echo(f"the dossier of {found.slug} is in {file}", file=sys.stderr)
+
+
+def _survey(ctx: click.Context, name: str, digest: str | None) -> tuple[Survey, Terms, int | None]:
+    """A survey by its slug, with the reports that its results show, or from an author's file, with none."""
+    if Path(name).suffix in AUTHORED:
+        if not Path(name).is_file():
+            raise click.ClickException(f"there is no file {name}")
+        built = build_survey(Path(name))
+        if digest not in (None, built.survey.digest):
+            raise click.ClickException(f"{name} has the digest {built.survey.digest}")
+        return built.survey, built.terms, None
+    store = open_db(ctx)
+    published = find_survey(store, name, digest)
+    return published.survey, published.terms, store.snapshot(published).reports

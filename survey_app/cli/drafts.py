@@ -1,0 +1,49 @@
+"""Drafts from elsewhere."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from survey_app.authoring import build
+from survey_app.authoring.source import AuthoringError
+from survey_app.cli.common import FILE
+from survey_app.drafts.xlsform import FormError, draft, read_form
+
+SUFFIXES = (".xlsx", ".xls")
+
+
+@click.command("import")
+@click.argument("file", type=FILE)
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the draft there, not to standard output.")
+@click.option("--force", is_flag=True, help="Replace the output if it exists.")
+def import_command(file: Path, output: Path | None, force: bool) -> None:
+    """Turn an XLSForm, FILE.xlsx, into a draft in YAML.
+
+    Options, several options and numbers with ends are taken, with simple conditions. What cannot be asked with
+    randomized answers, such as free text, is named with the reason, here and as a comment in the draft.
+
+    Example: candor import household.xlsx -o household.yaml
+    """
+    if file.suffix.lower() not in SUFFIXES:
+        raise click.ClickException(f"{file} is no XLSForm; its name ends in {' or '.join(SUFFIXES)}")
+    if output and output.exists() and not force:
+        raise click.ClickException(f"{output} exists; --force replaces it")
+    try:
+        made = draft(read_form(file), file.name)
+    except FormError as error:
+        raise click.ClickException(str(error)) from None
+    try:
+        if output:
+            output.write_bytes(made.text.encode())
+        else:
+            click.echo(made.text.encode(), nl=False)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from None
+    click.echo(f"questions taken: {len(made.taken)}; left out: {len(made.left_out)}", file=sys.stderr)
+    for name, reason in made.left_out:
+        click.echo(f"left out: {name}: {reason}", file=sys.stderr)
+    try:
+        build(made.text.encode())
+    except AuthoringError as error:
+        click.echo(f"before it can be published: {error}", file=sys.stderr)

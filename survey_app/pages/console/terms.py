@@ -1,0 +1,78 @@
+"""The form of a survey's terms: what it shows, what it says, and what it does not take.
+
+What would close a survey at once is refused: closing has a page of its own, because it cannot be undone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from survey_app.authoring.moments import moment_of, spelled
+from survey_app.authoring.terms import Terms
+from survey_app.explain import written
+from survey_app.store import Published
+
+FIELDS = ("closes", "max_reports", "results", "deletes")
+CLOSING = "To close the survey now, use Close… below"
+
+
+class TermsError(ValueError):
+    """What a form says cannot be; the message says why."""
+
+
+def shown_terms(terms: Terms) -> dict[str, str]:
+    """The fields of the form: moments as browsers pick them, in UTC."""
+    most = "" if terms.max_reports is None else str(terms.max_reports)
+    results = "public" if terms.public else "private"
+    return dict(zip(FIELDS, (_field(terms.closes), most, results, _field(terms.deletes)), strict=True))
+
+
+def said_terms(form: Mapping[str, str]) -> dict[str, str]:
+    """The same fields as they were sent."""
+    return {name: form.get(name, "").strip() for name in FIELDS}
+
+
+def read_terms(old: Terms, said: Mapping[str, str], reports: int, moment: datetime) -> Terms:
+    """What was said, with so many reports shown; what was not touched stays as it is, to the second."""
+    shown = shown_terms(old)
+    closes = old.closes if said["closes"] == shown["closes"] else _moment(said["closes"], "The date of closing")
+    deletes = old.deletes if said["deletes"] == shown["deletes"] else _moment(said["deletes"], "The date of deletion")
+    most = old.max_reports if said["max_reports"] == shown["max_reports"] else _count(said["max_reports"])
+    if said["results"] not in ("public", "private"):
+        raise TermsError("Results are public or private")
+    if closes and closes != old.closes and closes <= moment:
+        raise TermsError(f"This date of closing has passed. {CLOSING}")
+    if most and most != old.max_reports and most <= reports:
+        raise TermsError(f"It has {written.count(reports)} reports already. {CLOSING}")
+    return replace(old, public=said["results"] == "public", closes=closes, max_reports=most, deletes=deletes)
+
+
+def read_sizes(groups: Sequence[Published], said: Mapping[str, str]) -> list[tuple[Published, int | None]]:
+    """The groups of a study whose size was changed; afterwards all have one, or none has."""
+    typed = [said.get(f"size-{group.survey.slug}", "").strip().replace(",", "") for group in groups]
+    if not all(text == "" or (text.isascii() and text.isdigit() and 0 < int(text[:16]) < 10**15) for text in typed):
+        raise TermsError("The people in a group are a whole number from 1 on, or empty")
+    if any(typed) and not all(typed):
+        raise TermsError("Give the people of every group, or of none: a total needs all of them")
+    sizes = [int(text) if text else None for text in typed]
+    return [(group, size) for group, size in zip(groups, sizes, strict=True) if size != group.terms.size]
+
+
+def _field(moment: datetime | None) -> str:
+    return "" if moment is None else spelled(moment).removesuffix("Z")
+
+
+def _moment(text: str, what: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        zoned = text.endswith(("Z", "z")) or "+" in text
+        return moment_of(text if zoned else f"{text}Z")
+    except ValueError:
+        raise TermsError(f"{what} must be a date and time such as 2026-12-01T00:00, or empty") from None
+
+
+def _count(text: str) -> int | None:
+    if text and not (text.isascii() and text.isdigit() and 0 < int(text[:12]) < 10**9):
+        raise TermsError("The number of reports is a whole number from 1 on, or empty")
+    return int(text) if text else None

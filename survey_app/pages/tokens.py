@@ -1,0 +1,33 @@
+"""One's own API tokens: make one, which is shown once, and revoke any. They are listed on the page of the account."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+
+from survey_app.accounts import new_token, secret_hash
+from survey_app.pages.access import store
+from survey_app.pages.console.guard import guard
+from survey_app.store import token_id
+
+blueprint = Blueprint("tokens", __name__)
+guard(blueprint)
+
+
+@blueprint.post("/account/tokens")
+def make() -> ResponseReturnValue:
+    """A new token, on a page that no cache keeps: only its hash is stored."""
+    token = new_token()
+    hashed = secret_hash(token)
+    store().add_token(current_user.user, hashed)
+    return render_template("auth/token.html", token=token, id=token_id(hashed), name=current_user.user.name)
+
+
+@blueprint.post("/account/tokens/revoke")
+def revoke() -> ResponseReturnValue:
+    """End one token, for good."""
+    wanted = request.form.get("token", "")
+    if store().revoke_token(current_user.user, wanted):
+        flash(f"The token {wanted} is revoked. Whatever used it is refused from now on.", "status")
+    else:
+        flash("There is no such token any more.", "error")
+    return redirect(url_for("auth.account"))

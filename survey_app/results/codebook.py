@@ -1,0 +1,144 @@
+"""The codebook of a survey: every question, symbol, field and stored bit, with p and q, ε, and how to debias.
+
+It is made from the definition alone, so that it can lie in an archive beside the bits and explain them when nothing
+else of us is left. `ddi` tells the same to machines.
+"""
+
+from collections.abc import Iterator
+
+from client.definition import Survey
+from client.mechanism import Geometric
+from client.question import Question
+from client.words import NO_ANSWER, digit_label
+from survey_app.estimate.question import scores_of
+from survey_app.explain.chances import total
+from survey_app.explain.prose import Block, Bullets, Heading, Mono, Paragraph, Table
+from survey_app.explain.written import epsilon, percent
+from survey_app.results.asked import condition
+from survey_app.results.bits import Bit, FieldBits, chances_from_integers, debias, field_bits, integers
+
+MOST_SYMBOLS = 200  # of one question that are listed
+TYPES = {
+    "yes_no": "yes or no",
+    "choice": "one of several options",
+    "scale": "a point of a scale",
+    "multiple": "any of several options",
+    "number": "a number",
+}
+
+
+def codebook(survey: Survey) -> list[Block]:
+    """The whole codebook."""
+    fields = field_bits(survey)
+    return [
+        Heading(1, f"Codebook: {survey.title}"),
+        *_survey(survey),
+        Heading(2, "Questions"),
+        *(block for question in survey.questions for block in _question(survey, question, fields)),
+        Heading(2, "Fields and stored bits"),
+        Paragraph(
+            "A field is what is randomized once: one question, or several together. What is stored of a report is a row"
+            " of bits, each a column of the exported file, 1 or 0. p is the probability of a 1 if what the bit says is"
+            " true of the respondent, q if it is not. Both follow from the published integers."
+        ),
+        *(block for field in fields for block in _field(survey, field)),
+        Heading(2, "How to read the bits"),
+        Bullets(_reading(survey)),
+    ]
+
+
+def _survey(survey: Survey) -> Iterator[Block]:
+    facts = [
+        ("Slug", Mono(survey.slug)),
+        ("Definition, SHA-256", Mono(survey.digest)),
+        ("Language", survey.language),
+        ("ε of a whole report", epsilon(total(survey))),
+        ("Each device answers", f"one of {len(survey.fields)} fields, drawn on it" if survey.ask else "everything"),
+        ("Stored bits of a report", str(survey.width)),
+    ]
+    if survey.translations:
+        facts.insert(3, ("Also in", ", ".join(one.language for one in survey.translations)))
+    if survey.study:
+        facts.insert(1, ("Study, group", f"{survey.study}, {survey.group}"))
+    yield Table(["", ""], facts)
+    for name in ("description", "consent", "contact"):
+        if said := getattr(survey, name):
+            yield Heading(2, name.capitalize())
+            yield Paragraph(said)
+
+
+def _question(survey: Survey, question: Question, fields: list[FieldBits]) -> Iterator[Block]:
+    yield Heading(3, question.id)
+    yield Paragraph(question.text)
+    facts = [("Type", TYPES[question.type])]
+    if question.type == "number":
+        facts.append(("Range", number_range(question)))
+        grain = f"{question.levels} levels, rounded to at random" if question.levels else f"{question.bins} bins"
+        facts.append(("Symbols are", grain))
+    facts.append(("May be left out", "yes" if question.optional else "no"))
+    if told := condition(survey, question):
+        facts.append(("Condition", told))
+    if question.shuffle:
+        facts.append(("Order of the options", "shuffled on each device"))
+    field = next(one for one in fields if question in one.field.questions)
+    facts.append(("Field", Mono(field.name)))
+    yield Table(["", ""], facts)
+    yield Table(["symbol", "stands for", *(["score"] if question.type == "scale" else [])], _symbols(question))
+
+
+def number_range(question: Question) -> str:
+    """From where to where a number goes, in which steps."""
+    unit = f" {question.unit}" if question.unit else ""
+    return f"{question.min:f} to {question.max:f}{unit}, in steps of {question.step:f}"
+
+
+def _symbols(question: Question) -> list[list[str]]:
+    """What each symbol stands for; of a multiple, the options that a set is made of."""
+    if question.type == "multiple":
+        rows = [[f"option {i}", label] for i, label in enumerate(question.labels)]
+        return rows + [["", NO_ANSWER]] * question.optional
+    rows = [[str(symbol), digit_label(question, symbol)] for symbol in range(question.size)]
+    if question.type == "scale":
+        scores = [f"{score:g}" for score in scores_of(question)]
+        rows = [[*row, score] for row, score in zip(rows, [*scores, ""], strict=False)]
+    if len(rows) > MOST_SYMBOLS:
+        more = f"{len(rows) - MOST_SYMBOLS} more, in equal steps"
+        rows = [*rows[:MOST_SYMBOLS], ["…", more, *[""] * (len(rows[0]) - 2)]]
+    return rows
+
+
+def _field(survey: Survey, field: FieldBits) -> Iterator[Block]:
+    yield Heading(3, field.name)
+    facts = [
+        ("ε", epsilon(field.field.mechanism.epsilon)),
+        ("Published integers", Mono(integers(field.field))),
+        ("From these", chances_from_integers(field.field)),
+        ("Estimate", debias(field)),
+    ]
+    if survey.ask:
+        facts.insert(1, ("A device answers it with", percent(float(survey.part(field.field)), 6)))
+    yield Table(["", ""], facts)
+    numbers = ["score"] if isinstance(field.field.mechanism, Geometric) else ["p", "q"]
+    rows = [[Mono(bit.column), Mono(bit.variable), bit.says, *_numbers(bit, len(numbers))] for bit in field.all]
+    yield Table(["column (CSV, Parquet)", "variable (SPSS, Stata)", "a 1 says", *numbers], rows)
+
+
+def _numbers(bit: Bit, count: int) -> list[str]:
+    if bit.p is None or bit.q is None:
+        return [*([] if bit.score is None else [repr(bit.score)]), *[""] * (count - (bit.score is not None))]
+    return [repr(float(bit.p)), repr(float(bit.q))]
+
+
+def _reading(survey: Survey) -> list[str]:
+    lines = [
+        "Bits are noisy. A single row says almost nothing about its respondent, and no column may be read as answers:"
+        " only sums over many reports, mapped by (ones/n − q)/(p − q), estimate shares.",
+        "Estimates are not clipped: a rare answer can come out below zero. Clip or round at the very end, or never.",
+        "Rows are in no order, and have no time, no address and no id.",
+        "If the definition is at hand, its SHA-256 must be the digest above.",
+    ]
+    if survey.ask:
+        lines.insert(
+            1, "Where a field was not asked, its bits are all 0; n of its figures are the ones in its asked bit."
+        )
+    return lines

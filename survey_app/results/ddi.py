@@ -1,0 +1,152 @@
+"""The codebook for machines: DDI-Codebook 2.5, the XML that data archives take.
+
+Elements stand in the order of the standard's schema (ddi:codebook:2_5). Every stored bit is a `var` with the name that
+it has in .sav and .dta files, its question in `qstn`, its two values in `catgry`, p and q in typed `notes`; every field
+is a `varGrp` of them, with its integers. What was asked and what is stored differ by noise: `derivation` says how one
+became the other.
+"""
+
+import re
+from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring
+
+from client.definition import Survey
+from client.question import Question
+from survey_app.explain.chances import total
+from survey_app.explain.written import epsilon
+from survey_app.results.asked import condition
+from survey_app.results.bits import Bit, FieldBits, chances_from_integers, debias, field_bits, integers
+
+NAMESPACE = "ddi:codebook:2_5"
+SCHEMA = "http://www.ddialliance.org/Specification/DDI-Codebook/2.5/XMLSchema/codebook.xsd"
+INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
+LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+PARAGRAPH = "\u2029"
+DOMAINS = {"yes_no": "category", "choice": "category", "scale": "category", "multiple": "multiple", "number": "numeric"}
+
+
+def ddi(survey: Survey, reports: int | None = None) -> bytes:
+    """The codebook as DDI; `reports` is the number of rows in a file, where it is known."""
+    register_namespace("", NAMESPACE)
+    register_namespace("xsi", INSTANCE)
+    root = Element(
+        f"{{{NAMESPACE}}}codeBook",
+        {"version": "2.5", LANG: survey.language, f"{{{INSTANCE}}}schemaLocation": f"{NAMESPACE} {SCHEMA}"},
+    )
+    fields = field_bits(survey)
+    _document(root, survey)
+    _study(root, survey, fields)
+    _file(root, survey, reports)
+    _variables(root, survey, fields)
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, "unicode")}\n'.encode()
+
+
+def _add(parent: Element, element: str, content: str = "", **attributes: str) -> Element:
+    """A child, in the namespace of DDI; signs that XML cannot hold are replaced."""
+    child = SubElement(parent, f"{{{NAMESPACE}}}{element}", {key: _clean(value) for key, value in attributes.items()})
+    if content:
+        child.text = _clean(content)
+    return child
+
+
+def _clean(text: str) -> str:
+    return NOT_XML.sub("\ufffd", text.replace(PARAGRAPH, "\n\n"))
+
+
+def _document(root: Element, survey: Survey) -> None:
+    citation = _add(_add(root, "docDscr"), "citation")
+    _add(_add(citation, "titlStmt"), "titl", f"Codebook of {survey.title}")
+    _add(_add(citation, "prodStmt"), "software", "Candor")
+
+
+def _study(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
+    study = _add(root, "stdyDscr")
+    citation = _add(study, "citation")
+    title = _add(citation, "titlStmt")
+    _add(title, "titl", survey.title)
+    for translation in survey.translations:
+        _add(title, "parTitl", translation.title).set(LANG, translation.language)
+    _add(title, "IDNo", survey.digest, agency="SHA-256 of the definition")
+    _add(title, "IDNo", survey.slug, agency="slug")
+    if survey.contact:
+        _add(_add(citation, "distStmt"), "contact", survey.contact)
+    info = _add(study, "stdyInfo")
+    if survey.description:
+        _add(info, "abstract", survey.description)
+    summary = _add(info, "sumDscr")
+    _add(summary, "anlyUnit", "Individual")
+    _add(summary, "dataKind", "Survey data, randomized on the respondents' devices (local differential privacy)")
+    method = _add(study, "method")
+    collection = _add(method, "dataColl")
+    _add(collection, "collMode", "Self-administered questionnaire: web-based, randomized response")
+    _add(collection, "resInstru", "Structured questionnaire")
+    _add(
+        collection,
+        "actMin",
+        "Every answer was randomized on the respondent's device before it was sent; the server stored only noisy bits."
+        f" A whole report is ε-differentially private with ε = {epsilon(total(survey))}.",
+    )
+    for field in fields:
+        _add(method, "notes", debias(field), type="candor", subject=f"estimation of {field.name}")
+    if survey.consent:
+        use = _add(_add(study, "dataAccs"), "useStmt")
+        _add(use, "conditions", f"What respondents agreed to: {survey.consent}")
+
+
+def _file(root: Element, survey: Survey, reports: int | None) -> None:
+    text = _add(_add(root, "fileDscr", ID="F1"), "fileTxt")
+    _add(text, "fileCont", "A row for each report, in no order; a variable of 0 and 1 for each stored bit.")
+    size = _add(text, "dimensns")
+    if reports is not None:
+        _add(size, "caseQnty", str(reports))
+    _add(size, "varQnty", str(survey.width))
+
+
+def _variables(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
+    data = _add(root, "dataDscr")
+    place = 0
+    for number, field in enumerate(fields, 1):
+        ids = " ".join(f"V{place + i}" for i in range(1, len(field.all) + 1))
+        place += len(field.all)
+        group = _add(data, "varGrp", ID=f"VG{number}", type="other", name=field.name, var=ids)
+        _add(group, "labl", " / ".join(question.text for question in field.field.questions))
+        _add(group, "txt", debias(field))
+        _add(group, "notes", integers(field.field), type="candor", subject="published integers")
+        _add(group, "notes", epsilon(field.field.mechanism.epsilon), type="candor", subject="epsilon")
+    bits = [bit for field in fields for bit in field.all]
+    for place, bit in enumerate(bits, 1):
+        _variable(data, survey, bit, f"V{place}")
+
+
+def _variable(data: Element, survey: Survey, bit: Bit, identity: str) -> None:
+    variable = _add(data, "var", ID=identity, name=bit.variable, files="F1", dcml="0", intrvl="discrete")
+    _add(variable, "labl", bit.column)
+    for question in bit.field.questions:
+        _question(variable, question)
+    valid = _add(variable, "valrng")
+    _add(valid, "range", min="0", max="1")
+    for question in bit.field.questions:
+        if told := condition(survey, question):
+            _add(variable, "universe", f"{question.id}: {told}")
+    _add(variable, "txt", f"1: {bit.says}")
+    for value, label in (("0", "not sent"), ("1", bit.says)):
+        category = _add(variable, "catgry")
+        _add(category, "catValu", value)
+        _add(category, "labl", label)
+    derivation = _add(variable, "derivation")
+    _add(derivation, "drvdesc", f"Randomized on the respondent's device. {chances_from_integers(bit.field)}")
+    _add(variable, "varFormat", type="numeric")
+    if bit.p is not None and bit.q is not None:
+        for name, chance in (("p", bit.p), ("q", bit.q)):
+            _add(variable, "notes", repr(float(chance)), type="candor", subject=name)
+            _add(
+                variable, "notes", f"{chance.numerator}/{chance.denominator}", type="candor", subject=f"{name} exactly"
+            )
+    elif bit.score is not None:
+        _add(variable, "notes", repr(bit.score), type="candor", subject="score")
+
+
+def _question(variable: Element, question: Question) -> None:
+    asked = _add(variable, "qstn", responseDomainType=DOMAINS[question.type])
+    _add(asked, "qstnLit", question.text)

@@ -1,0 +1,136 @@
+"""Noisy bits for SPSS (.sav) and Stata (.dta), with what an estimate needs of each bit inside of the file.
+
+Every stored bit is a numeric variable of 0 and 1. Its label ends in `[p=… q=…]`, with all digits of a double (a noisy
+level has `[score=…]`), and its values are labelled. The digest of the definition is the file's label. The published
+integers are in the notes of a .sav file. Stata files that pyreadstat writes have no notes, so they are in the label of
+the value 2, which no bit ever has: `label list` shows it. The definition lies beside, as it does beside a CSV.
+
+pyreadstat takes a whole table and no stream: so here, and only here, memory grows with the reports, by a byte for each
+stored bit, and `MOST_CELLS` of them are the limit. Larger surveys go out as Parquet or CSV.
+"""
+
+import shutil
+import tempfile
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from client.definition import Survey
+from survey_app.explain.written import count
+from survey_app.results.bits import Bit, field_bits, integers, stored_bits
+from survey_app.results.export import ExportError
+from survey_app.tally import Bits
+
+STATISTICS = (".sav", ".dta")
+MOST_CELLS = 100_000_000  # a hundred megabytes, and half a minute
+MOST_VARIABLES = 32_767  # of a .dta file that every edition of Stata reads
+LONGEST_LABEL = {".sav": 250, ".dta": 80}  # bytes, for Stata characters; SPSS takes 256
+LONGEST_FILE_LABEL = {".sav": 64, ".dta": 80}
+NOTE_BYTES = 80
+INTEGERS_AT = 2
+STATA = 14  # the version whose files all later ones read
+
+
+def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: str, file: BinaryIO) -> None:
+    """A .sav or .dta file of all reports."""
+    try:
+        import pandas
+        import pyreadstat
+    except ImportError:
+        raise ExportError(f"{kind} needs pyreadstat: pip install 'candor-survey[spss]'") from None
+    _check(reports, survey.width, kind)
+    bits = stored_bits(survey)
+    cells = np.zeros((reports, survey.width), dtype=np.int8)
+    at = 0
+    for part in rows:
+        cells[at : at + len(part)] = np.unpackbits(part, axis=1, count=survey.width)
+        at += len(part)
+    table = pandas.DataFrame(cells[:at], columns=[bit.variable for bit in bits])
+    labels: dict[str, str | None] = {bit.variable: variable_label(bit, kind) for bit in bits}
+    values: Any = {bit.variable: value_labels(bit, kind) for bit in bits}
+    with tempfile.TemporaryDirectory() as folder:  # pyreadstat writes to a path alone
+        path = Path(folder, f"bits{kind}")
+        if kind == ".sav":
+            pyreadstat.write_sav(
+                table,
+                path,
+                file_label=file_label(survey, kind),
+                column_labels=labels,
+                row_compress=True,
+                note=notes(survey),
+                variable_value_labels=values,
+                variable_measure={bit.variable: "nominal" for bit in bits},
+                variable_format={bit.variable: "F1.0" for bit in bits},
+            )
+        else:
+            pyreadstat.write_dta(
+                table,
+                path,
+                file_label=file_label(survey, kind),
+                column_labels=labels,
+                version=STATA,
+                variable_value_labels=values,
+            )
+        with path.open("rb") as made:
+            shutil.copyfileobj(made, file)
+
+
+def _check(reports: int, width: int, kind: str) -> None:
+    """Refuse what the format or this machine cannot hold, before anything is read."""
+    if kind == ".dta" and width > MOST_VARIABLES:
+        most = count(MOST_VARIABLES)
+        raise ExportError(f"Stata holds {most} variables, and a report has {count(width)} bits: take .parquet")
+    if reports * width > MOST_CELLS:
+        raise ExportError(
+            f"{count(reports)} reports of {count(width)} bits are more than the {count(MOST_CELLS)} cells that a {kind}"
+            " file is made of in memory: take .parquet or .csv, which stream"
+        )
+
+
+def file_label(survey: Survey, kind: str) -> str:
+    """The digest of the definition, and what it is where there is room."""
+    return survey.digest if kind == ".sav" else f"candor sha256 {survey.digest}"
+
+
+def variable_label(bit: Bit, kind: str) -> str:
+    """What a 1 says, as far as there is room, and always the parameters."""
+    tail = f" [{bit.parameters}]" if bit.parameters else ""
+    asked = " / ".join(question.text for question in bit.field.questions)
+    room = LONGEST_LABEL[kind] - len(tail)
+    return _shortened(f"{bit.column} – {asked}", room, in_bytes=kind == ".sav") + tail
+
+
+def value_labels(bit: Bit, kind: str) -> dict[int, str]:
+    """What 0 and 1 mean; for Stata also the integers of the field."""
+    labels = {0: "not sent", 1: "sent"} if bit.parameters else {0: "no", 1: "yes"}
+    return labels | ({INTEGERS_AT: f"(published integers: {integers(bit.field)})"} if kind == ".dta" else {})
+
+
+def notes(survey: Survey) -> list[str]:
+    """The notes of a .sav file: SPSS keeps lines of 80 bytes."""
+    lines = [
+        f"Candor survey {survey.slug}: noisy bits, randomized on the respondents' devices.",
+        "SHA-256 of the definition:",
+        survey.digest,
+        "Published integers of each field, and its variables:",
+    ]
+    for field in field_bits(survey):
+        first, last = field.all[0].variable, field.all[-1].variable
+        lines.append(f"{field.name}: {integers(field.field)}; {first}{'' if first == last else f' to {last}'}")
+    return [part for line in lines for part in textwrap.wrap(line, NOTE_BYTES, subsequent_indent="  ")]
+
+
+def _shortened(text: str, room: int, *, in_bytes: bool) -> str:
+    """Text that fits, ending in … where it was cut."""
+
+    def size(said: str) -> int:
+        return len(said.encode()) if in_bytes else len(said)
+
+    if size(text) <= room:
+        return text
+    while size(f"{text}…") > room:
+        text = text[:-1]
+    return f"{text}…"

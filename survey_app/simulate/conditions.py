@@ -1,0 +1,24 @@
+"""Why a survey takes no made-up reports now: which condition is not met, told before anything is asked or drawn."""
+
+from datetime import UTC, datetime
+
+from survey_app.explain import written
+from survey_app.store import Published, State
+
+
+def unmet(published: Published, moment: datetime) -> str | None:
+    """The condition in words that go on from the survey's name; None if it takes reports."""
+    terms, state = published.terms, published.at(moment)
+    if published.survey.tickets:
+        return "is by invitation: every report needs a ticket, and made-up people have none"
+    if state is State.READY and published.state is State.OPEN and terms.opens:
+        return f"is not open yet: it opens at {terms.opens.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    if state is State.READY:
+        return f"is not open yet: candor survey open {published.survey.slug} opens it"
+    if published.full and terms.max_reports:
+        return f"is full: it has all the {written.count(terms.max_reports)} reports that it wants"
+    if state is State.CLOSED:
+        return "is closed, for good: publish a new version to ask again"
+    if state is State.PAUSED:
+        return f"is paused: candor survey open {published.survey.slug} lets it go on"
+    return None

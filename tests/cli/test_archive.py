@@ -1,0 +1,76 @@
+"""The codebook and the dossier from the command line: of a published survey, and of an author's file."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from client.definition import Survey
+from survey_app.cli import main
+from tests.house import make, submission
+from tests.tree import parse
+
+EXAM = str(Path(__file__).parents[2] / "examples" / "exam.yaml")
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Survey:
+    store, made = make(tmp_path / "candor.db")
+    store.write(lambda: [submission(made) for _ in range(45)])
+    store.close()
+    return made.survey
+
+
+def candor(folder: Path, *words: str) -> Result:
+    return CliRunner().invoke(main, ["--db", f"sqlite:///{folder}/candor.db", *words])
+
+
+def test_the_codebook_of_a_survey_has_three_forms(published: Survey, tmp_path: Path) -> None:
+    plain = candor(tmp_path, "codebook", "exam")
+    assert plain.exit_code == 0, plain.output
+    assert plain.stdout.startswith(f"# Codebook: {published.title}\n") and published.digest in plain.stdout
+    page = candor(tmp_path, "codebook", "exam", "--html")
+    assert parse(page.stdout).one("h1").text == f"Codebook: {published.title}"
+    xml = candor(tmp_path, "codebook", "exam", "--ddi", "--digest", published.digest)
+    root = ElementTree.fromstring(xml.stdout_bytes)  # noqa: S314 — what we have just written
+    counts = [one.text for one in root.iter() if one.tag.endswith("caseQnty")]
+    assert counts == ["25"]
+    both = candor(tmp_path, "codebook", "exam", "--ddi", "--html")
+    assert both.exit_code == 2 and "give only one" in both.output
+
+
+def test_the_dossier_is_html_or_markdown_by_its_name(published: Survey, tmp_path: Path) -> None:
+    page, text = tmp_path / "dossier.html", tmp_path / "dossier.md"
+    done = candor(tmp_path, "dossier", "exam", "-o", str(page), "--respondents", "2500")
+    assert done.exit_code == 0, done.output
+    assert "Planned for 2,500 respondents" in parse(page.read_text()).text
+    assert candor(tmp_path, "dossier", "exam", "-o", str(text)).exit_code == 0
+    assert text.read_text().startswith("# ") and published.digest in text.read_text()
+    again = candor(tmp_path, "dossier", "exam", "-o", str(page))
+    assert again.exit_code == 1 and "exists; --force replaces it" in again.output
+    assert candor(tmp_path, "dossier", "exam", "-o", str(page), "--force").exit_code == 0
+
+
+def test_an_authors_file_will_do_and_makes_no_database(tmp_path: Path) -> None:
+    page = tmp_path / "dossier.html"
+    assert candor(tmp_path, "dossier", EXAM, "-o", str(page)).exit_code == 0
+    assert "Planned for 1,000 respondents" in parse(page.read_text()).text
+    said = candor(tmp_path, "codebook", EXAM, "--ddi")
+    assert said.exit_code == 0 and "caseQnty" not in said.stdout
+    assert not (tmp_path / "candor.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["codebook", "nowhere"], "there is no survey 'nowhere'"),
+        (["codebook", "nowhere.yaml"], "there is no file nowhere.yaml"),
+        (["codebook", EXAM, "--digest", "0" * 64], "exam.yaml has the digest d6723dc8"),
+        (["dossier", "exam", "-o", "dossier.doc"], "dossier.doc names no format; let it end in .html, .htm, .md"),
+        (["dossier", "exam", "-o", "nowhere/dossier.md"], "cannot write nowhere/dossier.md: No such file"),
+    ],
+)
+def test_refusals_are_one_clear_sentence(published: Survey, tmp_path: Path, words: list[str], sentence: str) -> None:
+    done = candor(tmp_path, *words)
+    assert done.exit_code == 1 and sentence in done.output and done.output.count("\n") == 1

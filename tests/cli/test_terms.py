@@ -1,0 +1,154 @@
+"""The terms of a survey by command: set, pause, open, close, and what show tells; for a study too."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from client import randomize
+from survey_app.authoring.terms import Terms
+from survey_app.cli import main
+from survey_app.store import Member, State, Submission
+from survey_app.store.sqlite import SqliteStore
+from tests.definitions import simple, survey
+from tests.house import make, submission
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteStore:
+    return make(tmp_path / "candor.db")[0]
+
+
+@pytest.fixture
+def run(store: SqliteStore) -> Any:
+    def invoke(*arguments: str) -> Result:
+        return CliRunner().invoke(main, ["--db", f"sqlite:///{store.path}", *arguments])
+
+    return invoke
+
+
+def refused(result: Result, sentence: str) -> None:
+    assert result.exit_code != 0
+    assert sentence in result.output
+    assert "Traceback" not in result.output
+
+
+def fill(store: SqliteStore, count: int) -> None:
+    published = store.newest("exam")
+    assert published is not None
+    store.write(lambda: [submission(published) for _ in range(count)])
+
+
+def test_show_tells_every_term(run: Any) -> None:
+    told = run("survey", "show", "exam").output.splitlines()
+    assert told[0].startswith("exam  open  ")
+    assert told[-5:] == [
+        "results  public", "opens    when it is opened", "closes   never", "reports  no limit", "deletes  never",
+    ]  # fmt: skip
+
+
+def test_terms_are_set_while_it_runs_and_unset_again(run: Any, store: SqliteStore) -> None:
+    told = run("survey", "set", "exam", "--closes", "2099-12-01T01:00+01:00", "--results", "private", "--max-reports", "500",
+        "--deletes", "2100-01-01T00:00Z",
+    )  # fmt: skip
+    assert told.exit_code == 0, told.output
+    assert told.output.splitlines()[-5:] == [
+        "results  private", "opens    when it is opened", "closes   2099-12-01T00:00Z", "reports  at most 500",
+        "deletes  2100-01-01T00:00Z",
+    ]  # fmt: skip
+    assert run("survey", "show", "exam").output == told.output
+    told = run("survey", "set", "exam", "--closes", "never", "--max-reports", "none", "--deletes", "never")
+    assert told.output.splitlines()[-5:] == [
+        "results  private", "opens    when it is opened", "closes   never", "reports  no limit", "deletes  never",
+    ]  # fmt: skip
+    events = [event.what for event in store.events(store.users()[0].key, "exam")]
+    assert events[0] == "terms: closes none, max_reports none, deletes none"
+    assert events[1].startswith("terms: results private, closes 2099-12-01T00:00Z, max_reports 500, deletes")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "say what to change"),
+        (["--closes", "tomorrow"], "must be a date and time such as 2026-12-01T00:00Z, or never"),
+        (["--closes", "2099-12-01T00:00"], "needs a zone"),
+        (["--max-reports", "0"], "0 is not in the range"),
+        (["--max-reports", "many"], "not a valid integer"),
+        (["--results", "secret"], "'secret' is not one of"),
+        (["--deletes", "2001-01-01T00:00Z"], "deletes lies in the past"),
+        (["--closes", "2100-01-01T00:00Z", "--deletes", "2099-01-01T00:00Z"], "deletes must be later than closes"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(run: Any, store: SqliteStore, arguments: list[str], said: str) -> None:
+    refused(run("survey", "set", "exam", *arguments), said)
+    found = store.newest("exam")
+    assert found is not None
+    assert found.terms == Terms(public=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [(["--closes", "2001-01-01T00:00Z"], "the date has passed"), (["--max-reports", "45"], "it has as many reports")],
+)
+def test_a_past_date_or_a_reached_number_closes_at_once_and_for_good(
+    run: Any, store: SqliteStore, arguments: list[str], why: str
+) -> None:
+    fill(store, 45)
+    told = run("survey", "set", "exam", *arguments)
+    assert told.exit_code == 0
+    assert f"exam is closed: {why}" in told.output
+    refused(run("survey", "set", "exam", "--results", "private"), "exam is closed, so its terms stay as they are")
+    refused(run("survey", "open", "exam"), "stays closed")
+    refused(run("survey", "pause", "exam"), "stays closed")
+
+
+def test_a_pause_and_going_on(run: Any, store: SqliteStore) -> None:
+    fill(store, 45)
+    assert "exam is paused; candor survey open exam lets it go on" in run("survey", "pause", "exam").output
+    assert "exam  paused" in run("survey", "show", "exam").output
+    assert run("survey", "list").output.split()[1:3] == ["paused", "25"]
+    assert "exam is open" in run("survey", "open", "exam").output
+    assert run("survey", "list").output.split()[1:3] == ["open", "25"]
+
+
+def test_what_was_never_opened_is_not_paused(run: Any, store: SqliteStore) -> None:
+    ready = Member(survey(simple() | {"slug": "later"}), Terms())
+    store.add_surveys([ready], owner=store.users()[0].key, state=State.READY)
+    refused(run("survey", "pause", "later"), "never opened")
+    assert "later is open" in run("survey", "open", "later").output
+
+
+@pytest.fixture
+def study(store: SqliteStore) -> None:
+    names = {"north": 12_000, "south": None}
+    made = [
+        Member(
+            survey(simple() | {"slug": f"poll-{name}", "study": "poll", "group": name.title()}), Terms(True, size=size)
+        )
+        for name, size in names.items()
+    ]
+    store.add_surveys(made, owner=store.users()[0].key, state=State.READY)
+
+
+@pytest.mark.parametrize("name", ["poll", "poll-south"])
+def test_a_study_is_managed_by_its_name_or_by_any_group(run: Any, store: SqliteStore, study: None, name: str) -> None:
+    def states() -> list[State]:
+        return [one.state for one in store.study("poll")]
+
+    for command, state in (("open", State.OPEN), ("pause", State.PAUSED), ("open", State.OPEN)):
+        assert run("survey", command, name).exit_code == 0
+        assert states() == [state, state]
+    assert run("survey", "set", name, "--max-reports", "90").exit_code == 0
+    assert [one.terms.max_reports for one in store.study("poll")] == [90, 90]
+    shown = run("survey", "show", "poll").output
+    assert "\nNorth, 12,000 people\n" in shown
+    assert "\nSouth\n" in shown
+    north = store.study("poll")[0]
+    report = randomize(north.survey, {"cheated": True})
+    store.write(lambda: [Submission(north.key, report.id, report.bits)])
+    assert f"{name} is closed" in run("survey", "close", name).output
+    assert states() == [State.CLOSED, State.CLOSED]
+    deleted = CliRunner().invoke(main, ["--db", f"sqlite:///{store.path}", "survey", "delete", name], input="y\n")
+    assert "Delete the study poll with all its groups" in deleted.output
+    assert store.study("poll") == []

@@ -1,0 +1,175 @@
+"""Whoever polls: everything that is seen of surveys while random histories pass over them.
+
+Two states that anybody sees either show the same reports, and then the same figures, or differ by at least a step. A
+history is drawn with the system's randomness, and told in full where it fails; what it claims holds in every one.
+"""
+
+import random
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from client import Report, randomize
+from survey_app.authoring.terms import Terms
+from survey_app.store import STEP, Member, Published, State, StoreError, Submission
+from survey_app.store.sqlite import SqliteStore
+from tests.definitions import simple, survey
+
+NOON = datetime(2040, 1, 1, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+BURSTS = (1, 1, 1, 1, 2, 3, 7, 19, 20, 21, 39, 40, 41)
+
+
+class TooClose(AssertionError):
+    """Two states were seen that differ by fewer reports than a step."""
+
+
+class Watch:
+    """Remembers every state of every survey, wherever it was seen."""
+
+    def __init__(self) -> None:
+        self._figures: dict[tuple[Hashable, str, int], Any] = {}
+        self.counts: dict[Hashable, set[int]] = {}
+
+    def see(self, survey: Hashable, place: str, reports: int, figures: Any) -> None:
+        """A place shows so many reports of a survey, and these figures."""
+        counts = self.counts.setdefault(survey, {0})
+        for other in counts:
+            if 0 < abs(other - reports) < STEP:
+                raise TooClose(f"{place} shows {reports} reports of {survey}, and {other} were seen")
+        counts.add(reports)
+        if self._figures.setdefault((survey, place, reports), figures) != figures:
+            raise TooClose(f"{place} shows two states of {survey} with {reports} reports")
+
+
+class History:
+    """Reports that come, terms that change, clocks that move, versions that open, surveys that end."""
+
+    def __init__(
+        self,
+        store: SqliteStore,
+        owner: int,
+        look: Callable[["History"], None],
+        definition: dict[str, Any] | None = None,
+        answers: Sequence[dict[str, Any]] = ({"cheated": True}, {"cheated": False}),
+    ) -> None:
+        self.store, self.owner, self._look = store, owner, look
+        self.definition, self.answers = definition or simple(), answers
+        self.dice = random.SystemRandom()
+        self.moment, self.versions = NOON, 0
+        self.told: list[str] = []
+        self.known: list[Published] = []
+        self.sent: list[Submission] = []
+        store.clock = lambda: self.moment
+        for study in (False, True):
+            self.publish(study)
+
+    def run(self, events: int) -> None:
+        """More than two steps of reports, then so many events, each followed by a look; at last all is closed."""
+        acts = [self.report] * 12 + [self.resend, self.pause, self.open, self.terms, self.terms, self.clock]
+        acts += [self.version, self.close, self.delete]
+        try:
+            self._do(lambda: self.report(self.known[0], 2 * STEP + 5))
+            for _ in range(events):
+                self._do(self.dice.choice(acts))
+            for act in (self.report, self.terms, self.close):
+                for one in self.running():
+                    self._do(lambda act=act, one=one: act(one))  # type: ignore[misc]
+        except TooClose as found:
+            raise TooClose(f"{found}, after:\n" + "\n".join(self.told)) from None
+
+    def _do(self, act: Callable[[], str]) -> None:
+        try:
+            self.told.append(act())
+        except StoreError as error:
+            self.told.append(f"refused: {error}")
+        self._look(self)
+
+    def running(self) -> list[Published]:
+        """Versions that are not deleted, as the store gives them by now."""
+        fresh = [self.store.version(one.survey.slug, one.survey.digest) for one in self.known]
+        return [one for one in fresh if one and one.state in (State.OPEN, State.PAUSED)]
+
+    def one(self) -> Published:
+        found = self.running()
+        if not found:
+            self.publish(self.dice.random() < 0.5)
+            found = self.running()
+        return self.dice.choice(found)
+
+    # what happens
+
+    def publish(self, study: bool, state: State = State.OPEN) -> list[Published]:
+        self.versions += 1
+        title = f"Version {self.versions} of {self.dice.getrandbits(32)}"
+        names = {"poll-north": "North", "poll-south": "South"} if study else {"exam": ""}
+        made = [
+            survey(
+                self.definition | {"slug": slug, "title": title} | ({"study": "poll", "group": group} if group else {})
+            )
+            for slug, group in names.items()
+        ]
+        added = self.store.add_surveys([Member(one, Terms(public=True)) for one in made], owner=self.owner, state=state)
+        self.known += added
+        return added
+
+    def report(self, one: Published | None = None, burst: int | None = None) -> str:
+        published, count = one or self.one(), burst or self.dice.choice(BURSTS)
+        made = [randomize(published.survey, self.dice.choice(self.answers)) for _ in range(count)]
+        outcomes = self.send(published, made)
+        self.sent += [Submission(published.key, report.id, report.bits) for report in made]
+        return f"{count} reports to {published.survey.slug}: {', '.join(sorted(set(outcomes)))}"
+
+    def send(self, published: Published, made: list[Report]) -> Sequence[str]:
+        """All in one commit."""
+        return self.store.write(lambda: [Submission(published.key, report.id, report.bits) for report in made])
+
+    def resend(self) -> str:
+        if self.sent:
+            self.store.write(lambda: [self.dice.choice(self.sent)])
+        return "a report again"
+
+    def pause(self) -> str:
+        self.store.set_state(one := self.one(), State.PAUSED)
+        return f"pause {one.survey.slug}"
+
+    def open(self) -> str:
+        waiting = [one for one in self.known if not self.store.is_final(one)]
+        self.store.set_state(one := self.dice.choice(waiting or self.known), State.OPEN)
+        return f"open {one.survey.slug}"
+
+    def terms(self, one: Published | None = None) -> str:
+        published = one or self.one()
+        total = self.store.recount(published, lambda _: None)[0].reports
+        changes: list[dict[str, Any]] = [
+            {"public": not published.terms.public},
+            {"closes": self.moment + self.dice.choice((-1, 0, 1, 2, 5)) * HOUR, "deletes": None},
+            {"closes": None},
+            {"max_reports": max(1, total + self.dice.choice((-20, -1, 0, 1, 5, 25)))},
+            {"max_reports": None},
+            {"closes": None, "deletes": self.moment + 3 * HOUR},
+        ]
+        change = self.dice.choice(changes)
+        self.store.set_terms(published, replace(published.terms, **change))
+        return f"{published.survey.slug} with {total} reports: {change}"
+
+    def clock(self) -> str:
+        self.moment += self.dice.choice((-2, -1, 1, 1, 1, 2)) * HOUR
+        return f"it is {self.moment}"
+
+    def version(self) -> str:
+        state = self.dice.choice((State.OPEN, State.READY))
+        added = self.publish(self.dice.random() < 0.5, state)
+        return f"a new version of {added[0].survey.slug}, {state}"
+
+    def close(self, one: Published | None = None) -> str:
+        published = one or self.one()
+        self.store.set_state(published, State.CLOSED)
+        return f"close {published.survey.slug}"
+
+    def delete(self) -> str:
+        if self.dice.random() < 0.7:
+            return "nothing"
+        self.store.delete_survey((one := self.one()).survey.slug)
+        return f"delete {one.survey.slug}"

@@ -1,0 +1,77 @@
+"""The codebook names every question, symbol, field and bit, with the numbers that an estimate needs."""
+
+from itertools import pairwise
+
+from client.definition import Survey
+from client.words import NO_ANSWER
+from survey_app.explain.chances import total
+from survey_app.explain.prose import Heading, Table, markdown
+from survey_app.explain.written import epsilon
+from survey_app.results.bits import field_bits, integers, stored_bits
+from survey_app.results.codebook import codebook
+from tests.definitions import COIN, choice, define, field, number, subset, survey, yes_no
+from tests.results.test_archive_page import everything
+
+
+def cells(parsed: Survey) -> list[list[str]]:
+    """The rows of all its tables."""
+    return [list(row) for block in codebook(parsed) if isinstance(block, Table) for row in block.rows]
+
+
+def test_every_bit_stands_in_it_with_p_and_q() -> None:
+    for ask in (False, True):
+        parsed = everything(ask)
+        rows = cells(parsed)
+        for bit in stored_bits(parsed):
+            (row,) = (row for row in rows if row[:2] == [bit.column, bit.variable])
+            assert row[2] == bit.says
+            if bit.p is not None and bit.q is not None:
+                assert row[3:] == [repr(float(bit.p)), repr(float(bit.q))]
+            elif bit.score is not None:
+                assert row[3:] == [repr(bit.score)]
+
+
+def test_every_field_stands_in_it_with_its_integers_and_its_epsilon() -> None:
+    parsed = everything(True)
+    text = markdown(codebook(parsed))
+    rows = cells(parsed)
+    for one in field_bits(parsed):
+        assert ["Published integers", integers(one.field)] in rows
+        assert ["ε", epsilon(one.field.mechanism.epsilon)] in rows
+    assert ["ε of a whole report", epsilon(total(parsed))] in rows
+    assert ["Definition, SHA-256", parsed.digest] in rows
+    assert "(ones/n − q)/(p − q)" in text
+
+
+def test_every_question_and_option_stands_in_it() -> None:
+    parsed = survey(
+        define(
+            [
+                yes_no("a"),
+                choice("why", show_if={"question": "a", "is": ["yes"]}),
+                number("n", bins=3, unit="h"),
+            ],
+            [field(COIN, "a"), field(subset(4, 1), "why"), field(subset(3, 1), "n")],
+            description="First.\u2029Second.",
+            consent="I agree.",
+        )
+    )
+    rows, text = cells(parsed), markdown(codebook(parsed))
+    for question in parsed.questions:
+        assert f"### {question.id}\n\n{question.text}\n" in text
+    assert ["0", "option 0"] in rows and ["3", NO_ANSWER] in rows and ["2", "5 to 6 h"] in rows
+    assert ["Range", "0 to 6 h, in steps of 1"] in rows
+    assert ["Condition", "Asked only of those who answered “yes” to “Did you copy?”"] in rows
+    assert "First.\n\nSecond." in text and "I agree." in text
+
+
+def test_no_heading_skips_a_depth() -> None:
+    parsed = survey(define([yes_no("a")], [field(COIN, "a")], description="d", consent="c", contact="x"))
+    depths = [block.depth for block in codebook(parsed) if isinstance(block, Heading)]
+    assert depths[0] == 1 and all(after <= before + 1 for before, after in pairwise(depths))
+
+
+def test_a_thousand_levels_are_not_listed_one_by_one() -> None:
+    parsed = survey(define([number("n", max=999, levels=1000)], [field(subset(1000, 1), "n")]))
+    (symbols,) = (block for block in codebook(parsed) if isinstance(block, Table) and block.head[0] == "symbol")
+    assert len(symbols.rows) == 201 and symbols.rows[-1][1] == "800 more, in equal steps"
