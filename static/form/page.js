@@ -159,12 +159,9 @@ function panel(bare = false) {
 	return device({ survey, ledger, blocked, bare, turn });
 }
 
-/**
- * For those who share a device: to begin with a book of one's own, and to leave no trace.
- * @param {string} key
- */
-function others(key) {
-	return el("section.note", {}, ours("p", key), people(ledger, turn), forgetting(ledger, turn));
+// for those who share a device: to leave no trace, and to begin with a book of one's own
+function others() {
+	return el("section.note", {}, ours("p", "shared"), forgetting(ledger, turn), people(ledger, turn));
 }
 
 /**
@@ -235,7 +232,7 @@ function preview(shown) {
 			answers = null;
 			await ledger.acknowledge(survey, here().server).catch(() => null); // else the same can be sent again
 			seen = ledger.read().entries[survey.digest];
-			place(receipt(survey, shown), others("shared"), panel(true));
+			place(receipt(survey, shown), others(), panel(true));
 			arrive(root);
 		} catch (error) {
 			send.disabled = false;
@@ -256,6 +253,6 @@ function answered({ day: made, epsilon: loss }) {
 		ours("h2", "answered", { day: day(made) }, { tabindex: -1 }),
 		ours("p", "answered_more", { epsilon: epsilon(loss) }),
 		ours("p", "answered_kept"),
-		others("shared"),
+		others(),
 	);
 }

@@ -29,7 +29,7 @@ NO_FORM = {
     State.CLOSED: "survey_closed",
 }
 OF_INVITATIONS = {
-    *("not_invited", "already_issued", "too_early", "too_late", "bad_ticket", "no_ticket"),
+    *("not_invited", "already_issued", "too_early", "too_late", "bad_ticket", "no_ticket", "id_taken"),
     *("invited", "unlinked", "bytes_ticket", "copy", "copied"),
 }  # and whatever begins with "ticket"
 OF_ANYBODY = {"review_all", "bytes_id"}  # where no ticket is needed
