@@ -12,8 +12,7 @@ from client.address import Address
 from client.definition import Survey
 from client.errors import CandorError
 from survey_app.accounts import new_code, secret_hash
-from survey_app.store import STEP, StoreError
-from survey_app.tickets.file import TicketFile
+from survey_app.store import STEP, StoreError, TicketFile
 
 COLUMNS = ("name", "link")
 
