@@ -61,7 +61,7 @@ export function stateOf({ stored, bits, signature, r }) {
 export function find(book, { digest, slug, study = "" }, server) {
 	const entry = book.entries[digest] ?? { slug, study, server, epsilon: "0", day: "", stored: false };
 	if (entry.server === server || entry.stored) return entry;
-	check(stateOf(entry) === "begun", "other_server", `this survey was begun at ${entry.server}`);
+	check(stateOf(entry) === "begun", "other_server", entry.server);
 	return { ...entry, server };
 }
 

@@ -65,9 +65,8 @@ export class Ledger {
 
 	/** The numbers of all books in this storage, this one included. */
 	books() {
-		const kept = Object.keys(this.storage).filter((key) => key.startsWith(`${FORMAT} `));
-		const numbers = kept.map((key) => Number(key.slice(FORMAT.length)));
-		return [...new Set([1, this.book, ...numbers])].sort((a, b) => a - b);
+		const kept = Object.keys(this.storage).map((key) => Number(key.split(`${FORMAT} `)[1] ?? 1));
+		return [...new Set([1, this.book, ...kept])].sort((a, b) => a - b);
 	}
 
 	/**
@@ -192,8 +191,7 @@ export class Ledger {
 		if (!locks) return run();
 		return locks.request(FORMAT, async () => {
 			const { held = [] } = await locks.query();
-			const numbers = held.map(({ name = "" }) => (name.startsWith(CHANGES) ? Number(name.slice(CHANGES.length)) : 0));
-			const latest = Math.max(...numbers);
+			const latest = Math.max(...held.map(({ name = "" }) => Number(name.split(CHANGES)[1] ?? 0)));
 			for (let waited = 0; this.#changes() < latest && waited < SETTLED; waited += GLANCE) await pass(GLANCE);
 			const before = this.storage[this.name];
 			const result = run();

@@ -1,37 +1,52 @@
-// Fetch, verify, take a ticket, randomize, remember, send: the way of an answer, in order.
+// Fetch, verify, take a ticket, randomize, remember, send: the way of an answer, in order, and all that talks to a network.
 //
 // A report is stored before it is sent, and whatever the server answers, it is offered the same bytes again or nothing.
-// An invitation never travels with a report: it buys a ticket, and what the issuer signs it has not seen.
+// An invitation never travels with a report: it buys a ticket, and what the issuer signs it has not seen. No redirect is
+// followed, no cookie and no referrer sent, and nothing after the # of a link leaves the device as part of an address.
 //
 // How long a device takes to randomize tells nothing: a report leaves at the first whole second, counted from when the
 // device began to randomize, by which it is stored.
 
-import { issuerOf, parseAddress } from "./address.js";
-import { charge, find, reportOf, ticketOf } from "./book.js";
-import { matches } from "./canonical.js";
+import { find, reportOf } from "./book.js";
+import { isObject } from "./canonical.js";
 import { Survey } from "./definition.js";
 import { CandorError, check } from "./errors.js";
-import { get, post, sleep } from "./exchange.js";
 import { Ledger } from "./ledger.js";
 import { fromText, toText } from "./report.js";
-import { bigEndian, systemBytes } from "./sampling.js";
 import { verify } from "./verify.js";
 
 /** @import { Answers } from "./answer.js" */
-/** @import { Address } from "./address.js" */
-/** @import { Entry, Limits } from "./book.js" */
+/** @import { Limits } from "./book.js" */
 /** @import { Tickets } from "./definition.js" */
-/** @import { Pause, PostOptions } from "./exchange.js" */
 /** @import { Report, Ticket } from "./report.js" */
 /** @import { RandomBytes } from "./sampling.js" */
+/** @typedef {(seconds: number) => unknown} Pause */
+/** @typedef {{ attempts?: number, pause?: Pause }} PostOptions */
+/** @typedef {{ status: number, body: Uint8Array, said: any }} Reply `said` is the body as JSON, or an empty object */
+/**
+ * The server with any path before the survey's, where the definition is, and what the link's fragment says.
+ * @typedef {object} Address
+ * @property {string} server
+ * @property {string} slug
+ * @property {string} api
+ * @property {string} [pin]
+ * @property {string} [invitation]
+ * @property {Ticket} [ticket]
+ */
 /**
  * `clock` counts seconds from any moment on, `now` milliseconds since 1970.
  * @typedef {{ randomBytes?: RandomBytes, clock?: () => number, now?: () => number } & Limits & PostOptions} Means
  */
 /** @typedef {{ ledger?: Ledger | null } & Means} RespondOptions */
 
-const SIGNATURE = /^[\w-]{512}$/;
-const NO_TICKET = ["not_invited", "already_issued"]; // of a pending invitation: another one may take its place
+const TIMEOUT = 20_000;
+const ATTEMPTS = 3;
+const PLACE = /^(.*)\/(?:s|api\/surveys)\/([\w-]+)\/?$/;
+const CODE = /^[\x21-\x7e]{1,200}$/; // what can travel in a header
+const TICKET = /^[\w-]{43}\.[\w-]{512}$/; // 32 and 384 bytes
+
+/** @type {RequestInit} */
+const QUIET = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer", redirect: "error" };
 
 /** Seconds on a clock that nobody sets. */
 export const monotonic = () => performance.now() / 1000;
@@ -42,7 +57,9 @@ export const monotonic = () => performance.now() / 1000;
  */
 export async function fetch(url) {
 	const { api, slug, pin } = parseAddress(url);
-	const survey = Survey.fromJson(await get(api));
+	const reply = await exchange(api);
+	if (reply.status !== 200) throw problem(reply);
+	const survey = Survey.fromJson(reply.body);
 	check(survey.slug === slug, "wrong_definition");
 	check(!pin || pin === survey.digest, "wrong_definition");
 	return survey;
@@ -54,6 +71,7 @@ export async function fetch(url) {
  * @param {RespondOptions} [options]
  */
 export async function takeTicket(url, { ledger = new Ledger(), ...means } = {}) {
+	const { ticketFor } = await import("./ticket.js");
 	return ticketFor(await fetch(url), parseAddress(url), ledger ?? new Ledger({}), means);
 }
 
@@ -73,6 +91,7 @@ export async function respond(url, answers, { ledger = new Ledger(), ...means } 
 	if (!stored) verify(survey, { limit: means.limit });
 	if (survey.tickets && !stored && !bits) {
 		if (!ledger) checkPhase(survey, now); // a ticket that cannot be kept is not taken before it can be used
+		const { ticketFor } = await import("./ticket.js");
 		await ticketFor(survey, address, book, means);
 		checkPhase(survey, now);
 	}
@@ -119,80 +138,112 @@ export function checkPhase({ tickets }, now = Date.now) {
 }
 
 /**
- * The ticket, from the ledger, the link or the issuer; a request that is pending is repeated first.
- * @param {Survey} survey
- * @param {Address} address
- * @param {Ledger} ledger
- * @param {Means} [means]
- * @returns {Promise<Ticket>}
+ * Read `…/s/<slug>` or `…/api/surveys/<slug>`, with `#sha256=…`, `#code=…` and `#ticket=…`, once each.
+ * @param {string} url
+ * @returns {Address}
  */
-export async function ticketFor(survey, address, ledger, means = {}) {
-	const { tickets } = survey;
-	if (!tickets) throw new RangeError("this survey takes no tickets");
-	const { server, invitation, ticket } = address;
-	const book = ledger.read();
-	const entry = find(book, survey, server);
-	if (entry.signature || entry.stored) return held(entry);
-	const { checkTicket, drawBlinding } = await import("./ticket.js");
-	const key = keyOf(tickets);
-	if (ticket) {
-		checkTicket(key, survey.digest, ticket);
-		return held(await ledger.keep(survey, server, ticket));
-	}
-	check(entry.r || invitation, "ticket_needed");
-	const { now = Date.now, randomBytes = systemBytes } = means;
-	check(!tickets.from || now() < Date.parse(tickets.from), "too_late", tickets.from);
-	charge(book, survey, server, means);
-	if (entry.r && invitation && invitation !== entry.code) {
-		try {
-			return await finish(survey, address, ledger, entry, means);
-		} catch (error) {
-			if (!(error instanceof CandorError && NO_TICKET.includes(error.code))) throw error;
-			await ledger.drop(survey, server, entry);
-		}
-	}
-	const code = invitation ?? "";
-	const pending = await ledger.take(survey, server, code, () => drawBlinding(key, randomBytes));
-	return finish(survey, address, ledger, pending, means);
+export function parseAddress(url) {
+	const { origin, pathname, hash } = new URL(url, globalThis.location?.href);
+	const place = PLACE.exec(pathname);
+	check(place, "bad_address");
+	const [, base, slug] = place;
+	const parts = [...new URLSearchParams(hash.slice(1))];
+	for (const [key, value] of parts) check(["sha256", "code", "ticket"].includes(key) && value, "bad_address");
+	/** @type {Record<string, string | undefined>} */
+	const named = Object.fromEntries(parts);
+	check(Object.keys(named).length === parts.length, "bad_address");
+	const { sha256: pin, code: invitation, ticket } = named;
+	check(!invitation || CODE.test(invitation), "bad_address");
+	const server = `${origin}${base}`;
+	const api = `${server}/api/surveys/${slug}`;
+	return { server, slug, api, pin, invitation, ticket: ticket ? readTicket(ticket) : undefined };
 }
 
 /**
- * Send what is pending: the same every time, whatever happens in between.
- * @param {Survey} survey
+ * Where tickets of a survey are taken: at its own server, or at the one that its definition names.
  * @param {Address} address
- * @param {Ledger} ledger
- * @param {Entry} pending
- * @param {Means} means
+ * @param {Survey} survey
  */
-async function finish(survey, address, ledger, pending, { attempts, pause }) {
-	const { code, prefix, salt, r } = pending;
-	if (!survey.tickets || !code || !prefix || !salt || !r) return held(pending);
-	const { blind, finalize, messageOf } = await import("./ticket.js");
-	const key = keyOf(survey.tickets);
-	const message = messageOf(fromText(prefix), survey.digest);
-	const blinding = bigEndian(fromText(r));
-	const blinded = toText(blind(key, message, fromText(salt), blinding));
-	/** @param {any} said */
-	const signed = ({ signature }) => matches(signature, SIGNATURE) && signature;
-	const blindSignature = await post(
-		issuerOf(address, survey),
-		JSON.stringify({ survey: survey.digest, blinded }),
-		signed,
-		{ headers: { "Candor-Invitation": code }, attempts, pause },
-	);
-	const signature = finalize(key, message, fromText(blindSignature), blinding);
-	return held(await ledger.keep(survey, address.server, { prefix: fromText(prefix), signature }));
+export function issuerOf({ server, slug }, { tickets }) {
+	const issuer = tickets?.issuer ?? server;
+	check(issuer.startsWith("https:") || server.startsWith("http:"), "bad_address");
+	return `${issuer}/api/surveys/${slug}/tickets`;
 }
 
-/** @param {Tickets} tickets */
-const keyOf = ({ key }) => bigEndian(fromText(key));
+/**
+ * A link to save: it carries the ticket to another device, and the pin if there was one.
+ * @param {Address} address
+ * @param {Ticket} ticket
+ */
+export function ticketLink({ server, slug, pin }, { prefix, signature }) {
+	const pinned = pin ? `sha256=${pin}&` : "";
+	return `${server}/s/${slug}#${pinned}ticket=${toText(prefix)}.${toText(signature)}`;
+}
 
 /**
- * @param {Entry} entry
+ * @param {string} text
  * @returns {Ticket}
  */
-function held(entry) {
-	const ticket = ticketOf(entry);
-	check(ticket, "ticket_needed"); // this device has answered; its ticket is used and forgotten
-	return ticket;
+function readTicket(text) {
+	check(TICKET.test(text), "bad_ticket");
+	const [prefix, signature] = text.split(".").map(fromText);
+	check(text.startsWith(toText(prefix)), "bad_ticket"); // its one spelling
+	return { prefix, signature };
+}
+
+/** @param {number} seconds */
+export const sleep = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
+
+/**
+ * What the reply to this text means; the same again while there is no reply that can be understood.
+ * @param {string} url
+ * @param {string} body
+ * @param {(said: any) => string | false} understand
+ * @param {{ headers?: Record<string, string> } & PostOptions} [options]
+ */
+export async function post(url, body, understand, { headers, attempts = ATTEMPTS, pause = sleep } = {}) {
+	const request = { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body };
+	for (let attempt = 1; ; attempt++) {
+		const reply = await exchange(url, request);
+		const understood = reply.status < 300 && understand(reply.said);
+		if (understood) return understood;
+		const error = problem(reply);
+		if (error.code !== "unreachable" || attempt >= attempts) throw error;
+		await pause(2 ** attempt);
+	}
+}
+
+/** @param {Reply} reply */
+function problem({ status, said }) {
+	const final = status >= 400 && status < 500 && status !== 429;
+	return new CandorError(final ? (said.code ?? "http_error") : "unreachable", said.detail);
+}
+
+/**
+ * What the server said; the status is 0 if there is no whole reply in time.
+ * @param {string} url
+ * @param {RequestInit} [options]
+ * @returns {Promise<Reply>}
+ */
+async function exchange(url, options) {
+	try {
+		const response = await globalThis.fetch(url, { ...QUIET, ...options, signal: AbortSignal.timeout(TIMEOUT) });
+		const body = new Uint8Array(await response.arrayBuffer());
+		return { status: response.status, body, said: readObject(body) };
+	} catch (error) {
+		return { status: 0, body: new Uint8Array(), said: { detail: error instanceof Error ? error.message : undefined } };
+	}
+}
+
+/**
+ * @param {Uint8Array} body
+ * @returns {any}
+ */
+function readObject(body) {
+	try {
+		const value = JSON.parse(new TextDecoder().decode(body));
+		return isObject(value) ? value : {};
+	} catch {
+		return {};
+	}
 }

@@ -3,15 +3,25 @@
 // RSABSSA-SHA384-PSS-Randomized of RFC 9474: the device encodes prefix ‖ digest with a salt (EMSA-PSS, RFC 8017 §9.1),
 // multiplies it by r^e, has that signed, and divides the signature by r. Whatever the issuer keeps fits every ticket
 // alike: r is uniform among the numbers that n does not share a factor with, and a message that shared one is refused
-// before it is sent, so this holds for dishonest keys too. What is signed is verified here before it is kept. Only
-// surveys by invitation load this file; what a definition says about tickets is in definition.js.
+// before it is sent, so this holds for dishonest keys too. What is signed is verified here before it is kept.
+//
+// Only surveys by invitation load this file. What a definition says about tickets is in definition.js, and how a device
+// takes one, which Python does in respond.py, is here.
 
-import { check } from "./errors.js";
-import { bigEndian, draw } from "./sampling.js";
+import { charge, find, ticketOf } from "./book.js";
+import { matches } from "./canonical.js";
+import { CandorError, check } from "./errors.js";
+import { fromText, toText } from "./report.js";
+import { issuerOf, post } from "./respond.js";
+import { bigEndian, draw, systemBytes } from "./sampling.js";
 import { concat } from "./sha256.js";
 import { sha384 } from "./sha384.js";
 
+/** @import { Entry } from "./book.js" */
+/** @import { Survey, Tickets } from "./definition.js" */
+/** @import { Ledger } from "./ledger.js" */
 /** @import { Ticket } from "./report.js" */
+/** @import { Address, Means } from "./respond.js" */
 /** @import { RandomBytes } from "./sampling.js" */
 /** @typedef {{ prefix: Uint8Array, salt: Uint8Array, r: Uint8Array }} Blinding what only this device knows */
 
@@ -20,6 +30,85 @@ const SALT_BYTES = 48;
 const HASH_BYTES = 48;
 const SQUARINGS = 16; // e = 2^16 + 1
 const TRAILER = 0xbc;
+const SIGNATURE = /^[\w-]{512}$/;
+const NO_TICKET = ["not_invited", "already_issued"]; // of a pending invitation: another one may take its place
+
+/**
+ * The ticket, from the ledger, the link or the issuer; a request that is pending is repeated first.
+ * @param {Survey} survey
+ * @param {Address} address
+ * @param {Ledger} ledger
+ * @param {Means} [means]
+ * @returns {Promise<Ticket>}
+ */
+export async function ticketFor(survey, address, ledger, means = {}) {
+	const { tickets } = survey;
+	if (!tickets) throw new RangeError("this survey takes no tickets");
+	const { server, invitation, ticket } = address;
+	const book = ledger.read();
+	const entry = find(book, survey, server);
+	if (entry.signature || entry.stored) return held(entry);
+	const key = keyOf(tickets);
+	if (ticket) {
+		checkTicket(key, survey.digest, ticket);
+		return held(await ledger.keep(survey, server, ticket));
+	}
+	check(entry.r || invitation, "ticket_needed");
+	const { now = Date.now, randomBytes = systemBytes } = means;
+	check(!tickets.from || now() < Date.parse(tickets.from), "too_late", tickets.from);
+	charge(book, survey, server, means);
+	if (entry.r && invitation && invitation !== entry.code) {
+		try {
+			return await finish(survey, address, ledger, entry, means);
+		} catch (error) {
+			if (!(error instanceof CandorError && NO_TICKET.includes(error.code))) throw error;
+			await ledger.drop(survey, server, entry);
+		}
+	}
+	const code = invitation ?? "";
+	const pending = await ledger.take(survey, server, code, () => drawBlinding(key, randomBytes));
+	return finish(survey, address, ledger, pending, means);
+}
+
+/**
+ * Send what is pending: the same every time, whatever happens in between.
+ * @param {Survey} survey
+ * @param {Address} address
+ * @param {Ledger} ledger
+ * @param {Entry} pending
+ * @param {Means} means
+ */
+async function finish(survey, address, ledger, pending, { attempts, pause }) {
+	const { code, prefix, salt, r } = pending;
+	if (!survey.tickets || !code || !prefix || !salt || !r) return held(pending);
+	const key = keyOf(survey.tickets);
+	const message = messageOf(fromText(prefix), survey.digest);
+	const blinding = bigEndian(fromText(r));
+	const blinded = toText(blind(key, message, fromText(salt), blinding));
+	/** @param {any} said */
+	const signed = ({ signature }) => matches(signature, SIGNATURE) && signature;
+	const blindSignature = await post(
+		issuerOf(address, survey),
+		JSON.stringify({ survey: survey.digest, blinded }),
+		signed,
+		{ headers: { "Candor-Invitation": code }, attempts, pause },
+	);
+	const signature = finalize(key, message, fromText(blindSignature), blinding);
+	return held(await ledger.keep(survey, address.server, { prefix: fromText(prefix), signature }));
+}
+
+/** @param {Tickets} tickets */
+const keyOf = ({ key }) => bigEndian(fromText(key));
+
+/**
+ * @param {Entry} entry
+ * @returns {Ticket}
+ */
+function held(entry) {
+	const ticket = ticketOf(entry);
+	check(ticket, "ticket_needed"); // this device has answered; its ticket is used and forgotten
+	return ticket;
+}
 
 /**
  * 32 bytes of prefix, 48 of salt, and as many of r as n has, the last drawn again unless it can be divided by.

@@ -11,29 +11,27 @@ import { day, epsilon, say } from "./strings.js";
 const server = location.origin;
 const LIMITS = "candor-limits/2"; // in the browser's storage, beside the ledger
 const BOOK = "candor-book/2"; // in the tab's own storage
-// parts that a page may show elsewhere
-export const OTHERS = "others";
-export const FORGET = "forget";
+const TRIAL = "candor-trial";
 
-/** The book that was opened in this tab, or the first. */
+/** The book that was opened in this tab, or the first; in memory where there is storage that takes nothing. */
 export function bookOfThisTab() {
+	let book = 1;
 	try {
-		return new Ledger(null, { book: Number(sessionStorage[BOOK] ?? 1) });
+		book = Number(sessionStorage[BOOK] ?? 1);
 	} catch {
-		return new Ledger();
+		// then there is no other storage either
 	}
-}
-
-/**
- * What to use where there is storage that takes nothing: memory, with the limits that were set.
- * @param {Ledger} blocked
- */
-export function lost(blocked) {
-	const { book } = blocked;
-	const name = nameOf(blocked);
-	const ledger = new Ledger({ [name]: blocked.storage[name] }, { book });
-	ledger.persistent = false;
-	return ledger;
+	const ledger = new Ledger(null, { book });
+	const name = nameOf(ledger);
+	try {
+		ledger.storage[TRIAL] = "";
+		delete ledger.storage[TRIAL];
+		return ledger;
+	} catch {
+		const memory = new Ledger({ [name]: ledger.storage[name] }, { book });
+		memory.persistent = false;
+		return memory;
+	}
 }
 
 /** @param {Ledger} ledger */
@@ -52,8 +50,8 @@ export function limits(ledger) {
 	}
 }
 
-/** @param {{ survey: Survey, ledger: Ledger, blocked: boolean, without?: string, turn: Turn }} page */
-export function device({ survey, ledger, blocked, without, turn }) {
+/** @param {{ survey: Survey, ledger: Ledger, blocked: boolean, bare: boolean, turn: Turn }} page */
+export function device({ survey, ledger, blocked, bare, turn }) {
 	const sums = sumsOf(survey, ledger);
 	const title = ours("summary", "device");
 	const update = () => {
@@ -78,8 +76,7 @@ export function device({ survey, ledger, blocked, without, turn }) {
 				button("button", "retry", () => turn()),
 			),
 		ours("p", "thief"),
-		without !== OTHERS && people(ledger, turn),
-		without !== FORGET && forgetting(ledger, turn),
+		!bare && [people(ledger, turn), forgetting(ledger, turn)],
 	);
 	node.open = blocked;
 	return node;
@@ -138,7 +135,7 @@ export function people(ledger, turn) {
 	const books = ledger.books();
 	const others = books.filter((book) => book !== ledger.book);
 	return details(
-		OTHERS,
+		"others",
 		ours("p", "others_more"),
 		books.length > 1 && ours("p", "person_now", { number: ledger.book }),
 		el("p.actions", {}, [
@@ -157,5 +154,5 @@ export function forgetting(ledger, turn) {
 		await ledger.forget();
 		turn();
 	};
-	return details(FORGET, ours("p", "forget_more"), button("button", "forget_yes", forget));
+	return details("forget", ours("p", "forget_more"), button("button", "forget_yes", forget));
 }

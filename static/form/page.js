@@ -1,10 +1,9 @@
 // The form: fetch and verify, take a ticket, ask, randomize once, show what will be sent, send, give a receipt.
 
-import { parseAddress } from "/client/js/address.js";
-import { charge, reportOf, spentOnSurvey, stateOf } from "/client/js/book.js";
+import { charge, reportOf, spentOnSurvey, stateOf, ticketOf } from "/client/js/book.js";
 import { CandorError, fetch, Ledger, submit, verify } from "/client/js/index.js";
-import { monotonic, untilWholeSecond } from "/client/js/respond.js";
-import { bookOfThisTab, device, FORGET, forgetting, limits, lost, OTHERS, people } from "./device.js";
+import { monotonic, parseAddress, untilWholeSecond } from "/client/js/respond.js";
+import { bookOfThisTab, device, forgetting, limits, people } from "./device.js";
 import { arrive, button, el, notice, ours, tongue } from "./dom.js";
 import { dice } from "./protection.js";
 import { questionnaire } from "./questions.js";
@@ -78,40 +77,34 @@ async function show() {
 			return place(notice("forgotten", {}, button("button", "anew", anew)), panel());
 		}
 		seen = entry;
-		if (entry?.stored) return place(answered(entry), panel(OTHERS));
+		if (entry?.stored) return place(answered(entry), panel(true));
 		if (entry?.bits) return preview(entry);
 		if (!isOpen) return root.replaceChildren();
 		charge(ledger.read(), survey, here().server, limits(ledger));
-		if (survey.tickets) {
-			const { ticketScreen } = await import("./ticket.js");
-			const screen = await ticketScreen({ survey, ledger, refresh: again, problem });
-			seen = ledger.read().entries[survey.digest];
-			if (screen) return place(screen, panel());
-		}
-		await ask();
+		if (!survey.tickets) return await ask();
+		const { elsewhere, ticketScreen } = await import("./ticket.js");
+		const screen = await ticketScreen({ survey, ledger, refresh: again, problem });
+		seen = ledger.read().entries[survey.digest];
+		if (screen) return place(screen, panel());
+		const ticket = seen && ticketOf(seen);
+		await ask(ticket && elsewhere(ticket));
 	} catch (error) {
 		const code = codeOf(error);
-		if (code === "ledger_unavailable") {
-			// there is storage, but it takes nothing
-			ledger = lost(ledger);
-			return show();
-		}
 		const old = code === "ledger_old";
 		blocked = !old;
 		place(problem(code, "not_made", old && button("button", "forget_old", forgetOld)), panel());
 	}
 }
 
-async function ask() {
+/** @param {Element} [more] what stands before the questions */
+async function ask(more) {
 	const { server } = here();
 	const before = Number(spentOnSurvey(ledger.read(), survey, server));
 	const begun = await ledger.begin(survey, server);
 	seen = ledger.read().entries[survey.digest];
 	const asked = begun.asked ?? null;
-	place(
-		panel(),
-		questionnaire(survey, asked, (given) => make(given, asked)),
-	);
+	const form = questionnaire(survey, asked, (given) => make(given, asked));
+	place(panel(), ...(more ? [more] : []), form);
 	told?.replaceChildren(...summary(asked, before));
 }
 
@@ -161,9 +154,17 @@ function place(...nodes) {
 	root.replaceChildren(ledger.persistent ? "" : ours("p.note", "memory"), ...nodes);
 }
 
-/** @param {string} [without] what stands elsewhere on the page */
-function panel(without) {
-	return device({ survey, ledger, blocked, without, turn });
+/** @param {boolean} bare without what `others` shows */
+function panel(bare = false) {
+	return device({ survey, ledger, blocked, bare, turn });
+}
+
+/**
+ * For those who share a device: to begin with a book of one's own, and to leave no trace.
+ * @param {string} key
+ */
+function others(key) {
+	return el("section.note", {}, ours("p", key), people(ledger, turn), forgetting(ledger, turn));
 }
 
 /**
@@ -234,8 +235,7 @@ function preview(shown) {
 			answers = null;
 			await ledger.acknowledge(survey, here().server).catch(() => null); // else the same can be sent again
 			seen = ledger.read().entries[survey.digest];
-			const others = el("section.note", {}, ours("p", "shared"), forgetting(ledger, turn));
-			place(receipt(survey, shown), others, panel(FORGET));
+			place(receipt(survey, shown), others("shared"), panel(true));
 			arrive(root);
 		} catch (error) {
 			send.disabled = false;
@@ -256,6 +256,6 @@ function answered({ day: made, epsilon: loss }) {
 		ours("h2", "answered", { day: day(made) }, { tabindex: -1 }),
 		ours("p", "answered_more", { epsilon: epsilon(loss) }),
 		ours("p", "answered_kept"),
-		el("section.note", {}, people(ledger, turn)),
+		others("shared"),
 	);
 }

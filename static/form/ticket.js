@@ -1,9 +1,9 @@
 // A survey by invitation: the invitation buys a ticket, when the person presses for it, and the ticket waits here.
 
-import { parseAddress, ticketLink } from "/client/js/address.js";
 import { ticketOf } from "/client/js/book.js";
 import { CandorError } from "/client/js/index.js";
-import { ticketFor } from "/client/js/respond.js";
+import { parseAddress, ticketLink } from "/client/js/respond.js";
+import { ticketFor } from "/client/js/ticket.js";
 import { limits } from "./device.js";
 import { arrive, button, details, el, heading, ours } from "./dom.js";
 import { moment, say } from "./strings.js";
@@ -78,12 +78,11 @@ function offer({ survey, ledger, refresh, problem }, pending) {
 		problems,
 		el("p.actions", {}, take),
 		ours("p", "ticket_guess"),
-		more("ticket_more"),
+		more(),
 	);
 }
 
-/** @param {string} key */
-const more = (key) => el("p", {}, ours("a", key, {}, { href: `${location.pathname}/privacy#invitation` }));
+const more = () => el("p", {}, ours("a", "ticket_more", {}, { href: `${location.pathname}/privacy#invitation` }));
 
 /**
  * @param {Page} page
@@ -99,12 +98,15 @@ function waiting({ refresh }, ticket, from) {
 		ours("p", "ticket_wait", { moment: moment(from) }),
 		ours("p", "ticket_habits"),
 		elsewhere(ticket),
-		more("ticket_more"),
+		more(),
 	);
 }
 
-/** @param {Ticket} ticket */
-function elsewhere(ticket) {
+/**
+ * The ticket as a link, for another device or a browser that forgets.
+ * @param {Ticket} ticket
+ */
+export function elsewhere(ticket) {
 	const link = ticketLink(parseAddress(location.href), ticket);
 	const copied = ours("span", "copied", {}, { role: "status" });
 	copied.hidden = true;

@@ -1,11 +1,11 @@
 // Lets a test talk to the JavaScript client: one request in, one answer out. In node it reads lines of JSON, in a
 // browser a page calls `handle`. Both import the very files that the form loads.
 
-import { parseAddress, ticketLink } from "../../client/js/address.js";
 import { spentOnServer, spentOnSurvey } from "../../client/js/book.js";
 import { needed } from "../../client/js/definition.js";
 import { fetch, Ledger, randomize, respond, Survey, submit, takeTicket, verify } from "../../client/js/index.js";
 import { ticketId, toText, unpack } from "../../client/js/report.js";
+import { parseAddress, ticketLink } from "../../client/js/respond.js";
 import { below, bigEndian, coin, systemBytes } from "../../client/js/sampling.js";
 import { digest, utf8 } from "../../client/js/sha256.js";
 import { sha384 } from "../../client/js/sha384.js";

@@ -140,7 +140,7 @@ def test_privacy_counts_questions_that_depend_on_one_together(house: House, web:
 
 
 def test_privacy_tells_about_ask_and_invitations(house: House, web: FlaskClient) -> None:
-    house.publish(asked() | {"tickets": {"key": "_" * 512}})
+    house.invite("a" * 22, definition=asked())
     told = read(web, "privacy")
     assert "The 3 questions of this survey are in 3 parts. Your device draws one part at random" in told
     assert "Which invitation belongs to which report" in told

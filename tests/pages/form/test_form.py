@@ -135,6 +135,9 @@ def test_the_form_says_what_the_terminal_says(speech: Any) -> None:
 
 
 def test_the_page_weighs_little_and_asks_nobody_else(site: Site, browser: Browser, tmp_path: Path) -> None:
+    """It was 60,000 bytes before there were two limits, books for several people and tickets. What only surveys by
+    invitation need, scripts and strings, is not part of it; comments are, since everything is served as it lies.
+    """
     weights = {}
     for language in LANGUAGES:
         source = tmp_path / f"{language}.yaml"
@@ -157,7 +160,7 @@ def test_the_page_weighs_little_and_asks_nobody_else(site: Site, browser: Browse
             assert device.complaints == []
             weights[language] = sum(bodies.values())
             assert weights[language] > 10_000, "headers and bodies, as they came over the wire"
-    assert max(weights.values()) <= 60_000, weights
+    assert max(weights.values()) <= 67_500, weights
 
 
 def test_the_vectors_run_against_the_files_that_the_form_loads(site: Site, browser: Browser) -> None:
@@ -223,7 +226,10 @@ def test_the_scripts_make_no_html_of_text_and_draw_nothing_themselves() -> None:
 
 
 def test_every_string_the_scripts_use_is_there_and_every_string_is_used() -> None:
-    scripts = [FORM / f"{name}.js" for name in ("dom", "page", "protection", "questions", "review", "strings")]
+    scripts = [
+        FORM / f"{name}.js"
+        for name in ("device", "dom", "page", "protection", "questions", "review", "strings", "ticket")
+    ]
     source = "".join(file.read_text() for file in (*scripts, ROOT / "client" / "js" / "words.js"))
     calls = r"""(?:say|details|heading|notice|problem)\("(\w+)"|(?:ours|button)\("[\w.]+", "(\w+)\""""
     used = {first or second for first, second in re.findall(calls, source)}
@@ -252,7 +258,7 @@ def test_an_author_s_text_stays_text(site: Site, browser: Browser) -> None:
         number("hours", unit=tagged[4]) | {"text": tagged[5]},
     ]
     fields = [
-        field(COIN, "cheated"), field(subset(8, 1), "help"), field(subset(7, 1), "fair"), field(drawn(4, 1), "used"),
+        field(COIN, "cheated"), field(subset(8, 1, 2**63), "help"), field(subset(7, 1, 2**63), "fair"), field(drawn(4, 1), "used"),
         field(subset(2, 1), "hours"),
     ]  # fmt: skip
     texts = {"title": tagged[1], "description": tagged[0], "consent": tagged[4], "contact": tagged[1]}
@@ -311,7 +317,7 @@ def states(site: Site, device: Visit, published: Published) -> Any:
     yield "failed"
     site.intercept = lambda request: None
     page.get_by_role("button", name="Try again").click()
-    page.get_by_text("This device", exact=True).click()
+    page.get_by_text(re.compile("^This device")).click()
     page.get_by_text("Forget all this").click()
     yield "receipt"
 
@@ -345,7 +351,7 @@ def test_a_german_survey_speaks_german(site: Site, browser: Browser) -> None:
         page.get_by_role("textbox").fill("738291")
         option(page, "Keine Angabe").last.check()
         page.get_by_role("button", name="Würfeln").click()
-        assert "Sie: 738.291 coins → gesendet:" in device.text()
+        expect(page.get_by_text("Sie: 738.291 coins → gesendet:")).to_be_visible()
         expect(page.get_by_role("button", name="So senden")).to_be_enabled()
         page.get_by_role("button", name="So senden").click()
         expect(page.get_by_role("heading", name="Danke. Der Server hat es.")).to_be_focused()

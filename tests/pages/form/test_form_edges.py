@@ -20,9 +20,13 @@ BLOCKED = "Object.defineProperty(window, 'localStorage', { get() { throw new DOM
 
 FULL = """Object.defineProperty(window, 'localStorage', { value: new Proxy({}, { set() { throw new Error('full'); } }) })"""
 
-OPAQUE = "localStorage['candor-ledger/1'] ??= 'nonsense'"
+OPAQUE = "localStorage['candor-ledger/2'] ??= 'nonsense'"
 
 DAY = timedelta(days=1)
+
+
+def open_device(page: Any) -> None:
+    page.get_by_text(re.compile("^This device")).click()
 
 
 def no_form(site: Site, page: Any) -> None:
@@ -88,7 +92,7 @@ def test_a_store_that_does_not_answer(site: Site, browser: Browser, monkeypatch:
         assert "The server cannot show the survey now" in device.text()
 
 
-def test_a_receipt_stays_after_closing(site: Site, browser: Browser) -> None:
+def test_what_was_answered_is_told_after_closing_too(site: Site, browser: Browser) -> None:
     published = site.add(simple())
     with visit(browser) as device:
         page = device.open(site.link(published))
@@ -105,7 +109,7 @@ def test_a_receipt_stays_after_closing(site: Site, browser: Browser) -> None:
         send(page)
         site.store.set_state(another, State.CLOSED)
         page.reload()
-        expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_visible()
+        expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
         expect(page.get_by_role("heading", name="This survey is closed")).to_be_visible()
 
 
@@ -262,7 +266,7 @@ def test_a_damaged_ledger_answers_nothing_until_it_is_forgotten(site: Site, brow
         page = device.open(site.link(published))
         expect(page.get_by_role("heading", name="What this device remembers is damaged")).to_be_visible()
         no_form(site, page)
-        assert page.evaluate("() => localStorage['candor-ledger/1']") == "nonsense"
+        assert page.evaluate("() => localStorage['candor-ledger/2']") == "nonsense"
         assert violations(page) == []
         page.get_by_text("Forget all this", exact=True).click()
         expect(page.get_by_text("it could learn more than its ε")).to_be_visible()
@@ -274,13 +278,13 @@ def test_a_person_s_limit(site: Site, browser: Browser) -> None:
     published = site.add(simple())
     with visit(browser) as device:
         page = device.open(site.link(published))
-        page.get_by_text("This device", exact=True).click()
-        limit = page.get_by_role("spinbutton")
-        assert limit.input_value() == "10"
+        open_device(page)
+        limit = page.get_by_role("spinbutton").first
+        assert limit.input_value() == "8"
         for nonsense in ("", "-3"):
             limit.fill(nonsense)
             limit.press("Tab")
-            assert limit.input_value() == "10"
+            assert limit.input_value() == "8"
         limit.fill("1")
         limit.press("Tab")
         option(page, "Yes").check()
@@ -293,16 +297,39 @@ def test_a_person_s_limit(site: Site, browser: Browser) -> None:
         expect(title).to_be_visible()
         no_form(site, page)
         assert violations(page) == []
-        page.get_by_role("spinbutton").fill("1.5")
-        page.get_by_role("spinbutton").press("Tab")
-        expect(page.get_by_role("button", name="Try again")).to_be_focused()
-        page.keyboard.press("Enter")
+        page.get_by_role("spinbutton").first.fill("1.5")
+        page.get_by_role("spinbutton").first.press("Tab")
+        page.get_by_role("button", name="Try again").click()
         prepare(page)
+
+
+def test_a_person_s_limit_for_a_server(site: Site, browser: Browser) -> None:
+    """Both sums stand above the first question, and new slugs add up."""
+    surveys = [site.add(simple() | {"slug": slug}) for slug in ("one", "two", "three")]
+    with visit(browser) as device:
+        for spent, published in zip(("0", "1.1"), surveys, strict=False):
+            page = device.open(site.link(published))
+            told = page.get_by_text(f"This device: ε = 0 of 8 used for this survey, {spent} of 24 for 127.0.0.1")
+            expect(told).to_be_visible()
+            question = page.get_by_role("group", name="Did you copy?")
+            above, below = told.bounding_box(), question.bounding_box()
+            assert above and below and above["y"] < below["y"]
+            prepare(page)
+        page = device.open(site.link(surveys[2]))
+        open_device(page)
+        page.get_by_role("spinbutton").nth(1).fill("3")
+        page.get_by_role("spinbutton").nth(1).press("Tab")
+        expect(page.get_by_text("2.2 of 3 for 127.0.0.1")).to_be_visible()
+        option(page, "Yes").check()
+        page.get_by_role("button", name="Roll the dice").click()
+        expect(page.get_by_role("heading", name="This server has had as much as you allow")).to_be_focused()
+        assert "at most ε = 3 for all surveys of 127.0.0.1" in device.text()
+        assert not site.sent()
 
 
 def test_a_person_s_limit_holds_also_where_storage_takes_nothing(site: Site, browser: Browser) -> None:
     published = site.add(simple())
-    full = FULL.replace("new Proxy({}", "new Proxy({ 'candor-limit/1': '1' }")
+    full = FULL.replace("new Proxy({}", """new Proxy({ 'candor-limits/2 1': '{"limit":1}' }""")
     with visit(browser, init=full) as device:
         page = device.open(site.link(published))
         expect(page.get_by_role("heading", name="This survey costs more than your limit")).to_be_visible()
@@ -318,12 +345,12 @@ def test_only_what_the_ledger_holds_is_sent(site: Site, browser: Browser, change
         page = device.open(site.link(published))
         prepare(page)
         shown = shown_bytes(page)
-        page.evaluate("() => localStorage.removeItem('candor-ledger/1')")
+        page.evaluate("() => localStorage.removeItem('candor-ledger/2')")
         if change == "replaced":
             page.evaluate(
                 """async (url) => {
                     const { Ledger, fetch } = await import("/client/js/index.js");
-                    new Ledger().make(await fetch(url), { cheated: false }, { limit: 10 });
+                    await new Ledger().make(await fetch(url), { cheated: false }, { server: location.origin });
                 }""",
                 site.link(published),
             )
@@ -353,13 +380,13 @@ def test_other_questions_than_those_shown_are_not_answered(site: Site, browser: 
         draw_others = """async (url) => {
             const { Ledger, fetch } = await import("/client/js/index.js");
             const [ledger, survey] = [new Ledger(), await fetch(url)];
-            const before = `${ledger.asked(survey)}`;
-            while (`${ledger.asked(survey)}` === before) ledger.forget();
+            const before = (await ledger.begin(survey, location.origin)).asked;
+            while ((await ledger.begin(survey, location.origin)).asked === before) await ledger.forget();
         }"""
         page.evaluate(draw_others, site.link(published))
         page.get_by_role("button", name="Roll the dice").click()
         expect(page.get_by_role("heading", name="This device has forgotten meanwhile")).to_be_focused()
-        assert page.evaluate("() => localStorage['candor-ledger/1'].includes('bits')") is False
+        assert page.evaluate("() => localStorage['candor-ledger/2'].includes('bits')") is False
         page.reload()
         option(page, "Yes").check()
         randomize(page)
@@ -381,20 +408,79 @@ def test_the_receipt_offers_to_forget(site: Site, browser: Browser) -> None:
     published = site.add(simple())
     with visit(browser) as device:
         page = device.open(site.link(published))
-        page.get_by_text("This device", exact=True).click()
-        page.get_by_role("spinbutton").fill("3")
-        page.get_by_role("spinbutton").press("Tab")
+        open_device(page)
+        page.get_by_role("spinbutton").first.fill("3")
+        page.get_by_role("spinbutton").first.press("Tab")
         prepare(page)
         send(page)
-        assert "can work out what you answered" in device.text()
+        assert "tells that you answered this survey, and on which day; not what you said" in device.text()
         page.get_by_text("Forget all this").click()
-        assert "Your limit stays." in device.text()
+        assert "Your limits stay." in device.text()
         page.get_by_role("button", name="Yes, forget").click()
         expect(page.get_by_role("heading", name="Forgotten")).to_be_focused()
-        no_longer = page.evaluate("() => JSON.parse(localStorage['candor-ledger/1']).book.reports")
-        assert no_longer == {}
-        assert page.evaluate("() => localStorage['candor-limit/1']") == "3"
+        kept = page.evaluate("() => Object.keys(localStorage).sort()")
+        assert kept == ["candor-changes/2", "candor-limits/2 1"]
+        assert page.evaluate("() => JSON.parse(localStorage['candor-limits/2 1']).limit") == 3
         assert page.locator("form").count() == 0
+
+
+def test_after_sending_nothing_on_the_device_names_the_report(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        prepare(page)
+        sent = json.loads(shown_bytes(page))
+        kept = "() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }])"
+        assert sent["id"] in page.evaluate(kept)  # the test could fail
+        send(page)
+        assert sent["id"] not in page.evaluate(kept)
+        entry = page.evaluate("() => Object.values(JSON.parse(localStorage['candor-ledger/2']).ledger.entries)[0]")
+        assert set(entry) == {"slug", "study", "server", "epsilon", "day", "stored"}
+        assert sent["id"] not in device.text()  # the receipt does not name it either
+        assert sent["bits"] in (page.locator("pre").text_content() or "")
+        page.reload()
+        expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
+        assert "It cost ε = 1.1." in device.text()
+        assert "neither what you said nor what was sent" in device.text()
+
+
+def test_a_ledger_of_the_old_format_is_forgotten_first(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device:
+        page = device.open(f"{site.link(published)}/privacy")
+        page.evaluate("() => { localStorage['candor-ledger/1'] = 'of an earlier version'; }")
+        page = device.open(site.link(published))
+        title = page.get_by_role("heading", name="What this device remembers is of an earlier version")
+        expect(title).to_be_visible()
+        no_form(site, page)
+        assert violations(page) == []
+        page.get_by_role("button", name="Forget the old one").click()
+        expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
+        assert page.evaluate("() => localStorage['candor-ledger/1']") is None
+
+
+def test_somebody_else_has_a_book_of_their_own(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        prepare(page)
+        send(page)
+        page.get_by_text("Somebody else answers here").click()
+        page.get_by_role("button", name="Start a new book").click()
+        expect(page.get_by_text("ε = 0 of 8 used for this survey, 0 of 24")).to_be_visible()
+        page.reload()  # the tab remembers whose turn it is
+        prepare(page)
+        send(page)
+        assert len(site.stored(published)) == 2
+        page.get_by_text("Somebody else answers here").click()
+        expect(page.get_by_text("Open now: person 2.")).to_be_visible()
+        page.get_by_role("button", name="Person 1").click()
+        expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
+        assert page.evaluate("() => sessionStorage['candor-book/2']") == "1"
+        other = page.context.new_page()
+        other.goto(site.link(published))  # another tab begins with the first
+        expect(other.get_by_role("heading", name="You answered this survey on")).to_be_visible()
+        assert violations(page) == []
 
 
 def test_a_survey_above_the_usual_limit(site: Site, browser: Browser) -> None:
@@ -411,25 +497,35 @@ def test_the_device_adds_up_what_it_spends_and_can_forget(site: Site, browser: B
         for slug in ("one", "two"):
             page = device.open(site.link(site.add(simple() | {"slug": slug})))
             prepare(page)
-        page.get_by_text("This device", exact=True).click()
+        open_device(page)
         text = device.text()
-        assert "in all surveys: ε = 2.2." in text
+        assert "ε = 1.1 of 8 used for this survey, 2.2 of 24 for 127.0.0.1" in text
         assert re.search(r"one: ε = 1.1\b.*two: ε = 1.1\b", text)
+        assert "finds where you took part and when, not what you said" in text
         page.get_by_text("Forget all this").click()
         page.get_by_role("button", name="Yes, forget").click()
         expect(page.get_by_role("heading", name="Forgotten")).to_be_focused()
         no_form(site, page)
         page.get_by_role("button", name="Answer all the same").click()
         expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
-        page.get_by_text("This device", exact=True).click()
-        assert "in all surveys: ε = 0." in device.text()
+        assert "ε = 0 of 8 used for this survey, 0 of 24" in device.text()
         assert not site.sent()
+
+
+def test_earlier_versions_are_counted_in_full(site: Site, browser: Browser) -> None:
+    with visit(browser) as device:
+        page = device.open(site.link(site.add(simple())))
+        prepare(page)
+        page = device.open(site.link(site.add(simple() | {"title": "Once more"})))
+        assert "This includes ε = 1.1 that earlier versions have cost." in device.text()
+        assert "(ε = 2.2)" in device.text()
+        assert "ε = 1.1 of 8 used for this survey" in device.text()
 
 
 def test_edges_fit_and_pass_axe_light_and_dark(site: Site, browser: Browser) -> None:
     """Rendered by the server alone, a notice of the script, and a notice with the device's panel."""
     closed = site.add(simple(), state=State.CLOSED)
-    invited = site.add(simple() | {"slug": "invited", "tickets": {"key": "_" * 512}})
+    invited = site.invite("code", definition=simple() | {"slug": "invited"})
     damaged = site.add(simple() | {"slug": "damaged"})
     with visit(browser, init=f"if (location.pathname === '/s/damaged') {OPAQUE}") as device:
         for address in (site.link(closed), site.link(invited), site.link(damaged), f"{site.origin}/s/nothing"):

@@ -83,13 +83,12 @@ def test_little_noise_and_exact_numbers_are_told_as_they_are(house: House, web: 
 
 
 def test_a_die_picks_the_question_of_a_sheet(house: House, web: FlaskClient) -> None:
-    house.publish(asked() | {"tickets": {"key": "_" * 512}})
+    house.publish(asked())
     told = read(web, "paper")
     assert "First find your question with a die." in told
     assert "Roll a die once. You threw Your question 1–2 1 3–4 2 5–6 3 " in told
     assert "throw again" not in told
     assert "If the die picks it, tick only this box: Picked by the die" in told
-    assert "Invitation code" in told
 
 
 def test_a_die_picks_the_parts_of_a_sheet_with_their_chances(house: House, web: FlaskClient) -> None:
