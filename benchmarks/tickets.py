@@ -28,12 +28,12 @@ from client.ticket import EXPONENT, PREFIX_BYTES, SALT_BYTES, Blinding, Ticket, 
 from survey_app.accounts import add_user
 from survey_app.authoring import build_file
 from survey_app.publish import publish
+from survey_app.store import Key, TicketFile, open_tickets
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tickets import signing
-from survey_app.tickets.file import TicketFile, open_tickets
 from survey_app.tickets.inviting import invite
 from survey_app.tickets.issue import Desk, of_store
-from survey_app.tickets.keys import Key, make_key
+from survey_app.tickets.keys import make_key
 
 ROOT = Path(__file__).parent.parent
 TURNS = 12

@@ -7,9 +7,8 @@ that nobody is ever invited to a survey without one; keys whose surveys came to 
 from collections.abc import Callable
 
 from survey_app.authoring import Built
-from survey_app.store import Member, Published, State, Store
-from survey_app.tickets.file import TicketFile
-from survey_app.tickets.keys import Key, make_key, spelled
+from survey_app.store import Key, Member, Published, State, Store, TicketFile
+from survey_app.tickets.keys import make_key, spelled
 
 
 def publish(

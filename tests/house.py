@@ -27,9 +27,8 @@ from survey_app.accounts import secret_hash
 from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.problems import PROBLEMS
-from survey_app.store import Member, Published, State, Store, Submission, User
+from survey_app.store import Member, Published, State, Store, Submission, TicketFile, User
 from survey_app.store.sqlite import SqliteStore
-from survey_app.tickets.file import TicketFile
 from tests.definitions import simple, survey, worked
 from tests.door import FrontClient
 from tests.issuing import invited_to, key, paid

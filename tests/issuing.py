@@ -7,7 +7,7 @@ from typing import Any
 from client import Survey, Ticket
 from client.report import to_text
 from client.ticket import Blinding
-from survey_app.tickets.keys import Key
+from survey_app.store import Key
 from tests import blind
 from tests.definitions import simple, survey
 from tests.make_vectors import by_invitation

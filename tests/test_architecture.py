@@ -26,8 +26,7 @@ KNOWN_BY = {  # what of others' packages only some rooms may know
     ),
     ("granian",): ("server",),
     ("click",): ("server", "cli"),
-    ("sqlite3",): ("store", "tickets"),
-    ("sqlite_utils", "psycopg"): ("store",),
+    ("sqlite3", "sqlite_utils", "psycopg"): ("store",),
     ("cryptography", "gmpy2"): ("tickets",),
 }
 LARGEST_LOOSE = 6

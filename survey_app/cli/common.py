@@ -10,11 +10,10 @@ from survey_app.authoring import Built, build_file
 from survey_app.authoring.faults import check
 from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError
-from survey_app.store import DEFAULT_DB, Published, Store, User, any_version, open_store
+from survey_app.store import DEFAULT_DB, Published, Store, TicketFile, User, any_version, open_store
+from survey_app.store import open_tickets as tickets_beside
 from survey_app.store.place import missing_file
 from survey_app.tickets.ending import end_closed
-from survey_app.tickets.file import TicketFile
-from survey_app.tickets.file import open_tickets as tickets_beside
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, by its digest.")

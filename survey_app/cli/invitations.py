@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from survey_app.cli.common import FILE, find_survey, open_db, open_tickets
-from survey_app.store import Published, State, StoreError
-from survey_app.tickets.file import TicketFile
+from survey_app.store import Published, State, StoreError, TicketFile
 from survey_app.tickets.inviting import absent, as_csv, invite, invited, link
 
 MOST = 1_000_000

@@ -13,8 +13,7 @@ from client.canonical import NAME
 from survey_app.cli.invitations import COUNT, LISTED, NAMES, make, show
 from survey_app.cli.serve import listening
 from survey_app.server import serve
-from survey_app.store import StoreError
-from survey_app.tickets.file import Kept, TicketFile
+from survey_app.store import Kept, StoreError, TicketFile
 from survey_app.tickets.keys import make_key, spelled
 
 DEFAULT_FILE = "issuer.db"

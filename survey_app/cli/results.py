@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from client.words import digit_label
-from survey_app.cli.common import DIGEST, FILE, find_study, find_survey, open_db
+from survey_app.cli.common import DIGEST, FILE, find_study, find_survey, open_db, open_tickets
 from survey_app.estimate.groups import GroupsError
 from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
 from survey_app.estimate.regression import FitError
@@ -27,6 +27,7 @@ from survey_app.results.table import crosstab_table, csv_text, results_table, st
 from survey_app.results.text import crosstab_text, regression_text, results_text, study_text
 from survey_app.store import Published, Store
 from survey_app.tally import Bits, Tally
+from survey_app.tickets.inviting import counted
 
 CONFIDENCE: Callable[[Any], Any] = click.option(
     "--confidence",
@@ -82,7 +83,8 @@ def results_command(
     if len(surveys) == 1:
         if weights:
             raise click.ClickException("--weights is for several surveys")
-        document: Results | Study = results(surveys[0].survey, tallies[0], options, _totals(surveys[0], totals))
+        found = results(surveys[0].survey, tallies[0], options, _totals(surveys[0], totals))
+        document: Results | Study = counted(found, open_tickets(ctx, store), surveys[0].survey)
     else:
         if totals:
             raise click.ClickException("--total is for one survey")

@@ -11,8 +11,7 @@ from survey_app.accounts import secret_hash
 from survey_app.estimate.tables import PairError
 from survey_app.explain import written
 from survey_app.problems import Problem
-from survey_app.store import Published, State, Store, User, opened_version
-from survey_app.tickets.file import TicketFile
+from survey_app.store import Published, State, Store, TicketFile, User, opened_version
 
 MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
 BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")

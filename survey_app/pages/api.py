@@ -24,8 +24,7 @@ from survey_app.results.crosstab import crosstab_document
 from survey_app.results.document import Results, results
 from survey_app.results.groups import Study
 from survey_app.server.openapi import document
-from survey_app.store import Published
-from survey_app.tickets.inviting import shown
+from survey_app.tickets.inviting import counted
 from survey_app.tickets.issue import LARGEST_REQUEST, Desk, ticket_reply
 
 blueprint = Blueprint("api", __name__)
@@ -100,21 +99,15 @@ def survey_results(slug: str) -> Response:
         asked = ReadStudy.of(groups)
         asked.check()
         whole = asked.document
-        counted = tuple(map(_counted, whole.groups, groups))
-        found: Results | Study = structs.replace(whole, groups=counted)
+        parts = tuple(counted(part, tickets(), group.survey) for part, group in zip(whole.groups, groups, strict=True))
+        found: Results | Study = structs.replace(whole, groups=parts)
     else:
         published = readable(version(slug))
         tally = store().snapshot(published)
-        found = _counted(results(published.survey, tally, _options(tally.reports)), published)
+        found = counted(results(published.survey, tally, _options(tally.reports)), tickets(), published.survey)
     response = jsonify(msgspec.to_builtins(found))
     response.headers["Cache-Control"] = "no-store"
     return response
-
-
-def _counted(found: Results, published: Published) -> Results:
-    """With the numbers of invitations and tickets, in steps, where this server invites."""
-    counts = shown(tickets(), published.survey)
-    return structs.replace(found, **counts._asdict()) if counts else found
 
 
 def _options(reports: int) -> Options:

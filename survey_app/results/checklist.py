@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from client.definition import Survey
 from survey_app.explain.chances import total
 from survey_app.explain.written import count, epsilon, percent
@@ -22,7 +24,7 @@ class Item(NamedTuple):
 
 def checklist(survey: Survey, document: Results | Study, setting: Setting) -> list[Item]:
     """What a report of these results should state (docs/methods.md §13)."""
-    reports, several = document.reports, isinstance(document, Study)
+    several = isinstance(document, Study)
     each = [
         f"{'+'.join(one.id for one in field.questions)} {epsilon(field.mechanism.epsilon)}" for field in survey.fields
     ]
@@ -33,7 +35,7 @@ def checklist(survey: Survey, document: Results | Study, setting: Setting) -> li
              " sheets or interviewers were used.", True),
         Item("Frame and sampling", ("By invitation. " if setting.invited else "Open to whoever had the link. ")
              + "State who could take part, and whether the respondents are a probability sample of them.", True),
-        Item("Response rate", f"n = {count(reports)} reports. State the number N of people invited, and n/N.", True),
+        _response_item(document),
         *_blocks_item(asked_of(document)),
         Item("Privacy", f"Total ε = {epsilon(total(survey))}; by field: {', '.join(each)}."),
         Item("Noise", "p and q of every mechanism: in the methods paragraph, from the published integers."),
@@ -48,6 +50,15 @@ def checklist(survey: Survey, document: Results | Study, setting: Setting) -> li
         Item("Definition", f"{_digests(document)}; published before the first report, {'they' if several else 'it'} can"
              " serve as a pre-registration of questions and parameters."),
     ]  # fmt: skip
+
+
+def _response_item(document: Results | Study) -> Item:
+    known = f"n = {count(document.reports)} reports"
+    if isinstance(document, Results) and document.invited is not UNSET and document.taken is not UNSET:
+        known += (
+            f", of {count(document.invited)} people invited, {count(document.taken)} of whom took a ticket (twenties)"
+        )
+    return Item("Response rate", f"{known}. State the number N of people invited, and n/N.", True)
 
 
 def _weights_item(document: Results | Study) -> Item:

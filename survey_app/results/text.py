@@ -5,6 +5,8 @@ An interval whose coverage is not proved says so; what is too long to look at is
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec import UNSET
+
 from client.definition import Survey
 from client.question import Question
 from survey_app.charts.axes import Format, number_format, precision
@@ -27,7 +29,7 @@ def results_text(survey: Survey, document: Results) -> str:
     """All questions of a survey, what was randomized together, and how often each block was drawn."""
     lines = [
         f"{survey.title} ({survey.slug}), version {survey.digest[:12]}",
-        *wrapped(f"{count(document.reports)} reports; {_intervals(document)}"),
+        *wrapped(f"{count(document.reports)} reports{_invited(document)}; {_intervals(document)}"),
     ]
     for question, part in zip(survey.questions, document.questions, strict=True):
         lines += ["", *_question(question, part)]
@@ -41,6 +43,12 @@ def results_text(survey: Survey, document: Results) -> str:
         ]
         lines += ["", *table(rows, right=(1, 2, 3)), *wrapped(draws_sentence(document.asked))]
     return "\n".join(lines)
+
+
+def _invited(document: Results) -> str:
+    if document.invited is UNSET or document.taken is UNSET:
+        return ""
+    return f" of {count(document.invited)} invited, {count(document.taken)} with a ticket (in twenties)"
 
 
 def _intervals(document: Results) -> str:

@@ -23,9 +23,8 @@ from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem, is_api
 from survey_app.server.headers import secure
 from survey_app.server.openapi import document
 from survey_app.server.uploads import LARGEST_OF_ALL
-from survey_app.store import DEFAULT_DB, Store, Unavailable, open_store
+from survey_app.store import DEFAULT_DB, Store, TicketFile, Unavailable, open_store, open_tickets
 from survey_app.tickets.ending import end_closed
-from survey_app.tickets.file import TicketFile, open_tickets
 from survey_app.tickets.issue import Desk, of_store
 
 DEFAULT_LOGIN_LIMIT = "10/minute"

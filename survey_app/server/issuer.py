@@ -12,8 +12,7 @@ from survey_app.collect.intake import PREFLIGHT_HEADERS, Reply, reply
 from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT, Limiter
 from survey_app.problems import Problem
 from survey_app.server import wire
-from survey_app.store import Unavailable
-from survey_app.tickets.file import TicketFile
+from survey_app.store import TicketFile, Unavailable
 from survey_app.tickets.issue import LARGEST_REQUEST, TICKETS, Desk, of_file
 
 FILE = "CANDOR_ISSUER"  # the environment variable that tells the workers which file

@@ -11,9 +11,8 @@ from granian.constants import HTTPModes, Interfaces
 
 from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT, Limiter
 from survey_app.server import issuer
-from survey_app.store import open_store
+from survey_app.store import open_store, open_tickets
 from survey_app.tickets.ending import end_closed
-from survey_app.tickets.file import open_tickets
 
 STOPPING = 5  # seconds that whoever is in the middle of a request has, when the server is told to stop
 

@@ -12,6 +12,7 @@ from survey_app.store.protocol import Store
 from survey_app.store.records import (
     Draft,
     Event,
+    Key,
     Member,
     Outcome,
     Published,
@@ -25,15 +26,16 @@ from survey_app.store.records import (
     token_id,
 )
 from survey_app.store.sqlite import SqliteStore
+from survey_app.store.sqlite.tickets import Kept, Mark, TicketFile, open_tickets
 from survey_app.store.steps import STEP
 from survey_app.store.versions import any_version, listed, opened_version
 
 DEFAULT_DB = "sqlite:///candor.db"
 
 __all__ = [
-    "DEFAULT_DB", "STEP", "Draft", "Event", "Member", "Outcome", "Published", "State", "Store", "StoreError",
-    "Submission", "Token", "Unavailable", "User", "any_version", "listed", "now", "open_store", "opened_version",
-    "token_id",
+    "DEFAULT_DB", "STEP", "Draft", "Event", "Kept", "Key", "Mark", "Member", "Outcome", "Published", "State", "Store",
+    "StoreError", "Submission", "TicketFile", "Token", "Unavailable", "User", "any_version", "listed", "now",
+    "open_store", "open_tickets", "opened_version", "token_id",
 ]  # fmt: skip
 
 

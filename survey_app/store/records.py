@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from client.definition import Survey
+from client.ticket import MODULUS_BYTES
 from survey_app.authoring.terms import Terms
 
 
@@ -85,6 +86,28 @@ class Submission(NamedTuple):
     survey: int
     id: bytes
     bits: bytes
+
+
+class Key(NamedTuple):
+    """A private key: its two primes."""
+
+    p: int
+    q: int
+
+    @property
+    def modulus(self) -> int:
+        """What is public of it."""
+        return self.p * self.q
+
+    def to_bytes(self) -> bytes:
+        """As it is kept: as many bytes as the modulus has."""
+        return b"".join(prime.to_bytes(MODULUS_BYTES // 2, "big") for prime in self)
+
+    @classmethod
+    def from_bytes(cls, kept: bytes) -> "Key":
+        """The inverse of `to_bytes`."""
+        half = MODULUS_BYTES // 2
+        return cls(int.from_bytes(kept[:half], "big"), int.from_bytes(kept[half:], "big"))
 
 
 @dataclass(frozen=True)

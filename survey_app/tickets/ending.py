@@ -6,8 +6,7 @@ whenever it tidies up. Nobody publishes meanwhile, so a key without a survey is 
 
 import logging
 
-from survey_app.store import Store, Unavailable
-from survey_app.tickets.file import TicketFile
+from survey_app.store import Store, TicketFile, Unavailable
 
 log = logging.getLogger(__name__)
 

@@ -8,12 +8,14 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from msgspec import structs
+
 from client.address import Address
 from client.definition import Survey
 from client.errors import CandorError
 from survey_app.accounts import new_code, secret_hash
-from survey_app.store import STEP, StoreError
-from survey_app.tickets.file import TicketFile
+from survey_app.results.document import Results
+from survey_app.store import STEP, StoreError, TicketFile
 
 COLUMNS = ("name", "link")
 
@@ -60,6 +62,12 @@ def shown(file: TicketFile, survey: Survey) -> Shown | None:
         return None
     made, taken = file.count(survey.digest)
     return Shown(made - made % STEP, taken - taken % STEP)
+
+
+def counted(found: Results, file: TicketFile, survey: Survey) -> Results:
+    """Results with the numbers of invitations and tickets, where this server invites."""
+    counts = shown(file, survey)
+    return structs.replace(found, **counts._asdict()) if counts else found
 
 
 def invited(file: TicketFile, digest: str) -> Invited:

@@ -25,8 +25,7 @@ from survey_app.accounts import secret_hash
 from survey_app.collect.intake import Reply, reply
 from survey_app.collect.rate_limit import Limiter
 from survey_app.problems import Problem
-from survey_app.store import State, Store, Unavailable, now, opened_version
-from survey_app.tickets.file import Mark, TicketFile
+from survey_app.store import Mark, State, Store, TicketFile, Unavailable, now, opened_version
 from survey_app.tickets.signer import MOST_WAITING, Signer
 
 TICKETS = re.compile(rf"/api/surveys/({NAME.pattern})/tickets")

@@ -5,7 +5,6 @@ not see what it signs, so a key is for one definition alone: whatever it has sig
 """
 
 from functools import lru_cache
-from typing import NamedTuple
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.padding import MGF1, PSS
@@ -14,31 +13,10 @@ from cryptography.hazmat.primitives.hashes import SHA384
 
 from client.report import to_text
 from client.ticket import EXPONENT, MODULUS_BITS, MODULUS_BYTES, SALT_BYTES
+from survey_app.store import Key
 
 _HASH = SHA384()
 _PADDING = PSS(MGF1(_HASH), SALT_BYTES)
-
-
-class Key(NamedTuple):
-    """A private key: its two primes."""
-
-    p: int
-    q: int
-
-    @property
-    def modulus(self) -> int:
-        """What is public of it."""
-        return self.p * self.q
-
-    def to_bytes(self) -> bytes:
-        """As it is kept: as many bytes as the modulus has."""
-        return b"".join(prime.to_bytes(MODULUS_BYTES // 2, "big") for prime in self)
-
-    @classmethod
-    def from_bytes(cls, kept: bytes) -> "Key":
-        """The inverse of `to_bytes`."""
-        half = MODULUS_BYTES // 2
-        return cls(int.from_bytes(kept[:half], "big"), int.from_bytes(kept[half:], "big"))
 
 
 def make_key() -> Key:

@@ -17,9 +17,8 @@ from contextlib import suppress
 from typing import IO
 
 from client.ticket import MODULUS_BYTES
-from survey_app.store import Unavailable
+from survey_app.store import Key, Unavailable
 from survey_app.tickets import signing
-from survey_app.tickets.keys import Key
 
 log = logging.getLogger(__name__)
 

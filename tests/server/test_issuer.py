@@ -10,7 +10,7 @@ import pytest
 
 from survey_app.accounts import secret_hash
 from survey_app.server.issuer import FILE, Issuer, create
-from survey_app.tickets.file import TicketFile
+from survey_app.store import TicketFile
 from tests import door
 from tests.door import Protocol, scope
 from tests.issuing import invited_to, key, request_for

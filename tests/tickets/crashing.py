@@ -15,8 +15,7 @@ from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 
 from survey_app.server import front, wire
-from survey_app.tickets.file import Mark, TicketFile
-from survey_app.tickets.keys import Key
+from survey_app.store import Key, Mark, TicketFile
 from survey_app.tickets.signer import Signer
 from tests.running import Server
 

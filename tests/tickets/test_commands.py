@@ -16,7 +16,7 @@ from client import Ledger
 from client.address import Address
 from survey_app import accounts
 from survey_app.cli import main
-from survey_app.tickets.file import TicketFile
+from survey_app.store import TicketFile
 from tests.clock import hurried
 from tests.impostor import Server as Impostor
 from tests.issuing import invited_to

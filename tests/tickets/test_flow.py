@@ -14,9 +14,8 @@ import client
 from client import Ledger
 from client.errors import Refused, Unreachable
 from survey_app.accounts import secret_hash
-from survey_app.store import Published
+from survey_app.store import Published, TicketFile, open_tickets
 from survey_app.store.sqlite import SqliteStore
-from survey_app.tickets.file import TicketFile, open_tickets
 from tests.clock import hurried
 from tests.house import CHEAP, add, check_store
 from tests.issuing import invited_to, key, request_for

@@ -14,9 +14,8 @@ from client.report import to_text
 from client.ticket import EXPONENT
 from survey_app.accounts import secret_hash
 from survey_app.problems import Problem
-from survey_app.store import Unavailable, now
+from survey_app.store import TicketFile, Unavailable, now
 from survey_app.tickets import issue
-from survey_app.tickets.file import TicketFile
 from survey_app.tickets.issue import Desk, of_file, ticket_reply
 from survey_app.tickets.signer import Signer
 from tests.issuing import invited_to, key, request_for

@@ -24,9 +24,8 @@ from client import Survey
 from client.report import from_text
 from survey_app.accounts import secret_hash
 from survey_app.collect.intake import Intake
-from survey_app.store import Outcome
+from survey_app.store import Outcome, TicketFile
 from survey_app.store.sqlite import SqliteStore
-from survey_app.tickets.file import TicketFile
 from survey_app.tickets.inviting import invite
 from survey_app.tickets.issue import Desk, of_store
 from tests.house import CHEAP, add

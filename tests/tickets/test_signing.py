@@ -10,8 +10,9 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateNumbers, RSA
 from cryptography.hazmat.primitives.hashes import SHA384
 
 from client.ticket import EXPONENT
+from survey_app.store import Key
 from survey_app.tickets import signing
-from survey_app.tickets.keys import Key, is_signed, make_key, spelled
+from survey_app.tickets.keys import is_signed, make_key, spelled
 from tests.issuing import key
 
 Power = Callable[[int, int, int], int]

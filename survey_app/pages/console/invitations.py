@@ -9,6 +9,7 @@ from flask import Blueprint, Response, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 
 from survey_app.explain import written
+from survey_app.explain.languages import Words
 from survey_app.pages.access import download, owner, store, tickets
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.survey import link, mine
@@ -43,6 +44,7 @@ def show(slug: str) -> ResponseReturnValue:
         published=published,
         survey=survey,
         issuer=issuer,
+        words=Words(survey.language),
         counts=None if issuer else inviting.invited(tickets(), survey.digest),
         inviting=published.state in (State.READY, State.OPEN, State.PAUSED),
         most=MOST_INVITATIONS,

@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from client.canonical import NAME
 from survey_app.explain import chances
+from survey_app.explain.languages import Words
 from survey_app.pages.access import download, owner, store, tickets
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
@@ -74,6 +75,7 @@ def page_of(slug: str, published: Published, message: str = "", said: dict[str, 
         terms=terms,
         reports=kept.snapshot(published).reports,
         tickets=shown(tickets(), published.survey),
+        words=Words(published.survey.language),
         inviting=published.state is not State.CLOSED,
         source=kept.source(published) is not None,
         waiting=None if request.args else _waiting(published.survey.study, [published]),

@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 from survey_app.estimate.question import LEAST_REPORTS
 from survey_app.explain import written
 from survey_app.explain.chances import total
-from survey_app.pages.access import may_manage, readable, reader, store, study, version
+from survey_app.pages.access import may_manage, readable, reader, store, study, tickets, version
 from survey_app.pages.results.blocks import together
 from survey_app.pages.results.choices import Choices, crossed_name, query, read
 from survey_app.pages.results.crossing import missing, offers
@@ -27,6 +27,7 @@ from survey_app.results.caution import UNTRUE, untrue_answers
 from survey_app.results.checklist import cautions, checklist
 from survey_app.results.methods import Setting, paragraph
 from survey_app.store import STEP, State, now
+from survey_app.tickets.inviting import counted, shown
 
 blueprint = Blueprint("results", __name__)
 
@@ -41,7 +42,8 @@ def page(slug: str) -> ResponseReturnValue:
     told = _about(snapshot, choices)
     if snapshot.reports < LEAST_REPORTS:
         return render_template("results/empty.html", **told)
-    survey, view, results = published.survey, View(choices.options, choices.sample), document(snapshot, choices.options)
+    survey, view = published.survey, View(choices.options, choices.sample)
+    results = counted(document(snapshot, choices.options), tickets(), survey)
     parts = figures(survey, results, view)
     crossed, uncrossed = cross(snapshot, choices, view)
     compared, unmatched = compare(snapshot, choices, view)
@@ -100,6 +102,7 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
         "full": published.full,
         "final": state is State.CLOSED,
         "older": current is not None and current[1] != survey.digest,
+        "tickets": shown(tickets(), survey),
         "step": STEP,
         "choices": choices,
         "query": query,

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from flask.testing import FlaskClient
 from playwright.sync_api import Browser, expect
 
@@ -14,6 +15,7 @@ from client.address import Address
 from survey_app.accounts import secret_hash
 from tests.browser import BY_LOOK, DESKTOP, Site, overflows, violations, visit, wear
 from tests.console import complaints, enter, post, said
+from tests.definitions import simple
 from tests.house import House
 
 CODES = [f"code-{i:02}-with-enough-characters" for i in range(45)]
@@ -40,6 +42,16 @@ def test_the_page_of_a_survey_by_invitation_leads_to_invitations(house: House, a
     assert "qr.svg" not in page
     assert 'id="pinned"' not in page
     assert "(here the link of this person)" in page
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "58% of 300"), ("de", "58 % von 300"), ("fr", "58 % de 300")])
+def test_what_it_does_not_protect_is_said_as_respondents_read_it(
+    house: House, ada: FlaskClient, language: str, words: str
+) -> None:
+    spoken = {} if language == "en" else {"language": language}
+    house.invite(definition=simple() | spoken)
+    for path in ("/console/exam", "/console/exam/invitations"):
+        assert words in ada.get(path).text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
 def test_invitations_are_a_file_of_links_once_and_hashes_are_kept(house: House, ada: FlaskClient) -> None:

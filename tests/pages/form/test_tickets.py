@@ -13,8 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from client.report import to_text
 from survey_app.accounts import secret_hash
 from survey_app.explain.languages import LANGUAGES
-from survey_app.store import Published, State, now
-from survey_app.tickets.file import TicketFile
+from survey_app.store import Published, State, TicketFile, now
 from tests.browser import BY_LOOK, Site, Visit, overflows, violations, visit, wear
 from tests.definitions import simple
 from tests.form import option, randomize, send

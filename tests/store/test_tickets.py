@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from survey_app.store import StoreError, Unavailable
-from survey_app.tickets.file import FREE, SPENT, Mark, TicketFile
+from survey_app.store.sqlite.tickets import FREE, SPENT, Mark, TicketFile
 from tests.issuing import key
 
 DIGEST, NEXT = "d" * 64, "e" * 64
@@ -110,7 +110,7 @@ def test_invitations_lie_in_the_order_of_their_hashes_not_of_the_list(file: Tick
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from survey_app.tickets.file import TicketFile
+from survey_app.store import TicketFile
 file = TicketFile(Path(sys.argv[1]))
 connection = file._connection
 with file._transaction():

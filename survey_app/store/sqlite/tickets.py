@@ -4,7 +4,7 @@ which order.
 A *rollback* journal, not a WAL: a WAL keeps one commit after the other, and beside the WAL of the reports the two
 orders would say who sent what. Here a page is overwritten in its place and the journal truncated. The row of an
 invitation is made when the invitation is, with room for the SHA-256 of the blinded message, so that taking a ticket
-changes 32 bytes and moves nothing; `tests/tickets/test_file.py` compares the bytes. Codes belong to a slug, what is
+changes 32 bytes and moves nothing; `tests/store/test_tickets.py` compares the bytes. Codes belong to a slug, what is
 taken to a code and a definition: whoever is invited may answer the next version too.
 """
 
@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from client.ticket import MODULUS_BYTES
-from survey_app.store import Store, StoreError, Unavailable
-from survey_app.tickets.keys import Key
+from survey_app.store.protocol import Store
+from survey_app.store.records import Key, StoreError, Unavailable
 
 APPLICATION, VERSION = 0x43544B54, 1  # "CTKT": no other file of ours passes for this one
 BUSY_SECONDS = 5.0
@@ -197,7 +197,7 @@ class TicketFile:
         with self._transaction() as connection:
             connection.execute("delete from taken where key in (select key from keys where slug = ?)", (slug,))
             for table in ("keys", "codes"):
-                connection.execute(f"delete from {table} where slug = ?", (slug,))  # noqa: S608
+                connection.execute(f"delete from {table} where slug = ?", (slug,))
 
     def slugs(self) -> list[str]:
         """Every slug that something is kept of."""
@@ -234,7 +234,7 @@ class TicketFile:
     def count(self, digest: str) -> tuple[int, int]:
         """How many are invited to answer a definition, and how many of them have taken a ticket."""
         query = "select count(*), coalesce(sum(message != ?), 0) from taken"
-        row = self._all(f"{query} where key in (select key from keys where digest = ?)", FREE, digest)[0]  # noqa: S608
+        row = self._all(f"{query} where key in (select key from keys where digest = ?)", FREE, digest)[0]
         return int(row[0]), int(row[1])
 
 
