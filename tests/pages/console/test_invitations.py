@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, expect
 
 from client.address import Address
 from survey_app.accounts import secret_hash
+from survey_app.store import State
 from tests.browser import BY_LOOK, DESKTOP, Site, overflows, violations, visit, wear
 from tests.console import complaints, enter, post, said
 from tests.definitions import simple
@@ -67,6 +68,16 @@ def test_invitations_are_a_file_of_links_once_and_hashes_are_kept(house: House, 
     assert said(ada)[0] == "made 3 invitations"
     on_disk = b"".join(path.read_bytes() for path in house.store.path.parent.iterdir() if path.is_file())
     assert not any((code or "").encode() in on_disk for code in codes)
+
+
+def test_a_closed_survey_offers_no_sharing(house: House, ada: FlaskClient) -> None:
+    for publish in (house.publish, house.invite):
+        house.store.set_state(publish(), State.CLOSED)
+        page = ada.get("/console/exam").text
+        assert not any(part in page for part in ("qr.svg", 'id="link"', 'id="mail"', "Make invitations"))
+        assert 'href="/results/exam"' in page
+    assert "nobody can be invited any more" in ada.get("/console/exam/invitations").text
+    assert post(ada, "/console/exam/invitations", count="3").status_code == 410
 
 
 def test_counts_are_exact_on_the_owner_s_page_and_in_steps_beside_the_reports(house: House, ada: FlaskClient) -> None:

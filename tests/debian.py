@@ -1,0 +1,19 @@
+"""Programs that some tests use, from Debian's packages: installed where that is possible, named where it is not."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+
+
+def install(package: str, find: Callable[[], str | None], use: str) -> None:
+    """Install a package unless its program is found; where it cannot be, say what is missing."""
+    if find():
+        return
+    apt = shutil.which("apt-get")
+    if apt and os.geteuid() == 0:
+        print(f"installing {package} for {use}", flush=True)
+        subprocess.run([apt, "update", "-qq"], check=False)
+        subprocess.run([apt, "install", "-y", "-qq", "--no-install-recommends", package], check=False)
+    if not find():
+        print(f"{package} is missing: {use} will be skipped. Install it (Debian: apt-get install {package}).")
