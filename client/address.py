@@ -15,6 +15,9 @@ from client.errors import BadAddress, BadTicket, PinMismatch, ReportError
 from client.report import from_text, to_text
 from client.ticket import MODULUS_BYTES, PREFIX_BYTES, Ticket
 
+LABEL = "[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?"
+HOST = re.compile(rf"({LABEL}\.)*{LABEL}\.?")
+NUMERIC = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)\.?")  # a short or odd way to write an address of four numbers
 PLACE = re.compile(rf"(?P<base>.*)/(?:s|api/surveys)/(?P<slug>{NAME.pattern})/?")
 
 
@@ -41,6 +44,7 @@ class Address:
             raise BadAddress(f"{url!r} is not the address of a survey, such as https://example.org/s/exam")
         if parts.username is not None:
             raise BadAddress("an address with a user name or password in it is not opened")
+        host = plain_host(host)
         if parts.scheme == "http" and not is_local(host):
             raise BadAddress(
                 f"{url.partition('#')[0]} is not encrypted: anyone on the way could read along. Use https."
@@ -92,6 +96,17 @@ def _ticket(text: str) -> Ticket:
     except (ValueError, ReportError):
         pass
     raise BadTicket("the link's #ticket= is damaged; ask for the whole link")
+
+
+def plain_host(host: str) -> str:
+    """A host in the one way of writing it: limits are kept by its name, and another spelling would be another host."""
+    try:
+        if "%" not in host:
+            return ipaddress.ip_address(host).compressed
+    except ValueError:
+        if HOST.fullmatch(host) and not NUMERIC.fullmatch(host):
+            return host
+    raise BadAddress(f"{host!r} is not the plain name of a server")
 
 
 def is_local(host: str) -> bool:

@@ -6,8 +6,9 @@ that nobody is ever invited to a survey without one; keys whose surveys came to 
 
 from collections.abc import Callable
 
+from client.definition import Survey
 from survey_app.authoring import Built
-from survey_app.store import Key, Member, Published, State, Store, TicketFile
+from survey_app.store import Key, Member, Published, State, Store, StoreError, TicketFile, now
 from survey_app.tickets.keys import make_key, spelled
 
 
@@ -23,8 +24,13 @@ def publish(
 ) -> list[Published]:
     """Publish a survey, or all groups of a study, as new versions if the slugs are known; StoreError if that fails."""
     members = [Member(*one) for one in built.members]
-    if built.invitations is None or not built.needs_key:
+    _check_phases(built)
+    if built.invitations is None:
         return store.add_surveys(members, owner=owner, state=state, source=source)
+    if not built.needs_key:
+        with tickets.alone():
+            _check_key(store, built.survey)
+            return store.add_surveys(members, owner=owner, state=state, source=source)
     keys = [make_key() for _ in members]
     whole = [
         Member(built.invitations.complete(survey, spelled(key.modulus)), terms)
@@ -39,3 +45,16 @@ def publish(
             for survey, _ in whole:
                 tickets.drop_key(survey.digest)
             raise
+
+
+def _check_phases(built: Built) -> None:
+    """Tickets are taken before `from`: one in the past would let nobody in."""
+    begins = built.invitations.begins if built.invitations else None
+    if begins and begins <= now():
+        raise StoreError(f"from is {begins:%Y-%m-%d %H:%M} UTC, which has passed: nobody could take a ticket any more")
+
+
+def _check_key(store: Store, survey: Survey) -> None:
+    """A key is for one definition: the issuer does not see what it signs, so a ticket for one would be one for both."""
+    if survey.tickets and (other := store.slug_with(spelled(survey.tickets.key).encode())):
+        raise StoreError(f"the key in this file is that of {other}; ask its issuer for a new one (candor issuer key)")

@@ -7,8 +7,10 @@ definition is whole only then.
 
 import dataclasses
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from client import canonical
+from client.address import is_local
 from client.definition import Survey
 from client.ticket import parse_tickets
 from survey_app.authoring.source import AuthoringError, Node
@@ -24,6 +26,12 @@ class Invitations:
     def own(self) -> bool:
         """Whether this server makes the key and invites."""
         return "key" not in dict(self.said)
+
+    @property
+    def begins(self) -> datetime | None:
+        """From when reports are taken, if tickets are taken before."""
+        said = dict(self.said).get("from")
+        return datetime.fromisoformat(said) if said else None
 
     def complete(self, survey: Survey, key: str | None = None) -> Survey:
         """The definition with its tickets: with this key, spelled as definitions spell it, or with another issuer's."""
@@ -55,6 +63,9 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
         said["from"] = _begin(members["from"], top)
     if "key" in said:
         parse_tickets(said, node.path)
+        address = urlsplit(said["issuer"])
+        if address.scheme == "http" and not is_local(address.hostname or ""):
+            raise members["issuer"].error("must begin with https: no device takes a ticket over plain http")
     return Invitations(tuple(said.items()))
 
 

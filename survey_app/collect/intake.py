@@ -163,9 +163,9 @@ def reply(outcome: Outcome | BaseException) -> Reply:
 class Intake:
     """Takes single reports: an address first, before its body is read, then the body."""
 
-    def __init__(self, store: Store, limit: str, tidied: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, store: Store, limit: str, end: Callable[[], bool] = lambda: True) -> None:
         self._store = store
-        self._writer, self._limiter = Writer(store, tidied), Limiter(limit)
+        self._writer, self._limiter = Writer(store, end), Limiter(limit)
         self._decoders: dict[str, Decoder] = {}
 
     def begin(self) -> None:
@@ -195,7 +195,10 @@ class Intake:
         published = self._store.version(slug, _wire(body).survey)
         if published is None:
             raise problem
-        submission = self._decoder(slug, published.key, published.survey.digest).decode(body)
+        try:
+            submission = self._decoder(slug, published.key, published.survey.digest).decode(body)
+        except Problem:  # whatever else is wrong with it, it comes too late
+            raise problem from None
         stored = self._store.bits_of(submission)
         if stored is None:
             raise problem

@@ -13,16 +13,18 @@ from survey_app.store import Outcome, Store, Submission, Unavailable
 
 MOST_AT_ONCE = 512
 TIDY_SECONDS, TIDY_AT_LEAST = 1.0, 60.0  # when it is quiet, and when it never is
+AGAIN_SECONDS = 10.0  # until what could not be ended is tried again
 
 
 class Writer:
     """One thread that stores whatever is waiting, and tells each waiting request what became of its report.
 
-    `tidied` is called whenever it has tidied up, for whatever else has to be.
+    `end` is called whenever it has tidied up, and every minute: it ends what closed surveys no longer need, and says
+    whether it could.
     """
 
-    def __init__(self, store: Store, tidied: Callable[[], None] = lambda: None) -> None:
-        self._store, self._tidied = store, tidied
+    def __init__(self, store: Store, end: Callable[[], bool] = lambda: True) -> None:
+        self._store, self._end = store, end
         self._queue: queue.SimpleQueue[tuple[Submission, Future[Outcome]]] = queue.SimpleQueue()
         self._start = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -44,6 +46,7 @@ class Writer:
 
     def _run(self) -> None:
         tidied, ended = time.monotonic(), False
+        due = tidied + TIDY_AT_LEAST
         while True:
             try:
                 waiting = [self._queue.get(timeout=TIDY_SECONDS)]
@@ -53,8 +56,10 @@ class Writer:
                     ended = self._store.expire()
             if ended or (self._store.untidy and (not waiting or time.monotonic() - tidied > TIDY_AT_LEAST)):
                 self._store.tidy()
-                self._tidied()
                 tidied, ended = time.monotonic(), False
+                due = tidied
+            if time.monotonic() >= due + (TIDY_AT_LEAST if waiting else 0):
+                due = time.monotonic() + (TIDY_AT_LEAST if self._end() else AGAIN_SECONDS)
             if not waiting:
                 continue
 

@@ -74,7 +74,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     app.extensions["candor_store"] = kept
     tickets = open_tickets(kept)
     app.extensions["candor_tickets"], app.extensions["candor_desk"] = tickets, Desk(tickets, of_store(kept))
-    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], partial(_tidied, tickets, kept))
+    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], partial(_end, tickets, kept))
     app.extensions["candor_openapi"] = document()
     auth.init(app)
     auth.csrf.exempt(api.blueprint)
@@ -88,10 +88,11 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     return app
 
 
-def _tidied(tickets: TicketFile, kept: Store) -> None:
+def _end(tickets: TicketFile, kept: Store) -> bool:
     """What the writer does besides, on its own thread, seldom."""
-    end_closed(tickets, kept)
+    ended = end_closed(tickets, kept)
     tickets.close()
+    return ended
 
 
 def _complete(response: Response) -> Response:

@@ -1,7 +1,8 @@
 """What a closed survey no longer needs is destroyed: its private key, and the hashes of what was signed with it.
 
-Right after a survey was closed by hand; and, for whatever closed by its date or is gone, when a server starts and
-whenever it tidies up. Nobody publishes meanwhile, so a key without a survey is one that came to nothing.
+Right after a survey was closed by hand; and, for whatever closed by its date, is gone, or could not be ended then, when
+a server starts, whenever it tidies up, and every minute. Nobody publishes meanwhile, so a key without a survey is one
+that came to nothing.
 """
 
 import logging
@@ -11,12 +12,14 @@ from survey_app.store import Store, TicketFile, Unavailable
 log = logging.getLogger(__name__)
 
 
-def end_closed(file: TicketFile, store: Store) -> None:
-    """Destroy what belongs to closed surveys, and forget what belongs to deleted ones; if it cannot be now, later."""
+def end_closed(file: TicketFile, store: Store) -> bool:
+    """Destroy what belongs to closed surveys, and forget what belongs to deleted ones; False if it cannot be now."""
     try:
         _end_closed(file, store)
     except (Unavailable, OSError) as error:
         log.warning("keys of closed surveys could not be destroyed yet: %s", error)
+        return False
+    return True
 
 
 def _end_closed(file: TicketFile, store: Store) -> None:

@@ -50,6 +50,7 @@ def test_another_server_invites_with_its_own_key() -> None:
         ([f"invitations: {{issuer: '{HERE}'}}"], "invitations", "go together"),
         ([f"invitations: {{key: {KEY}}}"], "invitations", "go together"),
         ([f"invitations: {{issuer: '{HERE}/', key: {KEY}}}"], "invitations.issuer", "origin"),
+        ([f"invitations: {{issuer: 'http://council.example', key: {KEY}}}"], "invitations.issuer", "https"),
         ([f"invitations: {{issuer: '{HERE}', key: {KEY[:-1]}}}"], "invitations.key", "3072 bits"),
         (["invitations: {from: tomorrow}"], "invitations.from", "date and time"),
         (["invitations: {from: 2026-12-10T00:00:30Z}"], "invitations.from", "whole minute"),

@@ -15,6 +15,7 @@ import pytest
 import client
 from client import Ledger, Receipt
 from client.address import Address
+from client.book import host_of
 from client.errors import (
     AnswerError,
     BadAddress,
@@ -187,6 +188,38 @@ def test_a_receipt_is_not_lost_because_the_ledger_cannot_be_written(
 
     monkeypatch.setattr(Ledger, "acknowledge", fail)
     assert respond(link, SAID).status == "stored"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "loc%61lhost",
+        "127.1",
+        "0x7f.0.0.1",
+        "2130706433",
+        "example..org",
+        "-a.example",
+        "evil.org%3a8443",
+        "[fe80::1%25eth0]",
+    ],
+)
+def test_a_host_has_one_name_or_none(host: str) -> None:
+    """Limits are kept by the name of a host: another spelling of it would be another budget."""
+    with pytest.raises(BadAddress):
+        Address.parse(f"https://{host}/s/exam")
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("EXAMPLE.org", "example.org"),
+        ("example.org.", "example.org"),
+        ("[0:0:0:0:0:0:0:1]", "::1"),
+        ("127.0.0.1", "127.0.0.1"),
+    ],
+)
+def test_the_ways_to_write_a_host_that_are_taken_are_one_host(written: str, name: str) -> None:
+    assert host_of(Address.parse(f"https://{written}:8443/s/exam").server) == name
 
 
 def test_a_bad_invitation_is_refused_before_anything_is_spent(server: Server, link: str) -> None:

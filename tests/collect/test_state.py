@@ -10,7 +10,7 @@ from survey_app.store import State, StoreError, now
 from tests.definitions import (
     simple,
 )
-from tests.house import HOUR, House, check_refused, check_stored, check_tally, made, other_bits
+from tests.house import HOUR, House, check_refused, check_stored, check_tally, made, other_bits, wire
 from tests.issuing import invited_to
 
 
@@ -78,6 +78,7 @@ def test_reports_to_an_older_version_are_for_the_wrong_survey(house: House) -> N
     check_stored(house.post(made(old)))
     new = house.publish(simple() | {"title": "New"})
     check_refused(house.post(made(old)), "wrong_survey")
+    check_refused(house.post(wire(made(old), bits="__")), "wrong_survey")  # whatever else is wrong with it
     check_stored(house.post(made(new)))
     assert (check_tally(house, old), check_tally(house, new)) == (1, 1)
 

@@ -42,6 +42,26 @@ def test_many_requests_share_one_transaction_and_each_hears_its_own_outcome(tmp_
     assert check_store(store, published) == 61
 
 
+def test_what_could_not_be_ended_is_tried_again_though_nothing_comes_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TIDY_SECONDS", "AGAIN_SECONDS"):
+        monkeypatch.setattr(f"survey_app.collect.writer.{name}", 0.01)
+    store, published = make(tmp_path / "candor.db")
+    tries: list[bool] = []
+    third = threading.Event()
+
+    def end() -> bool:
+        tries.append(len(tries) == 2)
+        if tries[-1]:
+            third.set()
+        return tries[-1]
+
+    Writer(store, end).submit(submission(published)).result()
+    assert third.wait(60)
+    assert tries == [False, False, True]
+
+
 def test_the_writer_tidies_when_it_is_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from survey_app.collect.writer import Writer
 

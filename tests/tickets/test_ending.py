@@ -16,6 +16,7 @@ from survey_app.cli import main
 from survey_app.publish import publish
 from survey_app.store import Published, State, StoreError, now
 from survey_app.tickets.ending import end_closed
+from survey_app.tickets.keys import spelled
 from tests.definitions import simple
 from tests.house import House
 from tests.issuing import key, request_for
@@ -115,6 +116,31 @@ def test_publishing_keeps_the_key_first_and_takes_it_away_if_it_came_to_nothing(
     assert [kept.digest for kept in house.tickets.living()] == [published.survey.digest]
     end_closed(house.tickets, house.store)
     assert [kept.digest for kept in house.tickets.living()] == [published.survey.digest]
+
+
+def test_an_issuer_s_key_is_for_one_definition(house: House) -> None:
+    """A ticket for one definition would be one for the other: the issuer does not see what it signs."""
+    said = f"invitations: {{issuer: 'https://council.example', key: {spelled(key().modulus)}}}".encode()
+    file = YAML.replace(b"invitations: true", said)
+    publish(house.store, house.tickets, build(file), owner=house.owner.key)
+    for again in (file.replace(b"slug: exam", b"slug: other"), file.replace(b"title: Exam", b"title: Again")):
+        with pytest.raises(StoreError, match="the key in this file is that of exam"):
+            publish(house.store, house.tickets, build(again), owner=house.owner.key)
+    assert house.store.newest("other") is None
+
+
+def test_a_phase_that_has_passed_is_refused_and_closing_comes_after_it(house: House) -> None:
+    def opening(after: timedelta) -> bytes:
+        return YAML.replace(b"invitations: true", f"invitations: {{from: {now() + after:%Y-%m-%dT%H:%MZ}}}".encode())
+
+    with pytest.raises(StoreError, match="nobody could take a ticket any more"):
+        publish(house.store, house.tickets, build(opening(-timedelta(hours=1))), owner=house.owner.key, make_key=key)
+    assert house.tickets.slugs() == []
+    file = build(opening(timedelta(hours=3)))
+    published = publish(house.store, house.tickets, file, owner=house.owner.key, make_key=key)[0]
+    with pytest.raises(StoreError, match="it closes later"):
+        house.store.set_terms(published, Terms(closes=now() + timedelta(hours=2)))
+    house.store.set_terms(published, Terms(closes=now() + timedelta(hours=4)))
 
 
 def test_a_key_that_was_left_without_a_survey_goes_away(house: House) -> None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from client.definition import Survey
 from survey_app.authoring.moments import spelled
 from survey_app.authoring.terms import Terms
 from survey_app.store.records import Published, State, StoreError, Unavailable
@@ -59,7 +60,7 @@ class States(Database):
         A date that has passed, or a quota that is reached, closes at once.
         """
         slug = published.survey.slug
-        check_terms(published.survey.slug, terms, published.invited, self.clock())
+        check_terms(published.survey, terms, self.clock())
         with self._transaction() as connection:
             if _state(connection, published) is State.CLOSED or tallies.is_final(connection, published.key):
                 raise StoreError(f"{slug} is closed, so its terms stay as they are")
@@ -161,12 +162,16 @@ def settle(connection: sqlite3.Connection, keys: Sequence[int], moment: datetime
     return True
 
 
-def check_terms(slug: str, terms: Terms, invited: bool, moment: datetime) -> None:
+def check_terms(survey: Survey, terms: Terms, moment: datetime) -> None:
     """Refuse terms that cannot be."""
     if fault := terms.fault:
         raise StoreError(f"{fault[0]} {fault[1]}")
-    if invited and terms.max_reports is not None:
-        raise StoreError(f"{slug} is by invitation: as many can answer as were invited, so it takes no max_reports")
+    if survey.tickets and terms.max_reports is not None:
+        raise StoreError(
+            f"{survey.slug} is by invitation: as many can answer as were invited, so it takes no max_reports"
+        )
+    if survey.tickets and survey.tickets.opens and terms.closes and terms.closes <= survey.tickets.opens:
+        raise StoreError(f"{survey.slug} takes answers from {survey.tickets.opens:%Y-%m-%d %H:%M} UTC; it closes later")
     if terms.deletes and terms.deletes <= moment:
         raise StoreError("deletes lies in the past")
 

@@ -30,7 +30,7 @@ class Surveys(States):
         study = _study_of(members)
         with self._transaction() as connection:
             for survey, terms in members:
-                check_terms(survey.slug, terms, survey.tickets is not None, self.clock())
+                check_terms(survey, terms, self.clock())
                 _check_name(connection, survey, owner)
             name = study or members[0].survey.slug
             query = f"select coalesce(max(version), 0) + 1 from surveys where {'study' if study else 'slug'} = ?"
@@ -68,6 +68,11 @@ class Surveys(States):
             return []
         newest = f"(select {'max(version)' if unopened else NEWEST} from surveys where study = ?)"
         return self._read(f"where study = ? and version = {newest} order by key", slug, slug)
+
+    def slug_with(self, part: bytes) -> str | None:
+        """The slug of a definition that has these bytes in it, such as a key; None if there is none."""
+        row = self._one("select slug from surveys where instr(definition, ?) limit 1", part)
+        return row and str(row[0])
 
     def surveys(self, owner: int | None = None) -> list[Published]:
         """The newest version of every slug, or of every slug of one owner."""
