@@ -15,13 +15,15 @@ PAIR = ("Did you copy in an exam this year?", "Did stress keep you from sleeping
 
 
 def _asked(browser: Browser, address: str) -> Page:
-    """The form on a device that drew the pair: one in five does."""
+    """The form on a device that drew the pair, as one in five does, and whose dice have changed an answer."""
     while True:
         page = browser.new_page(viewport=SIZE)
         page.goto(address)
         page.wait_for_selector("#form[aria-busy=false]", state="attached")
         if all(page.get_by_text(text).count() for text in PAIR):
-            return page
+            _answer(page)
+            if page.locator("b.sent").all_inner_texts() != ["Yes", "No"]:
+                return page
         page.close()
 
 
@@ -47,7 +49,6 @@ def main() -> None:
             executable_path=find_chromium(), args=QUIET_CHROMIUM, chromium_sandbox=os.geteuid() != 0
         )
         page = _asked(browser, site.link(published))
-        _answer(page)
         page.evaluate("scrollTo(0, document.querySelector('#form').offsetTop - 20)")
         page.screenshot(path=target / "form.png")
         page.goto(f"{site.origin}/results/{published.survey.slug}")
