@@ -52,7 +52,7 @@ export function limits(ledger) {
 }
 
 /**
- * `keepsake` is the link with the ticket that waits here, `objection` what the limits say now.
+ * `keepsake`: the ticket's link; `objection`: what the limits say.
  * @param {{ survey: Survey, ledger: Ledger, blocked: boolean, keepsake?: Element | false, bare: boolean, turn: Turn, objection: () => Child }} page
  */
 export function device({ survey, ledger, blocked, keepsake, bare, turn, objection }) {

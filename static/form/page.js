@@ -80,10 +80,8 @@ async function show() {
 	try {
 		if (survey.tickets) tickets = await import("./ticket.js");
 		const entry = ledger.read().entries[survey.digest];
-		if (!entry && seen && stateOf(seen) !== "begun") {
-			const gone = !seen.day;
-			return place(notice(gone ? "ticket_gone" : "forgotten", {}, !gone && button("button", "anew", anew)), panel());
-		}
+		if (!entry && seen?.day) return place(notice("forgotten", {}, button("button", "anew", anew)), panel());
+		if (!entry && seen?.signature) return place(notice("ticket_gone", {}), panel());
 		seen = entry;
 		if (entry?.stored) return place(answered(entry), panel(true));
 		if (entry?.bits) return preview(entry);
@@ -182,7 +180,7 @@ function objection() {
 	}
 }
 
-// for those who share a device: to begin with a book of one's own, and to leave no trace
+// for those who share a device
 function others() {
 	const next = [ours("p", "next_person"), people(ledger, turn)];
 	return el("section.note", {}, next, ours("p", "shared"), forgetting(ledger, turn));
@@ -195,7 +193,7 @@ function others() {
  */
 function problem(code = "error", otherwise = "not_made", ...more) {
 	const { limit, serverLimit } = limits(ledger);
-	const cost = code.startsWith("above_") && code !== "above_claim" ? epsilon(verify(survey)) : "";
+	const cost = code.endsWith("limit") ? epsilon(verify(survey)) : "";
 	const values = { code, limit, server_limit: serverLimit, host: location.hostname, epsilon: cost };
 	return notice(Object.hasOwn(strings, code) ? code : otherwise, values, ...more);
 }
@@ -276,7 +274,7 @@ function preview(shown) {
 	place(node, panel());
 }
 
-// a report that is not sent again: it is stored, or another came with its ticket
+// it is stored, or another report came with its ticket
 async function ended() {
 	answers = null;
 	await ledger.acknowledge(survey, here().server).catch(() => null); // else the same can be sent again

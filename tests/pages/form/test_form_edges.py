@@ -285,7 +285,7 @@ def test_a_person_s_limit(site: Site, browser: Browser) -> None:
             limit.fill(nonsense)
             limit.press("Tab")
             assert limit.input_value() == "8"
-            expect(page.get_by_text("not such a number; it stays 8.")).to_be_visible()
+            expect(page.get_by_text("Not such a number; it stays 8.")).to_be_visible()
         title = page.get_by_role("heading", name="This survey costs more than your limit")
         limit.fill("1")
         limit.press("Tab")
