@@ -143,7 +143,7 @@ class Ledger:
             return entry, True
 
     def acknowledge(self, digest: str) -> None:
-        """A server has the report: delete all that names it."""
+        """A server has the report, or another with its ticket: delete all that names it."""
         with self._locked():
             book = self.read()
             entry = book.entries.get(digest)

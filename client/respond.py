@@ -216,14 +216,25 @@ class Device:
         )
 
     def send(self, address: Address, survey: Survey, entry: Entry, begun: float) -> str:
-        """Send what was made, at a whole second after `begun`, and forget it; nothing if that is done already."""
+        """Send what was made, at a whole second after `begun`, and forget it; nothing if that is done already.
+
+        A ticket that another report came with ends it too; the charge stays.
+        """
         if entry.stored:
             return "already_stored"
         self.clock.until_whole_second(begun)
-        status = _submit(address, entry.report(survey.digest), ATTEMPTS, self.clock)
-        with suppress(LedgerError):  # the receipt must not be lost for it; the same bytes may be sent again
-            self.ledger.acknowledge(survey.digest)
+        try:
+            status = _submit(address, entry.report(survey.digest), ATTEMPTS, self.clock)
+        except Refused as refusal:
+            if entry.ticket and refusal.code == "id_taken":  # another report came with it, and counts
+                self._end(survey)
+            raise
+        self._end(survey)
         return status
+
+    def _end(self, survey: Survey) -> None:
+        with suppress(LedgerError):  # what the server said must not be lost for it; the same bytes may be sent again
+            self.ledger.acknowledge(survey.digest)
 
 
 def _submit(address: Address, report: Report, attempts: int, clock: Clock) -> str:

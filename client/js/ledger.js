@@ -10,7 +10,7 @@
 // pass a lock on faster than what was written under it, so writers also number their changes, in the storage and in the
 // name of a second lock that they hold for a moment; whoever comes next waits until it sees that many.
 
-import { acknowledged, charge, find, stateOf, ticketOf, withoutTicket } from "./book.js";
+import { acknowledged, charge, find, ticketOf, withoutTicket } from "./book.js";
 import { dumps } from "./canonical.js";
 import { CandorError, check } from "./errors.js";
 import { drawAsked, randomize, toText } from "./report.js";
@@ -91,7 +91,7 @@ export class Ledger {
 	 */
 	take(survey, server, code, draw) {
 		return this.#change(survey, server, (entry) => {
-			if (stateOf(entry) !== "begun") return entry;
+			if (entry.prefix || entry.stored) return entry;
 			const { prefix, salt, r } = draw();
 			return { ...entry, code, prefix: toText(prefix), salt: toText(salt), r: toText(r) };
 		});
@@ -115,7 +115,7 @@ export class Ledger {
 	 */
 	keep(survey, server, { prefix, signature }) {
 		return this.#change(survey, server, (entry) => {
-			if (!["begun", "taking"].includes(stateOf(entry))) return entry;
+			if (entry.signature || entry.stored) return entry;
 			return { ...withoutTicket(entry), prefix: toText(prefix), signature: toText(signature) };
 		});
 	}
@@ -141,12 +141,12 @@ export class Ledger {
 	}
 
 	/**
-	 * A server has the report: delete all that names it.
+	 * A server has the report, or another with its ticket: delete all that names it.
 	 * @param {Survey} survey
 	 * @param {string} server
 	 */
 	acknowledge(survey, server) {
-		return this.#change(survey, server, (entry) => (stateOf(entry) === "made" ? acknowledged(entry) : entry));
+		return this.#change(survey, server, (entry) => (entry.bits ? acknowledged(entry) : entry));
 	}
 
 	/** Delete it, damaged as it may be, and one of the old format. */

@@ -100,9 +100,11 @@ export async function respond(url, answers, { ledger = new Ledger(), ...means } 
 	const receipt = { survey: survey.digest, epsilon: Number(entry.epsilon), repeated: !made };
 	if (entry.stored) return { ...receipt, bits: null, status: "already_stored" };
 	await untilWholeSecond(began, clock, pause);
-	const status = await submit(url, reportOf(survey.digest, entry), means);
-	await book.acknowledge(survey, address.server).catch(() => null); // the receipt must not be lost for it
-	return { ...receipt, bits: entry.bits, status };
+	const sent = submit(url, reportOf(survey.digest, entry), means);
+	// it has ended: stored, or another report came with its ticket; what the server said must not be lost for it
+	const ended = await sent.then(Boolean, ({ code }) => survey.tickets && code === "id_taken");
+	if (ended) await book.acknowledge(survey, address.server).catch(() => null);
+	return { ...receipt, bits: entry.bits, status: await sent };
 }
 
 /**
@@ -231,7 +233,7 @@ async function exchange(url, options) {
 		const body = new Uint8Array(await response.arrayBuffer());
 		return { status: response.status, body, said: readObject(body) };
 	} catch (error) {
-		return { status: 0, body: new Uint8Array(), said: { detail: error instanceof Error ? error.message : undefined } };
+		return { status: 0, body: new Uint8Array(), said: { detail: String(error) } };
 	}
 }
 

@@ -2,10 +2,11 @@
 
 import { hostOf, SERVER_LIMIT, SURVEY_LIMIT, spentOnServer, spentOnSurvey } from "/client/js/book.js";
 import { Ledger } from "/client/js/index.js";
-import { button, details, el, ours } from "./dom.js";
+import { button, details, el, ours, tongue } from "./dom.js";
 import { day, epsilon, say } from "./strings.js";
 
 /** @import { Survey } from "/client/js/definition.js" */
+/** @import { Child } from "./dom.js" */
 /** @typedef {(ledger?: Ledger) => unknown} Turn to another book, or to the same one as it is now */
 
 const server = location.origin;
@@ -50,16 +51,26 @@ export function limits(ledger) {
 	}
 }
 
-/** @param {{ survey: Survey, ledger: Ledger, blocked: boolean, bare: boolean, turn: Turn }} page */
-export function device({ survey, ledger, blocked, bare, turn }) {
+/**
+ * `keepsake`: the ticket's link; `objection`: what the limits say.
+ * @param {{ survey: Survey, ledger: Ledger, blocked: boolean, keepsake?: Element | false, bare: boolean, turn: Turn, objection: () => Child }} page
+ */
+export function device({ survey, ledger, blocked, keepsake, bare, turn, objection }) {
 	const sums = sumsOf(survey, ledger);
 	const title = ours("summary", "device");
-	const update = () => {
+	const doubt = el("div");
+	const entitle = () => {
 		const { limit, serverLimit } = limits(ledger);
-		if (sums)
-			title.textContent = say("budget", { ...sums.spent, limit, server_limit: serverLimit, host: hostOf(server) });
+		const name = ledger.books().length > 1 ? say("device_person", { number: ledger.book }) : say("device");
+		const values = { limit, server_limit: serverLimit, host: hostOf(server), device: name };
+		if (sums) title.textContent = say("budget", { ...sums.spent, ...values });
 	};
-	update();
+	const update = () => {
+		if (blocked) return turn();
+		entitle();
+		doubt.replaceChildren(el("div", {}, objection()));
+	};
+	entitle();
 	const lines = sums?.lines.map((line) => el("li", {}, line));
 	const node = el(
 		"details",
@@ -68,15 +79,10 @@ export function device({ survey, ledger, blocked, bare, turn }) {
 		lines && lines.length > 0 && el("ul", {}, lines),
 		bound(ledger, "limit", update),
 		bound(ledger, "serverLimit", update),
+		doubt,
 		ours("p.hint", "operators"),
-		blocked &&
-			el(
-				"p",
-				{},
-				button("button", "retry", () => turn()),
-			),
 		ours("p", "thief"),
-		!bare && [people(ledger, turn), forgetting(ledger, turn)],
+		!bare && [people(ledger, turn), forgetting(ledger, turn, keepsake)],
 	);
 	node.open = blocked;
 	return node;
@@ -107,14 +113,16 @@ function sumsOf(survey, ledger) {
  */
 function bound(ledger, name, update) {
 	const change = () => {
-		if (input.value && input.validity.valid) {
-			ledger.storage[nameOf(ledger)] = JSON.stringify({ ...limits(ledger), [name]: Number(input.value) });
-		}
-		input.value = String(limits(ledger)[name]);
-		update();
+		const good = input.value && input.validity.valid;
+		const all = limits(ledger);
+		if (good) ledger.storage[nameOf(ledger)] = JSON.stringify({ ...all, [name]: Number(input.value) });
+		else input.value = String(all[name]);
+		said.textContent = good ? "" : say("limit_stays", { limit: all[name] });
+		if (good) update();
 	};
+	const said = el("span.error", { role: "status", ...tongue });
 	const input = el("input", { type: "number", min: 0, step: "any", value: limits(ledger)[name], change });
-	return el("p", {}, el("label", {}, ours("span", name === "limit" ? "limit" : "server_limit"), " ", input));
+	return el("p", {}, el("label", {}, ours("span", name === "limit" ? "limit" : "server_limit"), " ", input), " ", said);
 }
 
 /**
@@ -137,7 +145,6 @@ export function people(ledger, turn) {
 	return details(
 		"others",
 		ours("p", "others_more"),
-		books.length > 1 && ours("p", "person_now", { number: ledger.book }),
 		el("p.actions", {}, [
 			...others.map((book) => ours("button", "person", { number: book }, { type: "button", click: () => open(book) })),
 			button("button", "other_new", () => open(Math.max(...books) + 1)),
@@ -148,11 +155,13 @@ export function people(ledger, turn) {
 /**
  * @param {Ledger} ledger
  * @param {Turn} turn
+ * @param {Element | false} [keepsake]
  */
-export function forgetting(ledger, turn) {
+export function forgetting(ledger, turn, keepsake) {
 	const forget = async () => {
 		await ledger.forget();
 		turn();
 	};
-	return details("forget", ours("p", "forget_more"), button("button", "forget_yes", forget));
+	const lost = keepsake && [ours("p.note", "ticket_lost"), keepsake];
+	return details("forget", ours("p", "forget_more"), lost, button("button", "forget_yes", forget));
 }

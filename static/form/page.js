@@ -22,6 +22,7 @@ const status = /** @type {HTMLElement} */ (document.getElementById("status"));
 const told = document.getElementById("promise");
 const general = told ? [...told.children] : [];
 const isOpen = root.dataset.state === "open";
+const isPaused = root.dataset.state === "survey_paused";
 
 let ledger = bookOfThisTab();
 /** @type {Survey} */
@@ -39,6 +40,11 @@ let seen;
 // when the device began to randomize; a report from an earlier visit counts from the beginning of this one
 let began = 0;
 let blocked = false;
+/**
+ * What only surveys by invitation load.
+ * @type {typeof import("./ticket.js") | null}
+ */
+let tickets = null;
 
 // with its pin, and the invitation as long as that is in it
 const here = () => parseAddress(location.href);
@@ -72,22 +78,20 @@ root.setAttribute("aria-busy", "false");
 async function show() {
 	blocked = false;
 	try {
+		if (survey.tickets) tickets = await import("./ticket.js");
 		const entry = ledger.read().entries[survey.digest];
-		if (!entry && seen && stateOf(seen) !== "begun") {
-			return place(notice("forgotten", {}, button("button", "anew", anew)), panel());
-		}
+		if (!entry && seen?.day) return place(notice("forgotten", {}, button("button", "anew", anew)), panel());
+		if (!entry && seen?.signature) return place(notice("ticket_gone", {}), panel());
 		seen = entry;
 		if (entry?.stored) return place(answered(entry), panel(true));
 		if (entry?.bits) return preview(entry);
 		if (!isOpen) return root.replaceChildren();
 		charge(ledger.read(), survey, here().server, limits(ledger));
-		if (!survey.tickets) return await ask();
-		const { elsewhere, ticketScreen } = await import("./ticket.js");
-		const screen = await ticketScreen({ survey, ledger, refresh: again, problem });
+		const screen = await tickets?.ticketScreen({ survey, ledger, refresh: again, problem });
 		seen = ledger.read().entries[survey.digest];
 		if (screen) return place(screen, panel());
-		const ticket = seen && ticketOf(seen);
-		await ask(ticket && elsewhere(ticket));
+		const ticket = waiting();
+		await ask(ticket && tickets?.elsewhere(ticket));
 	} catch (error) {
 		const code = codeOf(error);
 		const old = code === "ledger_old";
@@ -96,7 +100,12 @@ async function show() {
 	}
 }
 
-/** @param {Element} [more] what stands before the questions */
+// the ticket that waits here
+function waiting() {
+	return seen && stateOf(seen) === "ticket" && ticketOf(seen);
+}
+
+/** @param {Element | false} [more] what stands before the questions */
 async function ask(more) {
 	const { server } = here();
 	const before = Number(spentOnSurvey(ledger.read(), survey, server));
@@ -151,17 +160,30 @@ function recorded() {
 /** @param {Element[]} nodes */
 function place(...nodes) {
 	told?.replaceChildren(...general);
-	root.replaceChildren(ledger.persistent ? "" : ours("p.note", "memory"), ...nodes);
+	status.replaceChildren();
+	const guest = isOpen && seen && tickets?.guest(seen, people(ledger, turn));
+	root.replaceChildren(ledger.persistent ? "" : ours("p.note", "memory"), guest || "", ...nodes);
 }
 
 /** @param {boolean} bare without what `others` shows */
 function panel(bare = false) {
-	return device({ survey, ledger, blocked, bare, turn });
+	const ticket = waiting();
+	const keepsake = ticket && tickets?.linkOf(ticket);
+	return device({ survey, ledger, blocked, keepsake, bare, turn, objection });
 }
 
-// for those who share a device: to leave no trace, and to begin with a book of one's own
+function objection() {
+	try {
+		if (!seen?.day) charge(ledger.read(), survey, here().server, limits(ledger));
+	} catch (error) {
+		return problem(codeOf(error));
+	}
+}
+
+// for those who share a device
 function others() {
-	return el("section.note", {}, ours("p", "shared"), forgetting(ledger, turn), people(ledger, turn));
+	const next = [ours("p", "next_person"), people(ledger, turn)];
+	return el("section.note", {}, next, ours("p", "shared"), forgetting(ledger, turn));
 }
 
 /**
@@ -171,7 +193,8 @@ function others() {
  */
 function problem(code = "error", otherwise = "not_made", ...more) {
 	const { limit, serverLimit } = limits(ledger);
-	const values = { code, limit, server_limit: serverLimit, host: location.hostname };
+	const cost = code.endsWith("limit") ? epsilon(verify(survey)) : "";
+	const values = { code, limit, server_limit: serverLimit, host: location.hostname, epsilon: cost };
 	return notice(Object.hasOwn(strings, code) ? code : otherwise, values, ...more);
 }
 
@@ -209,6 +232,7 @@ async function make(given, asked) {
 		began = monotonic();
 		const { made } = await ledger.make(survey, given, { server: here().server, ...limits(ledger) });
 		answers = made ? given : null;
+		tickets?.hideTicket();
 	} catch (error) {
 		return problem(codeOf(error));
 	}
@@ -219,6 +243,7 @@ async function make(given, asked) {
 function preview(shown) {
 	const report = reportOf(survey.digest, shown);
 	const { node, send, problems } = review(survey, shown, report.toJson(), answers);
+	if (isPaused) send.replaceWith(ours("p.note", "kept"));
 	send.addEventListener("click", async () => {
 		if (recorded() !== JSON.stringify(shown)) {
 			await renew();
@@ -229,20 +254,32 @@ function preview(shown) {
 		try {
 			await untilWholeSecond(began);
 			await submit(location.href, report, { attempts: 1 });
-			answers = null;
-			await ledger.acknowledge(survey, here().server).catch(() => null); // else the same can be sent again
-			seen = ledger.read().entries[survey.digest];
+			await ended();
 			place(receipt(survey, shown), others(), panel(true));
 			arrive(root);
 		} catch (error) {
+			const code = codeOf(error);
+			if (tickets && code === "id_taken") {
+				await ended();
+				place(problem(code), panel());
+				return arrive(root);
+			}
+			status.replaceChildren();
 			send.disabled = false;
 			send.textContent = strings.retry;
-			problems.replaceChildren(problem(codeOf(error), "refused"));
+			problems.replaceChildren(problem(code, "refused", code === "survey_paused" && ours("p", "kept")));
 			arrive(problems);
 		}
-		status.replaceChildren();
 	});
 	place(node, panel());
+}
+
+// it is stored, or another report came with its ticket
+async function ended() {
+	answers = null;
+	await ledger.acknowledge(survey, here().server).catch(() => null); // else the same can be sent again
+	seen = ledger.read().entries[survey.digest];
+	tickets?.hideTicket();
 }
 
 /** @param {Entry} entry */

@@ -62,4 +62,8 @@ export const day = (text) => new Date(text).toLocaleDateString(language, { dateS
  * A moment such as 2026-12-10T00:00Z, on the reader's own clock.
  * @param {string} text
  */
-export const moment = (text) => new Date(text).toLocaleString(language, { dateStyle: "full", timeStyle: "short" });
+export function moment(text) {
+	const at = new Date(text);
+	const time = at.toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
+	return say("moment", { day: at.toLocaleDateString(language, { dateStyle: "full" }), time });
+}

@@ -2,12 +2,14 @@
 
 import { ticketOf } from "/client/js/book.js";
 import { CandorError } from "/client/js/index.js";
+import { toText } from "/client/js/report.js";
 import { parseAddress, ticketLink } from "/client/js/respond.js";
 import { ticketFor } from "/client/js/ticket.js";
 import { limits } from "./device.js";
 import { arrive, button, details, el, heading, ours } from "./dom.js";
 import { moment, say } from "./strings.js";
 
+/** @import { Entry } from "/client/js/book.js" */
 /** @import { Survey } from "/client/js/definition.js" */
 /** @import { Ledger } from "/client/js/ledger.js" */
 /** @import { Ticket } from "/client/js/report.js" */
@@ -30,33 +32,50 @@ export async function ticketScreen(page) {
 	const address = parseAddress(location.href);
 	const entry = ledger.read().entries[survey.digest];
 	const from = survey.tickets?.from;
-	if (address.ticket) {
+	const ticket = entry && ticketOf(entry);
+	if (address.ticket && (!ticket || toText(address.ticket.prefix) === entry.prefix)) {
 		// nothing is sent for it: it is verified, and kept
 		await ticketFor(survey, address, ledger, limits(ledger));
 		hideTicket();
 		return ticketScreen(page);
 	}
-	const ticket = entry && ticketOf(entry);
 	if (ticket) return from && Date.now() < Date.parse(from) ? waiting(page, ticket, from) : null;
 	if (!entry?.r && !address.invitation) return problem("ticket_needed");
 	if (from && Date.now() >= Date.parse(from)) return problem("too_late");
-	return offer(page, Boolean(entry?.r));
+	return offer(page, entry);
+}
+
+/**
+ * Whoever opens a link that this book has no use for may be somebody else, and chooses before anything in it is lost.
+ * @param {Entry} entry
+ * @param {Element} people
+ */
+export function guest({ stored, prefix, signature }, people) {
+	const { invitation, ticket } = parseAddress(location.href);
+	const brought = invitation || (ticket && toText(ticket.prefix) !== prefix);
+	if (!brought || !(stored || signature)) return null;
+	people.setAttribute("open", "");
+	return el("section.note", {}, ours("p", stored ? "ticket_guest_late" : "ticket_guest"), people);
 }
 
 /**
  * Only the button sends: programs that look through mail open links.
  * @param {Page} page
- * @param {boolean} pending
+ * @param {Entry} [asked] with a request that is pending, perhaps for another invitation
  */
-function offer({ survey, ledger, refresh, problem }, pending) {
+function offer({ survey, ledger, refresh, problem }, asked) {
+	const { invitation = asked?.code } = parseAddress(location.href);
+	const other = asked?.code && asked.code !== invitation;
+	const pending = asked?.r && !other;
 	const problems = el("div");
-	const quiet = pending ? ours("p.note", "ticket_pending") : ours("p", "ticket_quiet");
+	const quiet = el("div", {}, pending ? ours("p.note", "ticket_pending") : !other && ours("p", "ticket_quiet"));
 	const take = button("button.primary", pending ? "ticket_again" : "ticket_take", async () => {
 		take.disabled = true;
 		quiet.remove();
 		try {
-			await ticketFor(survey, parseAddress(location.href), ledger, { ...limits(ledger), attempts: 1 });
-			hideTicket();
+			const means = { ...limits(ledger), attempts: 1 };
+			const { prefix } = await ticketFor(survey, parseAddress(location.href), ledger, means);
+			if (!other || toText(prefix) !== asked?.prefix) hideTicket();
 			await refresh();
 		} catch (error) {
 			take.disabled = false;
@@ -106,7 +125,10 @@ function waiting({ refresh }, ticket, from) {
  * The ticket as a link, for another device or a browser that forgets.
  * @param {Ticket} ticket
  */
-export function elsewhere(ticket) {
+export const elsewhere = (ticket) => details("ticket_elsewhere", ours("p", "ticket_secret"), linkOf(ticket));
+
+/** @param {Ticket} ticket */
+export function linkOf(ticket) {
 	const link = ticketLink(parseAddress(location.href), ticket);
 	const copied = ours("span", "copied", {}, { role: "status" });
 	copied.hidden = true;
@@ -120,11 +142,11 @@ export function elsewhere(ticket) {
 			// pages over plain http may not; it is selected
 		}
 	});
-	return details("ticket_elsewhere", ours("p", "ticket_secret"), el("p.actions", {}, field, copy, copied));
+	return el("p.actions", {}, field, copy, copied);
 }
 
-// the code has done its work, or the ticket is in the ledger: neither shall stay in the address bar
-function hideTicket() {
+/** The code has done its work, or the ticket is in the ledger: neither shall stay in the address bar. */
+export function hideTicket() {
 	const { pin } = parseAddress(location.href);
 	history.replaceState(null, "", `${location.pathname}${location.search}${pin ? `#sha256=${pin}` : ""}`);
 }

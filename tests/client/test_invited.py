@@ -300,6 +300,9 @@ def test_a_ticket_travels_to_another_device_as_a_link(issuer: Issuer, tmp_path: 
             here = Ledger(tmp_path / "here")
             take(carried, ledger=here)
     assert refusal.value.code == "id_taken"
+    ended = here.read().entries[issuer.digest]
+    assert (ended.state, ended.id, ended.bits, ended.ticket) == ("stored", b"", b"", None)
+    assert ended.epsilon > 0  # a made report is never refunded
     assert len(issuer.reports) == 1
 
 

@@ -264,6 +264,24 @@ def test_a_ticket_goes_to_another_device_by_its_link(node: Node, issuer: Issuer,
     assert other
 
 
+def test_a_ticket_that_another_report_came_with_ends_the_report_and_keeps_the_charge(
+    node: Node, issuer: Issuer, name: str
+) -> None:
+    link = node.ask("take", url=issuer.invite("code"), name=name)["link"]
+    assert client.respond(link, SAID, ledger=None, clock=hurried()).status == "stored"
+    for attempt in range(40):  # until the noise differs; equal bits are the same report
+        book = f"{name} {attempt}"
+        try:
+            node.ask("respond", url=link, answers=SAID, name=book)
+        except Refusal as refusal:
+            assert refusal.code == "id_taken"
+            break
+    (entry,) = node.ask("entries", name=book).values()
+    assert set(entry) == {"slug", "study", "server", "epsilon", "day", "stored"}
+    assert float(entry["epsilon"]) > 0
+    assert len(issuer.reports) == 1
+
+
 def test_a_ticket_taken_by_one_client_is_spent_by_the_other(node: Node, issuer: Issuer, name: str) -> None:
     taken = node.ask("take", url=issuer.invite("js"), name=name)
     python = client.respond(taken["link"], SAID, ledger=None, clock=hurried())

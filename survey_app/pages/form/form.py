@@ -59,7 +59,7 @@ def frame_of(survey: Survey, refused: str | None = None) -> dict[str, Any]:
         "words": words,
         "foreign": is_foreign(words),
         "deniable": chances.deniable(survey),
-        "data": data(words, survey),
+        "data": data(words, survey, refused),
         "language": survey.language,
         "direction": words.direction,
     }
@@ -75,11 +75,13 @@ def is_foreign(words: Words) -> bool:
     return words.tag.split("-")[0] != words.language
 
 
-def data(words: Words, survey: Survey) -> Markup:
+def data(words: Words, survey: Survey, refused: str | None = None) -> Markup:
     """The strings that this survey's script can need, in a block of JSON that no string can end."""
     unused = {"survey_not_open"}
     unused |= OF_ANYBODY if survey.tickets else OF_INVITATIONS
     unused |= OF_ALL if survey.ask else OF_ASK
+    if not survey.tickets and refused != "survey_not_open":
+        unused.add("moment")
     strings = {
         key: text
         for section in ("form", "trouble")

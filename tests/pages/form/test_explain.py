@@ -117,7 +117,7 @@ def test_privacy_says_what_the_guidance_says(house: House, web: FlaskClient) -> 
     digest = published.survey.digest
     assert "curl -s http://localhost/api/surveys/exam | sha256sum" in told
     assert f"http://localhost/s/exam#sha256={digest}" in told
-    assert f"python -m client http://localhost/s/exam#sha256={digest}" in told
+    assert f'python -m client "http://localhost/s/exam#sha256={digest}"' in told
     assert "one 13835058055282163712, zero 4611686018427387904" in told
     assert "cannot be taken back" in told
     assert "Researchers are advised" not in told
@@ -219,11 +219,20 @@ def test_without_scripts_the_form_asks_nothing(house: House, web: FlaskClient) -
     published = house.publish(worked())
     body = web.get("/s/exam").text
     (told,) = re.findall(r"<noscript>(.*?)</noscript>", body, re.DOTALL)
-    assert f"python -m client http://localhost/s/exam#sha256={published.survey.digest}" in told
+    assert f'python -m client "http://localhost/s/exam#sha256={published.survey.digest}"' in told
     assert "Flip a coin 2 times" in told
     assert "heads\u00a0·\u00a0any" in told
     assert 'href="http://localhost/s/exam/paper"' in told
     assert not re.search("<form|<input|<button|<script", told)
+
+
+def test_without_scripts_an_invitation_goes_to_the_terminal_and_no_coin_is_offered(house: House) -> None:
+    house.invite("a-code-of-22-characters")
+    (told,) = re.findall(r"<noscript>(.*?)</noscript>", house.client.get("/s/exam").text, re.DOTALL)
+    assert 'python -m client "YOUR WHOLE LINK"' in told
+    assert "Put the link that was sent to you between the quotes." in told
+    assert "coin" not in told
+    assert house.client.get("/s/exam/privacy").text.count("What is not protected") == 1
 
 
 EVIL = '<img src=x onerror="window.hit=1">"\'</script></title><script>window.hit=1</script>{{7*7}}{cases}'

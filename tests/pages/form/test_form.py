@@ -136,7 +136,8 @@ def test_the_form_says_what_the_terminal_says(speech: Any) -> None:
 
 def test_the_page_weighs_little_and_asks_nobody_else(site: Site, browser: Browser, tmp_path: Path) -> None:
     """It was 60,000 bytes before there were two limits, books for several people and tickets. What only surveys by
-    invitation need, scripts and strings, is not part of it; comments are, since everything is served as it lies.
+    invitation need, scripts and strings, is not part of it; comments are, since everything is served as it lies. The
+    last 500 say what a limit refuses, who is answering, and what a pause keeps.
     """
     weights = {}
     for language in LANGUAGES:
@@ -160,7 +161,7 @@ def test_the_page_weighs_little_and_asks_nobody_else(site: Site, browser: Browse
             assert device.complaints == []
             weights[language] = sum(bodies.values())
             assert weights[language] > 10_000, "headers and bodies, as they came over the wire"
-    assert max(weights.values()) <= 67_500, weights
+    assert max(weights.values()) <= 68_000, weights
 
 
 def test_the_vectors_run_against_the_files_that_the_form_loads(site: Site, browser: Browser) -> None:

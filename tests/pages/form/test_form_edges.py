@@ -285,21 +285,30 @@ def test_a_person_s_limit(site: Site, browser: Browser) -> None:
             limit.fill(nonsense)
             limit.press("Tab")
             assert limit.input_value() == "8"
+            expect(page.get_by_text("Not such a number; it stays 8.")).to_be_visible()
+        title = page.get_by_role("heading", name="This survey costs more than your limit")
+        limit.fill("1")
+        limit.press("Tab")
+        expect(title).to_be_visible()  # while the questions are open
+        limit.fill("2")
+        limit.press("Tab")
+        expect(title).to_be_hidden()
         limit.fill("1")
         limit.press("Tab")
         option(page, "Yes").check()
         page.get_by_role("button", name="Roll the dice").click()
-        title = page.get_by_role("heading", name="This survey costs more than your limit")
-        expect(title).to_be_focused()
-        assert "at most ε = 1 for one survey" in device.text()
+        expect(title.last).to_be_focused()
+        assert "It costs ε = 1.1; you allow at most 1 for one survey" in device.text()
         expect(option(page, "Yes")).to_be_checked()
         page.reload()
         expect(title).to_be_visible()
         no_form(site, page)
         assert violations(page) == []
+        page.get_by_role("spinbutton").first.fill("1.05")
+        page.get_by_role("spinbutton").first.press("Tab")
+        expect(page.get_by_text("you allow at most 1.05")).to_be_visible()
         page.get_by_role("spinbutton").first.fill("1.5")
         page.get_by_role("spinbutton").first.press("Tab")
-        page.get_by_role("button", name="Try again").click()
         prepare(page)
 
 
@@ -322,8 +331,8 @@ def test_a_person_s_limit_for_a_server(site: Site, browser: Browser) -> None:
         expect(page.get_by_text("2.2 of 3 for 127.0.0.1")).to_be_visible()
         option(page, "Yes").check()
         page.get_by_role("button", name="Roll the dice").click()
-        expect(page.get_by_role("heading", name="This server has had as much as you allow")).to_be_focused()
-        assert "at most ε = 3 for all surveys of 127.0.0.1" in device.text()
+        expect(page.get_by_role("heading", name="This server has had as much as you allow").last).to_be_focused()
+        assert "This survey costs ε = 1.1; you allow at most 3 for all surveys of 127.0.0.1" in device.text()
         assert not site.sent()
 
 
@@ -465,6 +474,7 @@ def test_somebody_else_has_a_book_of_their_own(site: Site, browser: Browser) -> 
         page = device.open(site.link(published))
         prepare(page)
         send(page)
+        assert "Does somebody else want to answer here?" in device.text()
         page.get_by_text("Somebody else answers here").click()
         page.get_by_role("button", name="Start a new book").click()
         expect(page.get_by_text("ε = 0 of 8 used for this survey, 0 of 24")).to_be_visible()
@@ -473,8 +483,8 @@ def test_somebody_else_has_a_book_of_their_own(site: Site, browser: Browser) -> 
         send(page)
         assert len(site.stored(published)) == 2
         page.get_by_text("Somebody else answers here").click()
-        expect(page.get_by_text("Open now: person 2.")).to_be_visible()
-        page.get_by_role("button", name="Person 1").click()
+        expect(page.get_by_text("This device, person 2: ε = 1.1 of 8")).to_be_visible()
+        page.get_by_role("button", name="Back to person 1").click()
         expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
         assert page.evaluate("() => sessionStorage['candor-book/2']") == "1"
         other = page.context.new_page()

@@ -173,15 +173,18 @@ def test_a_code_that_buys_nothing_makes_room_for_the_right_one(site: Site, brows
         expect(title(page, "This invitation is not known")).to_be_focused()
         assert "Nothing has been sent so far." not in device.text()
         page.evaluate(f"location.hash = 'code={CODE}'")
-        page.get_by_role("button", name="Ask for my ticket again").click()
+        expect(page.get_by_role("button", name="Take my ticket")).to_be_visible()
+        assert "got no reply" not in device.text()
+        take(page)
         expect(question(page)).to_be_visible()
+        assert CODE not in page.url
         answer(page)
     with visit(browser) as device:
         page = device.open(site.link(published, f"#code={CODE}"))
         take(page)
         expect(title(page, "This invitation has its ticket already")).to_be_focused()
         page.evaluate(f"location.hash = 'code={OTHER}'")
-        page.get_by_role("button", name="Ask for my ticket again").click()
+        take(page)
         answer(page)
         assert len(site.stored(published)) == 2
 
@@ -200,8 +203,8 @@ def test_a_pause_between_ticket_and_report_loses_nothing(site: Site, browser: Br
         site.store.set_state(published, State.PAUSED)
         page.get_by_role("button", name="Send this").click()
         expect(title(page, "This survey takes a pause")).to_be_focused()
-        page.reload()
         site.store.set_state(published, State.OPEN)
+        page.reload()
         expect(page.get_by_role("button", name="Send this")).to_be_enabled()
         send(page)
         assert len(site.stored(published)) == 1
@@ -215,6 +218,96 @@ def test_limits_are_told_before_a_ticket_is_taken(site: Site, browser: Browser) 
         assert page.get_by_role("button", name="Take my ticket").count() == 0
 
 
+# several people at one device
+
+
+def test_a_second_person_s_link_waits_for_their_choice(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE, OTHER)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        take(page)
+        expect(question(page)).to_be_visible()
+        page.evaluate(f"location.hash = 'code={OTHER}'")
+        expect(page.get_by_text("A ticket is on this device already.")).to_be_visible()
+        assert violations(page) == []
+        page.get_by_role("button", name="Start a new book").first.click()
+        take(page)
+        expect(question(page)).to_be_visible()
+        assert OTHER not in page.url
+        answer(page)
+        page.get_by_text("Somebody else answers here").click()
+        page.get_by_role("button", name="Back to person 1").click()
+        answer(page)
+        assert len(site.stored(published)) == 2
+
+
+def test_whoever_goes_on_with_the_ticket_that_is_there_lets_the_code_go(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        take(page)
+        expect(question(page)).to_be_visible()
+        page.evaluate(f"location.hash = 'code={CODE}'")  # the same link once more
+        expect(page.get_by_text("A ticket is on this device already.")).to_be_visible()
+        option(page, "Yes").check()
+        assert CODE in page.url
+        randomize(page)
+        assert CODE not in page.url
+        assert "A ticket is on this device already." not in device.text()
+        send(page)
+        page.evaluate(f"location.hash = 'code={CODE}'")
+        expect(page.get_by_text("Somebody has answered here already.")).to_be_visible()
+
+
+def test_a_ticket_that_somebody_else_asked_for_does_not_cost_the_second_their_code(
+    site: Site, browser: Browser
+) -> None:
+    published = site.invite(CODE, OTHER)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        with lost(page):
+            take(page)
+            expect(title(page, "Nobody has answered")).to_be_focused()
+        page.evaluate(f"location.hash = 'code={OTHER}'")
+        take(page)  # what is pending comes first
+        expect(page.get_by_text("A ticket is on this device already.")).to_be_visible()
+        assert OTHER in page.url
+
+
+def test_forgetting_a_ticket_offers_its_link_first_and_says_that_it_is_gone(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        take(page)
+        expect(question(page)).to_be_visible()
+        page.get_by_text("This device: ").click()
+        page.get_by_text("Forget all this").click()
+        expect(page.get_by_text("This device then forgets your ticket")).to_be_visible()
+        link = page.get_by_role("textbox", name="Link with your ticket").input_value()
+        page.get_by_role("button", name="Yes, forget").click()
+        expect(title(page, "Your ticket is gone")).to_be_focused()
+        assert "If your report was sent" not in device.text()
+        page.goto("about:blank")
+        device.open(link)
+        answer(page)
+        assert len(site.stored(published)) == 1
+
+
+def test_a_pause_lets_nobody_send_and_tells_of_a_report_only_where_there_is_one(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device, visit(browser) as other:
+        page = device.open(site.link(published))
+        option(page, "Yes").check()
+        randomize(page)
+        site.store.set_state(published, State.PAUSED)
+        page.reload()
+        expect(page.get_by_text("Your report is kept here.")).to_be_visible()
+        assert page.get_by_role("button", name="Send this").count() == 0
+        other.open(site.link(published))
+        assert "This survey takes a pause" in other.text()
+        assert "kept" not in other.text()
+
+
 # another device, another time, another issuer
 
 
@@ -225,9 +318,9 @@ def test_a_ticket_goes_to_another_device_by_its_link(site: Site, browser: Browse
         take(page)
         page.get_by_text("Answer on another device").click()
         page.get_by_role("button", name="Copy").click()
-        expect(page.get_by_text("Copied.")).to_be_visible()
+        expect(page.get_by_text("Copied.").last).to_be_visible()
         link = page.evaluate("() => navigator.clipboard.readText()")
-        assert link == page.get_by_label("Link with your ticket").input_value()
+        assert link == page.get_by_role("textbox", name="Link with your ticket").input_value()
     with visit(browser, init=FALLEN.format(0)) as device:
         page = device.open(link)
         expect(question(page)).to_be_visible()
@@ -238,7 +331,11 @@ def test_a_ticket_goes_to_another_device_by_its_link(site: Site, browser: Browse
         option(page, "Yes").check()
         randomize(page)
         page.get_by_role("button", name="Send this").click()
-        expect(title(page, "This ticket was used already")).to_be_focused()
+        expect(title(page, "Your ticket has been used")).to_be_focused()
+        assert page.get_by_role("button", name="Try again").count() == 0
+        (entry,) = page.evaluate("() => Object.values(JSON.parse(localStorage['candor-ledger/2']).ledger.entries)")
+        assert set(entry) == {"slug", "study", "server", "epsilon", "day", "stored"}
+        assert float(entry["epsilon"]) > 0  # a made report is never refunded
         assert len(site.stored(published)) == 1
     with visit(browser) as device:
         page = device.open(f"{link[:-1]}{'A' if link[-1] != 'A' else 'B'}")
@@ -350,7 +447,7 @@ def test_where_nothing_is_kept_the_link_saves_the_ticket(site: Site, browser: Br
         expect(page.get_by_text("This browser lets the page keep nothing")).to_be_visible()
         take(page)
         page.get_by_text("Answer on another device").click()
-        link = page.get_by_label("Link with your ticket").input_value()
+        link = page.get_by_role("textbox", name="Link with your ticket").input_value()
         page.goto("about:blank")
         device.open(link)
         answer(page)
@@ -373,7 +470,7 @@ def test_the_screens_of_a_ticket_fit_and_pass_axe_light_and_dark(site: Site, bro
         expect(title(page, "This invitation is not known")).to_be_focused()
         look(device)
         page.evaluate(f"location.hash = 'code={CODE}'")
-        page.get_by_role("button", name="Ask for my ticket again").click()
+        take(page)
         page.get_by_text("Answer on another device").click()
         look(device)
 
