@@ -26,7 +26,7 @@ from survey_app.cli.common import (
 )
 from survey_app.explain import written
 from survey_app.publish import publish
-from survey_app.store import Published, State, Store, listed, now
+from survey_app.store import Published, State, Store, listed, may_close, now
 
 DEFAULT = ParameterSource.DEFAULT
 
@@ -154,8 +154,11 @@ class _Count(click.ParamType[int | None]):
 @click.option("--max-reports", type=_Count(), metavar="N|none", help="It closes for good with so many reports.")
 @click.option("--deletes", type=_Moment(), metavar="T|never", help="When the server deletes it by itself.")
 @click.option("--size", "sizes", multiple=True, metavar="GROUP=N", help="How many people a group of a study has.")
+@click.option("--yes", is_flag=True, help="Do not ask whether a lower number may close it at once.")
 @click.pass_context
-def set_command(ctx: click.Context, /, slug: str, results: str | None, sizes: tuple[str, ...], **said: Any) -> None:
+def set_command(
+    ctx: click.Context, /, slug: str, results: str | None, sizes: tuple[str, ...], yes: bool, **said: Any
+) -> None:
     """Change the terms of a survey, or of all groups of a study, also while it runs.
 
     A past date, or a number that is reached, closes it at once.
@@ -167,7 +170,12 @@ def set_command(ctx: click.Context, /, slug: str, results: str | None, sizes: tu
         raise click.ClickException("say what to change: --closes, --results, --max-reports, --deletes or --size")
     store = open_db(ctx)
     groups = find_managed(store, slug)
-    for group, size in _sized(groups, sizes):
+    sized = _sized(groups, sizes)
+    most = given.get("max_reports")
+    if most and not yes and may_close(store, groups, most):
+        click.echo(f"{groups[0].name} may have {most} reports already: fewer are shown than there are.", err=True)
+        click.confirm("Then it closes now, for good. Set the limit?", abort=True, err=True)
+    for group, size in sized:
         store.set_terms(group, replace(group.terms, size=size))
     if given:
         published = find_managed(store, slug)[0]

@@ -16,7 +16,7 @@ from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
 from survey_app.pages.console.terms import TermsError, read_sizes, read_terms, said_terms, shown_terms
 from survey_app.problems import Problem
-from survey_app.store import Published, State, StoreError, any_version, now, opened_version
+from survey_app.store import Published, State, StoreError, any_version, may_close, now, opened_version
 from survey_app.tickets.inviting import shown
 
 blueprint = Blueprint("survey", __name__)
@@ -172,11 +172,15 @@ def pause(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/console/<slug>/terms")
 def change_terms(slug: str) -> ResponseReturnValue:
-    """Change the terms, or say on the same page why not."""
+    """Change the terms, or say on the same page why not; what may close it at once is asked again."""
     published, said = mine(slug), said_terms(request.form)
     groups = store().study(published.survey.study) or [published]
     try:
-        terms = read_terms(published.terms, said, sum(store().snapshot(group).reports for group in groups), now())
+        reports = sum(store().snapshot(group).reports for group in groups)
+        terms = read_terms(published.terms, said, reports, now())
+        if terms.max_reports and may_close(store(), groups, terms.max_reports) and "sure" not in request.form:
+            asked = {"published": published, "survey": published.survey, "slug": slug, "said": said}
+            return render_template("console/limit.html", **asked, most=terms.max_reports), 409
         changed = store().set_terms(published, terms)
     except (TermsError, StoreError) as error:
         reason = str(error)

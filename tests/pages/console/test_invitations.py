@@ -13,11 +13,13 @@ from playwright.sync_api import Browser, expect
 
 from client.address import Address
 from survey_app.accounts import secret_hash
-from survey_app.store import State
+from survey_app.authoring.terms import Terms
+from survey_app.store import Member, State
 from tests.browser import BY_LOOK, DESKTOP, Site, overflows, violations, visit, wear
 from tests.console import complaints, enter, post, said
 from tests.definitions import simple
 from tests.house import House
+from tests.issuing import invited_to
 
 CODES = [f"code-{i:02}-with-enough-characters" for i in range(45)]
 
@@ -89,6 +91,26 @@ def test_counts_are_exact_on_the_owner_s_page_and_in_steps_beside_the_reports(ho
     page = ada.get("/console/exam").text
     assert '<dt>Invited</dt><dd class="big">40</dd>' in page
     assert '<dt>Tickets taken</dt><dd class="big">20</dd>' in page
+
+
+def test_nobody_is_invited_when_answering_has_begun(house: House, ada: FlaskClient) -> None:
+    house.invite(from_="2026-01-01T00:00Z")
+    told = "Answering began on 01 Jan 2026, 00:00 UTC; nobody can take a ticket any more."
+    page = ada.get("/console/exam/invitations").text
+    assert told in page
+    assert 'id="invite"' not in page
+    refused = post(ada, "/console/exam/invitations", count="3")
+    assert refused.status_code == 409
+    assert told in refused.text
+    assert invited(ada)["invited"] == 0
+
+
+def test_what_waited_for_longer_than_its_first_phase_is_not_opened(house: House, ada: FlaskClient) -> None:
+    ready = Member(invited_to(from_="2026-01-01T00:00Z"), Terms())
+    house.store.add_surveys([ready], owner=house.owner.key, state=State.READY)
+    refused = post(ada, "/console/exam/open")
+    assert refused.status_code == 409
+    assert "nobody can take a ticket any more. Publish a new version" in refused.text
 
 
 def test_nobody_else_sees_or_makes_invitations(house: House, eve: FlaskClient) -> None:
