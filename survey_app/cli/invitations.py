@@ -73,6 +73,8 @@ def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path
     if published.state is State.CLOSED:
         raise StoreError(f"{slug} is closed")
     refuse_late(published.survey)
+    if not server:
+        click.echo("the links lack the host: --server https://example.org makes them whole", err=True)
     file = open_tickets(ctx, store)
     make(file, slug, f"{server.rstrip('/')}/s/{slug}", published.survey.digest, count, names)
     store.record(published.owner, slug, "made invitations")

@@ -25,6 +25,7 @@ from survey_app.cli.common import (
     open_tickets,
 )
 from survey_app.explain import written
+from survey_app.explain.reports import told as told_reports
 from survey_app.publish import publish
 from survey_app.store import Published, State, Store, listed, may_close, now
 
@@ -117,7 +118,9 @@ def list_command(ctx: click.Context) -> None:
     for groups in listed(store):
         published, reports = groups[0], sum(store.snapshot(group).reports for group in groups)
         several = f" ({len(groups)} groups)" if published.survey.study else ""
-        click.echo(f"{published.name:24} {published.at(now()):8} {reports:>9}  {published.survey.title}{several}")
+        state = published.at(now())
+        told = told_reports(reports, state, len(groups))
+        click.echo(f"{published.name:24} {state:8} {told:>14}  {published.survey.title}{several}")
 
 
 @survey.command("show")

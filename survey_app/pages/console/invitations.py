@@ -8,7 +8,7 @@ alone, whose business reminders are; everywhere else they are shown in steps.
 from flask import Blueprint, Response, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 
-from survey_app.explain import written
+from survey_app.explain import chances, written
 from survey_app.explain.languages import Words
 from survey_app.pages.access import download, owner, store, tickets
 from survey_app.pages.console.guard import guard
@@ -44,6 +44,8 @@ def show(slug: str) -> ResponseReturnValue:
         published=published,
         survey=survey,
         issuer=issuer,
+        link=link(published),
+        total=chances.total(survey),
         words=Words(survey.language),
         counts=None if issuer else inviting.invited(tickets(), survey.digest),
         closed=published.state is State.CLOSED,

@@ -11,13 +11,12 @@ from flask.typing import ResponseReturnValue
 from client.canonical import NAME
 from survey_app.explain import chances
 from survey_app.explain.languages import Words
-from survey_app.pages.access import download, owner, store, tickets
+from survey_app.pages.access import download, owner, store
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
 from survey_app.pages.console.terms import TermsError, read_sizes, read_terms, said_terms, shown_terms
 from survey_app.problems import Problem
 from survey_app.store import Published, State, StoreError, any_version, may_close, now, opened_version
-from survey_app.tickets.inviting import shown
 
 blueprint = Blueprint("survey", __name__)
 guard(blueprint)
@@ -74,7 +73,6 @@ def page_of(slug: str, published: Published, message: str = "", said: dict[str, 
         message=message,
         terms=terms,
         reports=kept.snapshot(published).reports,
-        tickets=shown(tickets(), published.survey),
         words=Words(published.survey.language),
         source=kept.source(published) is not None,
         waiting=None if request.args else _waiting(published.survey.study, [published]),
@@ -234,5 +232,6 @@ def delete(slug: str) -> ResponseReturnValue:
         return redirect(url_for("console.home"))
     groups = store().study(name) or [published]
     reports = sum(store().snapshot(group).reports for group in groups)
-    page = render_template("console/delete.html", survey=published.survey, name=name, reports=reports, wrong=wrong)
+    told = {"published": published, "survey": published.survey, "groups": len(groups), "reports": reports}
+    page = render_template("console/delete.html", **told, name=name, wrong=wrong)
     return page, 400 if wrong else 200
