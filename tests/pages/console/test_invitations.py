@@ -16,7 +16,7 @@ from survey_app.accounts import secret_hash
 from survey_app.authoring.terms import Terms
 from survey_app.store import Member, State
 from tests.browser import BY_LOOK, DESKTOP, Site, overflows, violations, visit, wear
-from tests.console import complaints, enter, post, said
+from tests.console import EXAM, complaints, draft, enter, post, publish, said
 from tests.definitions import simple
 from tests.house import House
 from tests.issuing import invited_to
@@ -73,8 +73,8 @@ def test_invitations_are_a_file_of_links_once_and_hashes_are_kept(house: House, 
 
 
 def test_a_closed_survey_offers_no_sharing(house: House, ada: FlaskClient) -> None:
-    for publish in (house.publish, house.invite):
-        house.store.set_state(publish(), State.CLOSED)
+    for add in (house.publish, house.invite):
+        house.store.set_state(add(), State.CLOSED)
         page = ada.get("/console/exam").text
         assert not any(part in page for part in ("qr.svg", 'id="link"', 'id="mail"', "Make invitations"))
         assert 'href="/results/exam"' in page
@@ -114,6 +114,19 @@ def test_what_waited_for_longer_than_its_first_phase_is_not_opened(house: House,
     refused = post(ada, "/console/exam/open")
     assert refused.status_code == 409
     assert "nobody can take a ticket any more. Publish a new version" in refused.text
+
+
+def test_publishing_says_who_may_answer_and_leads_to_the_invitations(ada: FlaskClient) -> None:
+    key = draft(ada, EXAM + b"invitations: {from: 2099-01-01T00:00Z}\n")
+    page = ada.get(f"/console/drafts/{key}/publish").text
+    assert "<dt>Who may answer</dt><dd>people with an invitation, once each</dd>" in page
+    assert "<dt>Tickets until, answers from</dt>" in page
+    publish(ada, key)
+    page = ada.get("/console/exam").text
+    assert 'Published. Now <a href="/console/exam/invitations">make invitations</a>.' in page
+    assert "<dt>Tickets until, answers from</dt>" in page
+    assert "Tickets are taken until" in ada.get("/console/exam/invitations").text
+    assert ">fewer than 40</dd>" in page
 
 
 def test_nobody_else_sees_or_makes_invitations(house: House, eve: FlaskClient) -> None:
