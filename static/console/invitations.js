@@ -28,13 +28,21 @@ function rowsOf(text) {
 	return rows.filter((row) => row.some(Boolean));
 }
 
-/** @param {string[]} cells */
-const lineOf = (cells) =>
-	cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",");
+/**
+ * A cell; what a spreadsheet would take for a formula gets a space before it, which reading takes away again.
+ * @param {string} text
+ */
+function cellOf(text) {
+	const cell = /^[=+\-@\t]/.test(text) ? ` ${text}` : text;
+	return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
 
 /** @param {string[][]} rows */
 const fileOf = (rows) =>
-	URL.createObjectURL(new Blob([rows.map((row) => `${lineOf(row)}\n`).join("")], { type: "text/csv" }));
+	URL.createObjectURL(
+		// the mark at the beginning tells spreadsheets that it is UTF-8
+		new Blob(["\ufeff", rows.map((row) => `${row.map(cellOf).join(",")}\n`).join("")], { type: "text/csv" }),
+	);
 
 /** @param {string} link */
 const codeOf = (link) => new URLSearchParams(link.split("#")[1] ?? "").get("code") ?? "";
@@ -48,6 +56,16 @@ function tell(id, text) {
 	if (node) node.textContent = text;
 }
 
+/** The numbers at the top, as they are now. */
+async function refresh() {
+	const response = await fetch(at("numbers")?.dataset.invited ?? "").catch(() => null);
+	if (!response?.ok) return;
+	/** @type {{ invited: number, taken: number }} */
+	const { invited, taken } = await response.json();
+	for (const [id, number] of Object.entries({ invited, taken, missing: invited - taken }))
+		tell(id, number.toLocaleString("en"));
+}
+
 if (form instanceof HTMLFormElement && names instanceof HTMLTextAreaElement) {
 	at("naming")?.removeAttribute("hidden");
 	const count = /** @type {HTMLInputElement} */ (at("count"));
@@ -56,15 +74,23 @@ if (form instanceof HTMLFormElement && names instanceof HTMLTextAreaElement) {
 			.split("\n")
 			.map((line) => line.trim())
 			.filter(Boolean);
-	names.addEventListener("input", () => {
+	let asked = ""; // names of which some stand there twice, and their author was told
+	const follow = () => {
 		const people = listed().length;
 		count.readOnly = people > 0;
-		if (people > 0) count.value = String(people);
-	});
+		count.value = people > 0 ? String(people) : count.defaultValue;
+	};
+	names.addEventListener("input", follow);
 	form.addEventListener("submit", async (event) => {
 		const people = listed();
 		if (people.length === 0) return; // the server sends a plain file
 		event.preventDefault();
+		const twice = [...new Set(people.filter((name, i) => people.indexOf(name) !== i))];
+		if (twice.length > 0 && asked !== names.value) {
+			asked = names.value;
+			const them = `${twice.slice(0, 5).join("; ")}${twice.length > 5 ? ` and ${twice.length - 5} more` : ""}`;
+			return tell("invite-said", `More than once in the list: ${them}. Press again to invite them as often.`);
+		}
 		tell("invite-said", "Making them…");
 		const headers = { Accept: "application/json" };
 		const body = new FormData(form); // the names have no name in the form, so they are not in it
@@ -76,9 +102,13 @@ if (form instanceof HTMLFormElement && names instanceof HTMLTextAreaElement) {
 		const saved = document.createElement("a");
 		saved.href = fileOf([["name", "link"], ...people.map((name, i) => [name, links[i]])]);
 		saved.download = `${form.dataset.slug}-invitations.csv`;
-		saved.textContent = "Save the table again";
+		saved.textContent = "Save it again";
 		saved.click();
-		at("invite-said")?.replaceChildren(`${links.length} made. They are shown once: keep the table. `, saved);
+		const told = `${links.length} made and saved as ${saved.download}. This is the only copy. `;
+		at("invite-said")?.replaceChildren(told, saved);
+		names.value = "";
+		follow();
+		refresh();
 	});
 }
 
@@ -100,13 +130,13 @@ if (table instanceof HTMLInputElement) {
 		const absent = rows.filter((row) => free.has(digest(utf8(codeOf(row[link] ?? "")))));
 		const items = absent.map((row) => {
 			const item = document.createElement("li");
-			item.textContent = row[name];
+			item.textContent = row[name].trim();
 			return item;
 		});
 		at("absent-list")?.replaceChildren(...items);
 		tell("absent-said", `${absent.length} of ${rows.length} in this table have not taken a ticket.`);
 		if (absent.length > 0 && save instanceof HTMLAnchorElement) {
-			save.href = fileOf([head, ...absent]);
+			save.href = fileOf([head, ...absent.map((row) => row.map((cell) => cell.trim()))]);
 			save.hidden = false;
 		}
 	});

@@ -9,8 +9,7 @@ async function refresh(node) {
 	try {
 		const response = await fetch(node.dataset.count ?? "");
 		if (!response.ok) return;
-		const { reports } = await response.json();
-		const text = reports.toLocaleString("en");
+		const { text } = await response.json();
 		if (node.textContent !== text) node.textContent = text;
 	} catch {
 		// the next round may find the server again

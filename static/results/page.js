@@ -72,7 +72,7 @@ async function refresh(page) {
 		if (name in fresh.dataset) page.dataset[name] = fresh.dataset[name];
 		else delete page.dataset[name];
 	}
-	const count = Number(page.dataset.reports).toLocaleString("en");
+	const count = page.querySelector('[data-key="reports"]')?.textContent ?? page.dataset.reports;
 	say(page.dataset.count ? `Now ${count} reports; the figures are new.` : `Final: ${count} reports.`);
 }
 

@@ -71,6 +71,8 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
 
 def _begin(node: Node, top: dict[str, Node]) -> str:
     """The moment from which reports are taken, as a definition writes it."""
+    if node.value == "":
+        raise node.error("two phases need a moment from which people answer, such as 2026-12-10T00:00Z")
     moment = node.moment().astimezone(UTC)
     if moment.second or moment.microsecond:
         raise node.error("must be a whole minute, such as 2026-12-10T00:00Z")

@@ -159,6 +159,8 @@ class Node:
 
     def integer(self, least: int) -> int:
         """An integer."""
+        if not NUMBER.fullmatch(said := self.text()):
+            raise self.error(f"{said[:40]!r} is not a whole number in plain digits, such as 8000")
         value = self.decimal()
         if value != value.to_integral_value() or value < least:
             raise self.error(f"must be an integer of at least {least}")

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from client.definition import Survey
 from survey_app.cli.common import FILE, find_survey, open_db, open_tickets
-from survey_app.store import Published, State, StoreError, TicketFile
+from survey_app.store import Published, State, StoreError, TicketFile, now, too_late
 from survey_app.tickets.inviting import absent, as_csv, invite, invited, link
 
 MOST = 1_000_000
@@ -19,6 +20,12 @@ NAMES: Callable[[Any], Any] = click.option(
 LISTED: Callable[[Any], Any] = click.option(
     "--names", type=FILE, help="The CSV that invite made: tells who has not taken a ticket."
 )
+
+
+def refuse_late(survey: Survey) -> None:
+    """Refuse to invite to a survey of two phases whose second has begun."""
+    if why := too_late(survey, now()):
+        raise StoreError(why)
 
 
 def make(file: TicketFile, slug: str, address: str, digest: str, count: int | None, names: Path | None) -> None:
@@ -65,6 +72,9 @@ def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path
     published = _by_invitation(find_survey(store, slug))
     if published.state is State.CLOSED:
         raise StoreError(f"{slug} is closed")
+    refuse_late(published.survey)
+    if not server:
+        click.echo("the links lack the host: --server https://example.org makes them whole", err=True)
     file = open_tickets(ctx, store)
     make(file, slug, f"{server.rstrip('/')}/s/{slug}", published.survey.digest, count, names)
     store.record(published.owner, slug, "made invitations")

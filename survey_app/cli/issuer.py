@@ -10,7 +10,8 @@ import click
 import client
 from client.address import Address
 from client.canonical import NAME
-from survey_app.cli.invitations import COUNT, LISTED, NAMES, make, show
+from client.definition import Survey
+from survey_app.cli.invitations import COUNT, LISTED, NAMES, make, refuse_late, show
 from survey_app.cli.serve import listening
 from survey_app.server import serve
 from survey_app.store import Kept, StoreError, TicketFile
@@ -92,6 +93,8 @@ def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path
     """Make invitations and print their links, in no order; only hashes are kept."""
     file = _file(ctx)
     kept = _signed_for(file, slug)
+    if kept.definition is not None:
+        refuse_late(Survey.from_json(kept.definition))
     make(file, slug, kept.address or "", kept.digest or "", count, names)
 
 

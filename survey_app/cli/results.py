@@ -25,7 +25,7 @@ from survey_app.results.groups import Study, groups_document, study_document
 from survey_app.results.regression import regression_on_groups, regression_on_questions
 from survey_app.results.table import crosstab_table, csv_text, results_table, study_table
 from survey_app.results.text import crosstab_text, regression_text, results_text, study_text
-from survey_app.store import Published, Store
+from survey_app.store import Published, State, Store
 from survey_app.tally import Bits, Tally
 from survey_app.tickets.inviting import counted
 
@@ -91,7 +91,8 @@ def results_command(
         groups = list(zip((published.survey for published in surveys), tallies, strict=True))
         try:
             if is_study and not weights:
-                document = study_document(groups, [published.terms.size for published in surveys], options)
+                sizes, final = [one.terms.size for one in surveys], surveys[0].state is State.CLOSED
+                document = study_document(groups, sizes, options, final=final)
             else:
                 document = groups_document(groups, options, _mapping(weights))
         except GroupsError as error:

@@ -25,8 +25,9 @@ from survey_app.cli.common import (
     open_tickets,
 )
 from survey_app.explain import written
+from survey_app.explain.reports import told as told_reports
 from survey_app.publish import publish
-from survey_app.store import Published, State, Store, listed, now
+from survey_app.store import Published, State, Store, listed, may_close, now
 
 DEFAULT = ParameterSource.DEFAULT
 
@@ -117,7 +118,9 @@ def list_command(ctx: click.Context) -> None:
     for groups in listed(store):
         published, reports = groups[0], sum(store.snapshot(group).reports for group in groups)
         several = f" ({len(groups)} groups)" if published.survey.study else ""
-        click.echo(f"{published.name:24} {published.at(now()):8} {reports:>9}  {published.survey.title}{several}")
+        state = published.at(now())
+        told = told_reports(reports, state, len(groups))
+        click.echo(f"{published.name:24} {state:8} {told:>14}  {published.survey.title}{several}")
 
 
 @survey.command("show")
@@ -154,8 +157,11 @@ class _Count(click.ParamType[int | None]):
 @click.option("--max-reports", type=_Count(), metavar="N|none", help="It closes for good with so many reports.")
 @click.option("--deletes", type=_Moment(), metavar="T|never", help="When the server deletes it by itself.")
 @click.option("--size", "sizes", multiple=True, metavar="GROUP=N", help="How many people a group of a study has.")
+@click.option("--yes", is_flag=True, help="Do not ask whether a lower number may close it at once.")
 @click.pass_context
-def set_command(ctx: click.Context, /, slug: str, results: str | None, sizes: tuple[str, ...], **said: Any) -> None:
+def set_command(
+    ctx: click.Context, /, slug: str, results: str | None, sizes: tuple[str, ...], yes: bool, **said: Any
+) -> None:
     """Change the terms of a survey, or of all groups of a study, also while it runs.
 
     A past date, or a number that is reached, closes it at once.
@@ -167,7 +173,12 @@ def set_command(ctx: click.Context, /, slug: str, results: str | None, sizes: tu
         raise click.ClickException("say what to change: --closes, --results, --max-reports, --deletes or --size")
     store = open_db(ctx)
     groups = find_managed(store, slug)
-    for group, size in _sized(groups, sizes):
+    sized = _sized(groups, sizes)
+    most = given.get("max_reports")
+    if most and not yes and may_close(store, groups, most):
+        click.echo(f"{groups[0].name} may have {most} reports already: fewer are shown than there are.", err=True)
+        click.confirm("Then it closes now, for good. Set the limit?", abort=True, err=True)
+    for group, size in sized:
         store.set_terms(group, replace(group.terms, size=size))
     if given:
         published = find_managed(store, slug)[0]

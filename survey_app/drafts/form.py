@@ -175,6 +175,12 @@ def survey_changes(said: Mapping[str, Plain], sent: Mapping[str, str]) -> Change
     return changes
 
 
+def is_stray(said: Mapping[str, Plain], sent: Mapping[str, str]) -> bool:
+    """Whether a form gives a moment for a second phase, and asks for none."""
+    begin = tidy(sent.get("invitations_from", ""))
+    return begin not in ("", show_survey(said).get("invitations_from")) and sent.get("invitations") != "phases"
+
+
 def _invitations(invitations: str, invitations_from: str) -> Plain | None:
     if invitations == "phases":
         return {"from": _picked(invitations_from)}

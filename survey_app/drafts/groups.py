@@ -81,6 +81,7 @@ def wanted(said: Mapping[str, Plain], sent: Mapping[str, str]) -> list[Row] | No
         )
         if not label and not name:
             continue
+        size = re.sub(r"(?<=\d),(?=\d{3})", "", size)  # as numbers of people are written
         taken = {row.name for row in rows} | {row.name for row in old[place + 1 :]}
         rows.append(Row(old[place].was if place < len(old) else "", name or named_like(label, taken), label, size))
     return None if rows == old else rows

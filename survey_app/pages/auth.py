@@ -118,7 +118,10 @@ def account() -> ResponseReturnValue:
     """One's own surveys and API tokens, and the form to change the password."""
     kept = store()
     user = current_user.user
-    surveys = [(groups[0], sum(kept.snapshot(group).reports for group in groups)) for groups in listed(kept, user.key)]
+    surveys = [
+        (groups[0], len(groups), sum(kept.snapshot(group).reports for group in groups))
+        for groups in listed(kept, user.key)
+    ]
     tokens = kept.tokens(user)
     return render_template("auth/account.html", form=ChangePassword(), surveys=surveys, tokens=tokens, name=user.name)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from survey_app.explain import chances, written
+from survey_app.explain import chances, reports, written
 
 
 def epsilon(value: Decimal) -> str:
@@ -54,6 +54,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "outcome": written.outcome,
     "price": written.price,
     "raised": raised,
+    "reports": reports.told,
     "respondents": written.respondents,
     "sentence": sentence,
 }

@@ -45,8 +45,7 @@ def checklist(survey: Survey, document: Results | Study, setting: Setting) -> li
              f"{', together within each question' if setting.options.simultaneous else ', each on its own'}; their"
              " kinds are in the methods paragraph."),
         _weights_item(document),
-        Item("Stopping rule", setting.stopping or "None was published. State when and why the survey was closed.",
-             not setting.stopping),
+        _stopping_item(setting),
         Item("Definition", f"{_digests(document)}; published before the first report, {'they' if several else 'it'} can"
              " serve as a pre-registration of questions and parameters."),
     ]  # fmt: skip
@@ -59,6 +58,13 @@ def _response_item(document: Results | Study) -> Item:
             f", of {count(document.invited)} people invited, {count(document.taken)} of whom took a ticket (twenties)"
         )
     return Item("Response rate", f"{known}. State the number N of people invited, and n/N.", True)
+
+
+def _stopping_item(setting: Setting) -> Item:
+    rule = setting.stopping or "None was published. State when and why the survey was closed."
+    if setting.moved:
+        return Item("Stopping rule", f"{rule} This was changed after the survey had opened: state when and why.", True)
+    return Item("Stopping rule", rule, not setting.stopping)
 
 
 def _weights_item(document: Results | Study) -> Item:

@@ -17,6 +17,7 @@ from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import LEAST_REPORTS, Estimate, evidence_of, question_estimates
 from survey_app.results.document import Line, Note, Part, Results, estimate_lines, note_on, results
+from survey_app.store.steps import STEP
 from survey_app.tally import Tally
 
 Group = tuple[Survey, Tally]
@@ -98,7 +99,9 @@ class Study(Struct, frozen=True, kw_only=True):
         return tuple(part for _, parts in self.named_parts for part in parts)
 
 
-def study_document(members: Sequence[Group], sizes: Sequence[int | None], options: Options) -> Study:
+def study_document(
+    members: Sequence[Group], sizes: Sequence[int | None], options: Options, *, final: bool = False
+) -> Study:
     """The groups of one study, with their total once every group is shown; `sizes` are None where they are not known.
 
     No interval is of a finite population: that of a study is made of its groups, and each has its own.
@@ -106,14 +109,18 @@ def study_document(members: Sequence[Group], sizes: Sequence[int | None], option
     surveys = [survey for survey, _ in members]
     known = [size for size in sizes if size]
     unseen = [survey.group for survey, tally in members if tally.reports < LEAST_REPORTS]
+    why = ""
     if len(known) < len(members):
-        why = "the sizes of the groups are not known"
-    else:
-        why = f"not every group is shown: {', '.join(unseen)}" if unseen else ""
+        why = "no total: the sizes of the groups are not known"
+    elif unseen and final:
+        why = f"no total: fewer than {STEP} reports came from {' and from '.join(unseen)}"
+    elif unseen:
+        has = "has" if len(unseen) == 1 else "have"
+        why = f"no total until {' and '.join(unseen)} {has} {2 * STEP} reports, or {STEP} at closing"
     weights = None if why else dict(zip((survey.slug for survey in surveys), known, strict=True))
     study = groups_document(members, options, weights)
     groups = (replace(group, size=size or UNSET) for group, size in zip(study.groups, sizes, strict=True))
-    total = Total(note=f"no total: {why}") if why else study.total
+    total = Total(note=why) if why else study.total
     return replace(study, study=surveys[0].study, groups=tuple(groups), total=total)
 
 

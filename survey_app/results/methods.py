@@ -30,6 +30,7 @@ class Setting:
     final: bool  # no more reports will come
     invited: bool = False
     stopping: str = ""  # when it closes, or with how many reports
+    moved: bool = False  # that was changed while people answered
     compared: int = 0  # intervals of comparisons, beside those of the results
 
 

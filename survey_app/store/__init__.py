@@ -24,18 +24,19 @@ from survey_app.store.records import (
     User,
     now,
     token_id,
+    too_late,
 )
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.tickets import Kept, Mark, TicketFile, open_tickets
 from survey_app.store.steps import STEP
-from survey_app.store.versions import any_version, listed, opened_version
+from survey_app.store.versions import any_version, listed, may_close, opened_version
 
 DEFAULT_DB = "sqlite:///candor.db"
 
 __all__ = [
     "DEFAULT_DB", "STEP", "Draft", "Event", "Kept", "Key", "Mark", "Member", "Outcome", "Published", "State", "Store",
-    "StoreError", "Submission", "TicketFile", "Token", "Unavailable", "User", "any_version", "listed", "now",
-    "open_store", "open_tickets", "opened_version", "token_id",
+    "StoreError", "Submission", "TicketFile", "Token", "Unavailable", "User", "any_version", "listed", "may_close",
+    "now", "open_store", "open_tickets", "opened_version", "token_id", "too_late",
 ]  # fmt: skip
 
 

@@ -18,6 +18,14 @@ class Unavailable(Exception):
     """The store cannot write now: disk full, locked, read-only. Nothing was acknowledged."""
 
 
+def too_late(survey: Survey, moment: datetime) -> str | None:
+    """Why nobody can be let in any more, if answering began: tickets are taken before it."""
+    begins = survey.tickets.opens if survey.tickets else None
+    if begins is None or moment < begins:
+        return None
+    return f"Answering began on {begins:%d %b %Y, %H:%M} UTC; nobody can take a ticket any more"
+
+
 class State(StrEnum):
     """The life of a survey; a closed one stays closed, since its last step is taken."""
 

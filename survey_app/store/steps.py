@@ -10,8 +10,16 @@ from collections.abc import Callable, Sequence
 
 STEP = 20  # reports: what is shown advances by no fewer
 
+ROOM = STEP  # reports that may come while an owner decides
+
 Draw = Callable[[Sequence[bytes], int], list[bytes]]
 _system: Draw = random.SystemRandom().sample
+
+
+def may_have(limit: int, shown: int, groups: int = 1) -> bool:
+    """Whether there may be so many reports already, or soon. Only what is shown is asked, so the answer tells nothing:
+    fewer than 2·STEP reports of each group are pending."""
+    return limit < shown + 2 * STEP * groups + ROOM
 
 
 def stay(pending: Sequence[bytes], *, final: bool, draw: Draw = _system) -> list[bytes]:

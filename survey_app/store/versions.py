@@ -3,8 +3,11 @@
 A study is one thing with several groups, so lists have it once.
 """
 
+from collections.abc import Sequence
+
 from survey_app.store.protocol import Store
 from survey_app.store.records import Published, State
+from survey_app.store.steps import may_have
 
 
 def opened_version(store: Store, slug: str, digest: str | None = None) -> Published | None:
@@ -30,3 +33,11 @@ def listed(store: Store, owner: int | None = None) -> list[list[Published]]:
         if name not in found:
             found[name] = store.study(name) or [published]
     return [found[name] for name in sorted(found)]
+
+
+def may_close(store: Store, groups: Sequence[Published], most: int) -> bool:
+    """Whether a new limit may close a survey, or all groups of a study, at once: one that is raised cannot."""
+    before = groups[0].terms.max_reports
+    if groups[0].state not in (State.OPEN, State.PAUSED) or (before is not None and most >= before):
+        return False
+    return may_have(most, sum(store.snapshot(group).reports for group in groups), len(groups))

@@ -18,6 +18,7 @@ from survey_app.results.document import Results
 from survey_app.store import STEP, StoreError, TicketFile
 
 COLUMNS = ("name", "link")
+FORMULA = ("=", "+", "-", "@", "\t")
 
 
 def invite(file: TicketFile, slug: str, count: int) -> list[str]:
@@ -33,11 +34,13 @@ def link(address: str, code: str, digest: str) -> str:
 
 
 def as_csv(names: Sequence[str], links: Iterable[str]) -> str:
-    """The list of whoever invites: a name and a link a line."""
+    """The list of whoever invites: a name and a link a line. A name that a spreadsheet would take for a formula gets a
+    space before it, which reading the list takes away again; so does static/console/invitations.js."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(zip(names, links, strict=True))
+    cells = (f" {name}" if name.startswith(FORMULA) else name for name in names)
+    writer.writerows(zip(cells, links, strict=True))
     return text.getvalue()
 
 
@@ -90,7 +93,7 @@ def absent(file: TicketFile, digest: str, listed: str) -> list[str]:
         if taken is None:
             raise StoreError(f"the link of {row['name']} is no invitation to this survey")
         if not taken:
-            names.append(row["name"])
+            names.append(row["name"].strip())
     return names
 
 

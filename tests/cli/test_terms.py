@@ -89,7 +89,10 @@ def test_what_cannot_be_is_refused_in_a_sentence(run: Any, store: SqliteStore, a
 
 @pytest.mark.parametrize(
     ("arguments", "why"),
-    [(["--closes", "2001-01-01T00:00Z"], "the date has passed"), (["--max-reports", "45"], "it has as many reports")],
+    [
+        (["--closes", "2001-01-01T00:00Z"], "the date has passed"),
+        (["--max-reports", "45", "--yes"], "it has as many reports"),
+    ],
 )
 def test_a_past_date_or_a_reached_number_closes_at_once_and_for_good(
     run: Any, store: SqliteStore, arguments: list[str], why: str
@@ -101,6 +104,21 @@ def test_a_past_date_or_a_reached_number_closes_at_once_and_for_good(
     refused(run("survey", "set", "exam", "--results", "private"), "exam is closed, so its terms stay as they are")
     refused(run("survey", "open", "exam"), "stays closed")
     refused(run("survey", "pause", "exam"), "stays closed")
+
+
+def test_a_number_that_may_be_reached_is_asked_about(run: Any, store: SqliteStore) -> None:
+    fill(store, 45)  # 25 are shown
+    for most in ("5", "45", "84"):
+        told = run("survey", "set", "exam", "--max-reports", most)
+        assert told.exit_code == 1
+        assert f"exam may have {most} reports already" in told.output
+        assert "[y/N]" in told.output
+    assert run("survey", "set", "exam", "--max-reports", "85").exit_code == 0
+    assert run("survey", "set", "exam", "--max-reports", "80", "--yes").exit_code == 0
+    assert run("survey", "set", "exam", "--max-reports", "82").exit_code == 0  # more than before
+    found = store.newest("exam")
+    assert found is not None
+    assert (found.state, found.terms.max_reports) == (State.OPEN, 82)
 
 
 def test_a_pause_and_going_on(run: Any, store: SqliteStore) -> None:
@@ -139,7 +157,7 @@ def test_a_study_is_managed_by_its_name_or_by_any_group(run: Any, store: SqliteS
     for command, state in (("open", State.OPEN), ("pause", State.PAUSED), ("open", State.OPEN)):
         assert run("survey", command, name).exit_code == 0
         assert states() == [state, state]
-    assert run("survey", "set", name, "--max-reports", "90").exit_code == 0
+    assert run("survey", "set", name, "--max-reports", "90", "--yes").exit_code == 0
     assert [one.terms.max_reports for one in store.study("poll")] == [90, 90]
     shown = run("survey", "show", "poll").output
     assert "\nNorth, 12,000 people\n" in shown

@@ -48,14 +48,19 @@ def of_bits(text: str) -> Seen:
 def of_page(text: str) -> Seen:
     found = re.search(r'data-reports="(\d+)"', text)
     assert found is not None
+    text = re.sub(r"fewer than [\d,]+", "0", text)  # how many follows from the state
     return int(found[1]), re.findall(r"<td.*?</td>|<data.*?</data>|<svg.*?</svg>", text, re.DOTALL)
+
+
+NONE = ("fewer than ", "no")  # is shown
+NUMBER = r"[\d,]+|fewer than [\d,]+|no"
 
 
 def of_words(pattern: str) -> Callable[[str], Seen]:
     def read(text: str) -> Seen:
         found = re.search(pattern, text, re.DOTALL)
         assert found is not None, text
-        return int(found[1].replace(",", "")), None
+        return 0 if found[1].startswith(NONE) else int(found[1].replace(",", "")), None
 
     return read
 
@@ -69,13 +74,13 @@ ADDRESSES: dict[str, Callable[[str], Seen]] = {
     "/results/{slug}/count?digest={digest}": of_count,
     "/results/{slug}/reports.csv?digest={digest}": of_bits,
     "/results/{slug}/reports.ndjson?digest={digest}": of_bits,
-    "/console/{slug}?digest={digest}": of_words(r'Reports so far</dt><dd class="big"[^>]*>([\d,]+)<'),
+    "/console/{slug}?digest={digest}": of_words(rf'Reports so far</dt><dd class="big"[^>]*>({NUMBER})<'),
 }
 OF_A_NAME: dict[str, Callable[[str, str], Seen]] = {  # of a survey or of a study, in the version that collects
-    "/console": lambda text, name: of_words(rf'href="/console/{name}">.*?<b[^>]*>([\d,]+)</b> reports')(text),
-    "/account": lambda text, name: of_words(rf'href="/console/{name}">.*?([\d,]+) reports')(text),
-    "/console/{slug}/close": lambda text, _: of_words(r"its results show ([\d,]+) reports")(text),
-    "/console/{slug}/delete": lambda text, _: of_words(r"\(([\d,]+) in this")(text),
+    "/console": lambda text, name: of_words(rf'href="/console/{name}">.*?<b[^>]*>({NUMBER})</b> reports')(text),
+    "/account": lambda text, name: of_words(rf'href="/console/{name}">.*?({NUMBER}) reports')(text),
+    "/console/{slug}/close": lambda text, _: of_words(rf"its results show ({NUMBER}) reports")(text),
+    "/console/{slug}/delete": lambda text, _: of_words(rf"\(({NUMBER}) in this")(text),
     "/results/{name}": lambda text, _: of_page(text),
     "/results/{name}/count": lambda text, _: of_count(text),
 }

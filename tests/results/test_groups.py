@@ -71,8 +71,8 @@ def test_the_total_weighs_groups_by_their_people_and_not_by_their_reports() -> N
     ("reports", "sizes", "note"),
     [
         ((400, 300), (None, None), "no total: the sizes of the groups are not known"),
-        ((400, 0), (12000, 8000), "no total: not every group is shown: South"),
-        ((0, 0), (12000, 8000), "no total: not every group is shown: North, South"),
+        ((400, 0), (12000, 8000), "no total until South has 40 reports, or 20 at closing"),
+        ((0, 0), (12000, 8000), "no total until North and South have 40 reports, or 20 at closing"),
         ((0, 0), (None, None), "no total: the sizes of the groups are not known"),
     ],
 )

@@ -15,9 +15,11 @@ import client
 from client import Ledger
 from client.address import Address
 from survey_app import accounts
+from survey_app.authoring.terms import Terms
 from survey_app.cli import main
-from survey_app.store import TicketFile
+from survey_app.store import Member, TicketFile
 from tests.clock import hurried
+from tests.house import make
 from tests.impostor import Server as Impostor
 from tests.issuing import invited_to
 from tests.running import Server
@@ -211,3 +213,22 @@ def test_an_issuers_file_is_no_store_and_a_store_no_issuers_file(run: Run, offic
     assert office("survey", "list").exit_code == 1
     assert (tmp_path / "issuer.db").read_bytes() == before
     assert "names no file" in fault(CliRunner().invoke(main, ["--db", "postgresql://x/y", "issuer", "key", "exam"]))
+
+
+def test_nobody_is_invited_when_answering_has_begun(tmp_path: Path) -> None:
+    house = make(tmp_path / "late.db")[0]
+    house.add_surveys([Member(invited_to(from_="2026-01-01T00:00Z"), Terms())], owner=house.users()[0].key)
+    invoke = runner(tmp_path / "late.db")
+    assert "Answering began on 01 Jan 2026, 00:00 UTC; nobody" in fault(
+        invoke("survey", "invite", "exam", "--count", "1")
+    )
+
+
+def test_a_name_is_no_formula_and_comes_back_as_it_was(run: Run, tmp_path: Path) -> None:
+    well(run("survey", "add", write(tmp_path, "true")))
+    (tmp_path / "names").write_text("=1+1\n@bo\nKim\n")
+    told = run("survey", "invite", "exam", "--names", str(tmp_path / "names"))
+    assert "the links lack the host" in told.stderr
+    assert [line.partition(",")[0] for line in well(told).splitlines()] == ["name", " =1+1", " @bo", "Kim"]
+    (tmp_path / "list.csv").write_text(well(told), encoding="utf-8-sig")
+    assert invited(run, "--names", str(tmp_path / "list.csv"))["names"] == ["=1+1", "@bo", "Kim"]

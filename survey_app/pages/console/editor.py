@@ -28,6 +28,10 @@ guard(blueprint)
 ACTION = re.compile(r"(save|done|up|down|copy|delete|move):(\d{1,6})|add:(\w+)")
 BACK = re.compile(r"/console/drafts/([0-9]{1,18})(/settings|/yaml|/try|/publish)?(\?edit=[0-9]{1,6})?")
 POSITION = re.compile(r"[0-9]{1,6}")
+STRAY = (
+    "“Answers from” belongs to two phases, where people take a ticket first. Choose them at “Invitations”, or empty it."
+    " Nothing was saved."
+)
 NOT_TYPED = ("csrf_token", "stamp", "own", "do", "was", "question", "to", "back")
 
 
@@ -166,10 +170,11 @@ def change_settings(key: int) -> ResponseReturnValue:
     try:
         said = edits.content_of(source).said
         now = part_stamp(settings_of(said))
-        if fields.get("own", now) != now:
+        notice = CHANGED if fields.get("own", now) != now else STRAY if form.is_stray(said, fields) else ""
+        if notice:
             shown = _shown(said)
             shown |= {name: text for name, text in fields.items() if name in shown}
-            return page("settings", key, source, 409, shown=shown, notice=CHANGED)
+            return page("settings", key, source, 409, shown=shown, notice=notice)
         source = with_settings(source, fields)
     except (EditError, AuthoringError) as error:
         return _unsaved(key, fields, str(error))

@@ -8,13 +8,13 @@ alone, whose business reminders are; everywhere else they are shown in steps.
 from flask import Blueprint, Response, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 
-from survey_app.explain import written
+from survey_app.explain import chances, written
 from survey_app.explain.languages import Words
 from survey_app.pages.access import download, owner, store, tickets
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.survey import link, mine
 from survey_app.problems import Problem
-from survey_app.store import Published, State
+from survey_app.store import Published, State, StoreError, now, too_late
 from survey_app.tickets import inviting
 
 blueprint = Blueprint("invitations", __name__)
@@ -44,9 +44,12 @@ def show(slug: str) -> ResponseReturnValue:
         published=published,
         survey=survey,
         issuer=issuer,
+        link=link(published),
+        total=chances.total(survey),
         words=Words(survey.language),
         counts=None if issuer else inviting.invited(tickets(), survey.digest),
-        inviting=published.state in (State.READY, State.OPEN, State.PAUSED),
+        closed=published.state is State.CLOSED,
+        too_late=too_late(survey, now()),
         most=MOST_INVITATIONS,
     )
 
@@ -60,6 +63,8 @@ def invite(slug: str) -> ResponseReturnValue:
         raise Problem("malformed_request", f"{survey.tickets.issuer} invites to this survey, not this server.")
     if published.state is State.CLOSED:
         raise Problem("survey_closed", "The survey is closed, so nobody can be invited any more.")
+    if why := too_late(survey, now()):
+        raise StoreError(why)
     count = request.form.get("count", "")
     if not count.isascii() or not count.isdigit() or not 1 <= int(count[:9]) <= MOST_INVITATIONS:
         raise Problem("malformed_request", f"Make from 1 to {written.count(MOST_INVITATIONS)} invitations at once.")

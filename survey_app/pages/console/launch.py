@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from markupsafe import Markup
 
 from survey_app import charts
 from survey_app.authoring import Built
@@ -164,9 +165,22 @@ def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
         message=message,
         name=_name(built) if built else "",
         earlier=earlier[0] if earlier else None,
+        earlier_groups=len(earlier),
         earlier_reports=sum(store().snapshot(one).reports for one in earlier),
         taken=taken,
     )
+
+
+def _next_step(built: Built) -> str:
+    """What is to be done with what was published."""
+    if built.invitations is None:
+        return f"Published. Share the {'links' if built.groups else 'link'} below."
+    if not built.invitations.own:
+        return "Published. Its issuer makes the invitations now."
+    if built.groups:
+        return "Published. Now make invitations, for each group below."
+    page = url_for("invitations.show", slug=built.slug)
+    return Markup('Published. Now <a href="{}">make invitations</a>.').format(page)
 
 
 def _earlier(built: Built) -> tuple[list[Published], bool]:
@@ -211,5 +225,5 @@ def publish(key: int) -> ResponseReturnValue:
         reason = str(error)
         return _review(key, source, f"{reason[0].upper()}{reason[1:]}.")
     store().delete_draft(owner(), key)
-    flash(f"Published. Share the {'links' if built.groups else 'link'} below.", "status")
+    flash(_next_step(built), "status")
     return redirect(url_for("survey.show", slug=built.slug))

@@ -11,13 +11,12 @@ from flask.typing import ResponseReturnValue
 from client.canonical import NAME
 from survey_app.explain import chances
 from survey_app.explain.languages import Words
-from survey_app.pages.access import download, owner, store, tickets
+from survey_app.pages.access import download, owner, store
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
 from survey_app.pages.console.terms import TermsError, read_sizes, read_terms, said_terms, shown_terms
 from survey_app.problems import Problem
-from survey_app.store import Published, State, StoreError, any_version, now, opened_version
-from survey_app.tickets.inviting import shown
+from survey_app.store import Published, State, StoreError, any_version, may_close, now, opened_version
 
 blueprint = Blueprint("survey", __name__)
 guard(blueprint)
@@ -74,7 +73,6 @@ def page_of(slug: str, published: Published, message: str = "", said: dict[str, 
         message=message,
         terms=terms,
         reports=kept.snapshot(published).reports,
-        tickets=shown(tickets(), published.survey),
         words=Words(published.survey.language),
         source=kept.source(published) is not None,
         waiting=None if request.args else _waiting(published.survey.study, [published]),
@@ -172,11 +170,15 @@ def pause(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/console/<slug>/terms")
 def change_terms(slug: str) -> ResponseReturnValue:
-    """Change the terms, or say on the same page why not."""
+    """Change the terms, or say on the same page why not; what may close it at once is asked again."""
     published, said = mine(slug), said_terms(request.form)
     groups = store().study(published.survey.study) or [published]
     try:
-        terms = read_terms(published.terms, said, sum(store().snapshot(group).reports for group in groups), now())
+        reports = sum(store().snapshot(group).reports for group in groups)
+        terms = read_terms(published.terms, said, reports, now())
+        if terms.max_reports and may_close(store(), groups, terms.max_reports) and "sure" not in request.form:
+            asked = {"published": published, "survey": published.survey, "slug": slug, "said": said}
+            return render_template("console/limit.html", **asked, most=terms.max_reports), 409
         changed = store().set_terms(published, terms)
     except (TermsError, StoreError) as error:
         reason = str(error)
@@ -230,5 +232,6 @@ def delete(slug: str) -> ResponseReturnValue:
         return redirect(url_for("console.home"))
     groups = store().study(name) or [published]
     reports = sum(store().snapshot(group).reports for group in groups)
-    page = render_template("console/delete.html", survey=published.survey, name=name, reports=reports, wrong=wrong)
+    told = {"published": published, "survey": published.survey, "groups": len(groups), "reports": reports}
+    page = render_template("console/delete.html", **told, name=name, wrong=wrong)
     return page, 400 if wrong else 200

@@ -1,6 +1,7 @@
 """The form of a survey's terms: what it shows, what it says, and what it does not take.
 
-What would close a survey at once is refused: closing has a page of its own, because it cannot be undone.
+What would close a survey at once is refused: closing has a page of its own, because it cannot be undone. What may close
+it at once is asked about on another page: more reports have come than are shown.
 """
 
 from collections.abc import Mapping, Sequence

@@ -13,13 +13,14 @@ from flask.typing import ResponseReturnValue
 from survey_app.estimate.question import LEAST_REPORTS
 from survey_app.explain import written
 from survey_app.explain.chances import total
+from survey_app.explain.reports import told as told_reports
 from survey_app.pages.access import may_manage, readable, reader, store, study, tickets, version
 from survey_app.pages.results.blocks import together
 from survey_app.pages.results.choices import Choices, crossed_name, query, read
 from survey_app.pages.results.crossing import missing, offers
 from survey_app.pages.results.figures import View, figures
 from survey_app.pages.results.noise import noise
-from survey_app.pages.results.readings import Snapshot, candidates, compare, cross, document, stopping
+from survey_app.pages.results.readings import Snapshot, candidates, compare, cross, document, moved, stopping
 from survey_app.pages.results.study import study_page
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem
 from survey_app.results.asked import draws_sentence
@@ -53,6 +54,7 @@ def page(slug: str) -> ResponseReturnValue:
         told["final"],
         published.invited,
         stopping(published),
+        moved(published),
         compared=(crossed.intervals if crossed else 0) + sum(one.intervals for one in compared),
     )
     html = render_template(
@@ -117,10 +119,11 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
 def count(slug: str) -> Response:
     """How many reports the page would show now: what a live page asks."""
     if groups := study(slug):
-        snapshots = [Snapshot.of(readable(one)) for one in groups]
-        return jsonify({"reports": sum(one.reports for one in snapshots), "state": groups[0].at(now())})
-    snapshot, _ = wanted(slug)
-    return jsonify({"reports": snapshot.reports, "state": snapshot.published.at(now())})
+        reports, state = sum(Snapshot.of(readable(one)).reports for one in groups), groups[0].at(now())
+    else:
+        snapshot, _ = wanted(slug)
+        reports, state = snapshot.reports, snapshot.published.at(now())
+    return jsonify({"reports": reports, "state": state, "text": told_reports(reports, state, len(groups) or 1)})
 
 
 @blueprint.errorhandler(Problem)

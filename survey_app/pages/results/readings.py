@@ -74,12 +74,15 @@ def compared_document(snapshots: tuple[Snapshot, ...], options: Options) -> Stud
 
 def document_of_study(snapshots: Sequence[Snapshot], options: Options) -> Study:
     """The groups of a study, as the API gives them."""
-    return _document_of_study(tuple(snapshots), tuple(one.published.terms.size for one in snapshots), options)
+    sizes, final = tuple(one.published.terms.size for one in snapshots), snapshots[0].published.state is State.CLOSED
+    return _document_of_study(tuple(snapshots), sizes, options, final)
 
 
 @lru_cache(maxsize=4)
-def _document_of_study(snapshots: tuple[Snapshot, ...], sizes: tuple[int | None, ...], options: Options) -> Study:
-    return study_document([(one.published.survey, one.tally) for one in snapshots], sizes, options)
+def _document_of_study(
+    snapshots: tuple[Snapshot, ...], sizes: tuple[int | None, ...], options: Options, final: bool
+) -> Study:
+    return study_document([(one.published.survey, one.tally) for one in snapshots], sizes, options, final=final)
 
 
 def cross(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Crossed | None, list[str]]:
@@ -135,6 +138,24 @@ def candidates(published: Published) -> list[Published]:
             continue
         alike.append(other)
     return alike
+
+
+def moved(published: Published) -> bool:
+    """Whether the stopping rule was changed when people could answer already, as the log has it."""
+    together = [one.survey for one in store().study(published.survey.study)] or [published.survey]
+    events = [event for one in together for event in reversed(store().events(published.owner, one.slug))]
+    told = [event.what for event in sorted(events, key=lambda event: event.moment)]
+    own = tuple(f" {one.digest[:12]}" for one in together)
+    begin = next((place for place, what in enumerate(told) if what.endswith(own)), 0)
+    changed = paused = False
+    for what in told[begin:]:
+        if what.startswith("published ") and not what.endswith(own):
+            break  # a newer version
+        if what == "opened" and not paused:
+            changed = False  # what was changed before, nobody had seen
+        paused = paused or what == "paused"
+        changed = changed or (what.startswith("terms: ") and any(rule in what for rule in ("closes ", "max_reports ")))
+    return changed
 
 
 def stopping(published: Published) -> str:

@@ -16,7 +16,7 @@ from survey_app.pages.access import may_manage, readable, reader
 from survey_app.pages.results.beside import Beside, beside
 from survey_app.pages.results.choices import Choices, Unfit, query, read, refusal
 from survey_app.pages.results.figures import View
-from survey_app.pages.results.readings import Snapshot, document_of_study, stopping
+from survey_app.pages.results.readings import Snapshot, document_of_study, moved, stopping
 from survey_app.results.checklist import cautions, checklist
 from survey_app.results.groups import Study
 from survey_app.results.methods import Setting, paragraph
@@ -69,7 +69,8 @@ def study_page(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
     choices, document, parts = asked.choices, asked.document, asked.parts()
     first = groups[0]
     state = first.at(now())
-    setting = Setting(choices.options, choices.sample, state is State.CLOSED, first.invited, stopping(first))
+    final = state is State.CLOSED
+    setting = Setting(choices.options, choices.sample, final, first.invited, stopping(first), moved(first))
     html = render_template(
         "results/study.html",
         survey=first.survey,

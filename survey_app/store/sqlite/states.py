@@ -15,7 +15,7 @@ from typing import Any
 from client.definition import Survey
 from survey_app.authoring.moments import spelled
 from survey_app.authoring.terms import Terms
-from survey_app.store.records import Published, State, StoreError, Unavailable
+from survey_app.store.records import Published, State, StoreError, Unavailable, too_late
 from survey_app.store.sqlite import tallies
 from survey_app.store.sqlite.database import Database
 from survey_app.store.sqlite.drafts import note
@@ -40,6 +40,8 @@ class States(Database):
                 raise StoreError(f"{slug} is closed and stays closed; publish a new version instead")
             if before is State.READY and state is not State.OPEN:
                 raise StoreError(f"{slug} was never opened; open or delete it")
+            if before is State.READY and (why := too_late(published.survey, self.clock())):
+                raise StoreError(f"{why}. Publish a new version with a later from")
             if state is State.CLOSED:
                 end(connection, keys)
             else:

@@ -253,3 +253,15 @@ def test_a_draft_that_is_gone_says_so(store: Store, ada: FlaskClient) -> None:
     answer = ada.get(f"/console/drafts/{key}")
     assert answer.status_code == 404
     assert "no such draft" in answer.text
+
+
+def test_a_moment_for_a_second_phase_is_not_dropped_in_silence(ada: FlaskClient) -> None:
+    key = draft(ada, EXAM)
+    path = f"/console/drafts/{key}/settings"
+    refused = post(ada, path, invitations="", invitations_from="2099-01-01T00:00")
+    assert refused.status_code == 409
+    assert "belongs to two phases" in refused.text
+    assert 'value="2099-01-01T00:00"' in refused.text
+    assert post(ada, path, invitations="phases", invitations_from="2099-01-01T00:00").status_code == 302
+    assert post(ada, path, invitations="", invitations_from="2099-01-01T00:00").status_code == 302  # as it was shown
+    assert "invitations" not in ada.get(f"/console/drafts/{key}/yaml").text.partition("<textarea")[2]

@@ -43,7 +43,7 @@ def test_groups_are_written_in_the_settings_and_nothing_else_moves(ada: FlaskCli
     key = draft(ada, STUDY)
     settings(ada, key)
     assert kept(ada, key) == STUDY
-    settings(ada, key, group_0_size="12500", group_2_label="The West", group_2_size="300")
+    settings(ada, key, group_0_size="12,500", group_2_label="The West", group_2_size="300")
     assert kept(ada, key) == STUDY.replace(b"12000", b"12500").replace(
         b"size: 8000}\n", b"size: 8000}\n  the-west: {label: The West, size: 300}\n"
     )

@@ -13,11 +13,13 @@ from playwright.sync_api import Browser, expect
 
 from client.address import Address
 from survey_app.accounts import secret_hash
-from survey_app.store import State
+from survey_app.authoring.terms import Terms
+from survey_app.store import Member, State
 from tests.browser import BY_LOOK, DESKTOP, Site, overflows, violations, visit, wear
-from tests.console import complaints, enter, post, said
+from tests.console import EXAM, complaints, draft, enter, post, publish, said
 from tests.definitions import simple
 from tests.house import House
+from tests.issuing import invited_to
 
 CODES = [f"code-{i:02}-with-enough-characters" for i in range(45)]
 
@@ -71,8 +73,8 @@ def test_invitations_are_a_file_of_links_once_and_hashes_are_kept(house: House, 
 
 
 def test_a_closed_survey_offers_no_sharing(house: House, ada: FlaskClient) -> None:
-    for publish in (house.publish, house.invite):
-        house.store.set_state(publish(), State.CLOSED)
+    for add in (house.publish, house.invite):
+        house.store.set_state(add(), State.CLOSED)
         page = ada.get("/console/exam").text
         assert not any(part in page for part in ("qr.svg", 'id="link"', 'id="mail"', "Make invitations"))
         assert 'href="/results/exam"' in page
@@ -80,15 +82,51 @@ def test_a_closed_survey_offers_no_sharing(house: House, ada: FlaskClient) -> No
     assert post(ada, "/console/exam/invitations", count="3").status_code == 410
 
 
-def test_counts_are_exact_on_the_owner_s_page_and_in_steps_beside_the_reports(house: House, ada: FlaskClient) -> None:
+def test_counts_are_exact_on_the_owner_s_page_and_in_steps_for_everybody(house: House, ada: FlaskClient) -> None:
     house.invite(*CODES)
     for code in CODES[:21]:
         taken(house, code)
     page = ada.get("/console/exam/invitations").text
-    assert [f'<dd class="big">{count}</dd>' in page for count in (45, 21, 24)] == [True] * 3
+    for name, count in (("invited", 45), ("taken", 21), ("missing", 24)):
+        assert f'<dd class="big" id="{name}">{count}</dd>' in page
+    assert 'id="mail"' in page
+    assert "Tickets taken" not in ada.get("/console/exam").text
+    page = ada.get("/results/exam").text
+    assert "<dt>Invited (in twenties)</dt><dd>40</dd>" in page
+    assert "<dt>Tickets taken (in twenties)</dt><dd>20</dd>" in page
+
+
+def test_nobody_is_invited_when_answering_has_begun(house: House, ada: FlaskClient) -> None:
+    house.invite(from_="2026-01-01T00:00Z")
+    told = "Answering began on 01 Jan 2026, 00:00 UTC; nobody can take a ticket any more."
+    page = ada.get("/console/exam/invitations").text
+    assert told in page
+    assert 'id="invite"' not in page
+    refused = post(ada, "/console/exam/invitations", count="3")
+    assert refused.status_code == 409
+    assert told in refused.text
+    assert invited(ada)["invited"] == 0
+
+
+def test_what_waited_for_longer_than_its_first_phase_is_not_opened(house: House, ada: FlaskClient) -> None:
+    ready = Member(invited_to(from_="2026-01-01T00:00Z"), Terms())
+    house.store.add_surveys([ready], owner=house.owner.key, state=State.READY)
+    refused = post(ada, "/console/exam/open")
+    assert refused.status_code == 409
+    assert "nobody can take a ticket any more. Publish a new version" in refused.text
+
+
+def test_publishing_says_who_may_answer_and_leads_to_the_invitations(ada: FlaskClient) -> None:
+    key = draft(ada, EXAM + b"invitations: {from: 2099-01-01T00:00Z}\n")
+    page = ada.get(f"/console/drafts/{key}/publish").text
+    assert "<dt>Who may answer</dt><dd>people with an invitation, once each</dd>" in page
+    assert "<dt>Tickets until, answers from</dt>" in page
+    publish(ada, key)
     page = ada.get("/console/exam").text
-    assert '<dt>Invited</dt><dd class="big">40</dd>' in page
-    assert '<dt>Tickets taken</dt><dd class="big">20</dd>' in page
+    assert 'Published. Now <a href="/console/exam/invitations">make invitations</a>.' in page
+    assert "<dt>Tickets until, answers from</dt>" in page
+    assert "Tickets are taken until" in ada.get("/console/exam/invitations").text
+    assert ">fewer than 40</dd>" in page
 
 
 def test_nobody_else_sees_or_makes_invitations(house: House, eve: FlaskClient) -> None:
@@ -123,24 +161,31 @@ def test_names_and_links_meet_in_the_browser_alone(site: Site, browser: Browser,
         page = enter(device, site)
         page.on("request", lambda request: sent.append(f"{request.url} {request.post_data or ''}"))
         page.goto(f"{site.origin}/console/exam/invitations")
-        page.fill("#names", 'Kim\nO\'Neil, "Bo"\n\nZoë')
+        page.fill("#names", 'Kim\nO\'Neil, "Bo"\n\n@zoë\nKim')
+        page.get_by_role("button", name="Make and download them").click()
+        expect(page.locator("#invite-said")).to_contain_text("More than once in the list: Kim.")
+        page.fill("#names", 'Kim\nO\'Neil, "Bo"\n\n@zoë')
         assert page.input_value("#count") == "3"
         with page.expect_download() as saved:
             page.get_by_role("button", name="Make and download them").click()
+        expect(page.locator("#invite-said")).to_contain_text("3 made and saved as exam-invitations.csv.")
+        expect(page.locator("#invited")).to_have_text("3")
+        assert (page.input_value("#names"), page.input_value("#count")) == ("", "20")
         table = Path(tmp_path / "table.csv")
         saved.value.save_as(table)
-        rows = list(csv.DictReader(io.StringIO(table.read_text())))
-        assert [row["name"] for row in rows] == ["Kim", 'O\'Neil, "Bo"', "Zoë"]
+        rows = list(csv.DictReader(io.StringIO(table.read_text("utf-8-sig"))))
+        assert table.read_bytes().startswith(b"\xef\xbb\xbf")
+        assert [row["name"] for row in rows] == ["Kim", 'O\'Neil, "Bo"', " @zoë"]  # no formula
         taken(house, Address.parse(rows[0]["link"]).invitation or "")
         page.set_input_files("#table", table)
         expect(page.locator("#absent-said")).to_have_text("2 of 3 in this table have not taken a ticket.")
-        assert page.locator("#absent-list li").all_inner_texts() == ['O\'Neil, "Bo"', "Zoë"]
+        assert page.locator("#absent-list li").all_inner_texts() == ['O\'Neil, "Bo"', "@zoë"]
         with page.expect_download() as saved:
             page.get_by_role("link", name="Download them as a table").click()
         reminders = Path(tmp_path / "reminders.csv")
         saved.value.save_as(reminders)
-        assert list(csv.DictReader(io.StringIO(reminders.read_text()))) == rows[1:]
-        assert not any(name in one for one in sent for name in ("Kim", "Neil", "Zo"))
+        assert list(csv.DictReader(io.StringIO(reminders.read_text("utf-8-sig")))) == rows[1:]
+        assert not any(name in one for one in sent for name in ("Kim", "Neil", "zo"))
         assert complaints(device) == []
 
 

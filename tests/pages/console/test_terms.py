@@ -102,9 +102,29 @@ def test_what_cannot_be_is_said_beside_what_was_typed(
 def test_a_number_that_has_come_without_being_shown_closes_it(house: House, ada: FlaskClient) -> None:
     published = house.publish()
     fill(house, published, 45)
-    change(ada, max_reports="45")
+    asked = change(ada, max_reports="45", results="private")
+    assert asked.status_code == 409
+    assert "may have as many already: the page shows fewer than there are" in asked.text
+    assert {name: field(asked.text, name) for name in ("max_reports", "results", "sure")} == {
+        "max_reports": "45", "results": "private", "sure": "yes",
+    }  # fmt: skip
+    assert kept(house).terms == Terms(public=True)
+    change(ada, max_reports="45", results="private", sure="yes")
     assert kept(house).full
     assert "it had as many reports as that" in ada.get("/console/exam").text
+
+
+def test_whether_it_asks_depends_on_what_is_shown_alone(house: House, ada: FlaskClient) -> None:
+    published = house.publish()
+    for count, shown in ((0, 0), (39, 0), (6, 25), (18, 25)):  # 39 are pending at the most
+        fill(house, published, count)
+        assert house.store.snapshot(published).reports == shown
+        assert change(ada, max_reports=str(shown + 59)).status_code == 409
+        assert kept(house).terms.max_reports is None
+    assert change(ada, max_reports="85").status_code == 302
+    assert change(ada, max_reports="84").status_code == 409
+    assert change(ada, max_reports="86").status_code == 302
+    assert kept(house).state is State.OPEN
 
 
 @pytest.mark.parametrize("end", ["hand", "date", "quota"])
@@ -166,8 +186,9 @@ def test_the_groups_of_a_study_change_pause_close_and_go_together(house: House, 
     ]
     house.store.add_surveys(groups, owner=house.owner.key)
     assert "for all groups of poll" in ada.get("/console/poll-north").text
-    change(ada, "poll-north", max_reports="90")
-    assert [one.terms.max_reports for one in house.store.study("poll")] == [90, 90]
+    assert change(ada, "poll-north", max_reports="99").status_code == 409  # 39 of each group may wait
+    change(ada, "poll-north", max_reports="100")
+    assert [one.terms.max_reports for one in house.store.study("poll")] == [100, 100]
     post(ada, "/console/poll-south/pause")
     assert {one.state for one in house.store.study("poll")} == {State.PAUSED}
     assert "All 2 groups of the study are closed together" in ada.get("/console/poll-south/close").text

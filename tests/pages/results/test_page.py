@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -347,7 +348,9 @@ def test_new_reports_show_at_their_step(fresh: House) -> None:
     for _ in range(2):
         page = fresh.page("/results/campus")
         seen.append(page.one("data", data_key="reports").text)
-        assert json.loads(fresh.get("/results/campus/count").text) == {"reports": int(seen[-1]), "state": "open"}
+        assert json.loads(fresh.get("/results/campus/count").text) == {
+            "reports": int(seen[-1]), "state": "open", "text": seen[-1],
+        }  # fmt: skip
         fill(fresh.store, published, STEP)
     assert seen == ["20", "40"]
 
@@ -387,3 +390,16 @@ def test_a_survey_with_a_hundred_questions_has_contents_and_all_of_them(fresh: H
     assert all(one.all("svg") and one.all("tbody") for one in sections)
     links = [one.attributes["href"] for one in page.one("nav").one("ol").all("a")]
     assert links == [f"#q-q{i}" for i in range(100)]
+
+
+def test_a_stopping_rule_that_was_changed_while_people_answered_is_to_be_explained(fresh: House) -> None:
+    published = fresh.add(campus(), 2 * STEP)
+    fresh.store.set_terms(published, replace(published.terms, deletes=now() + timedelta(days=9)))
+    told = "This was changed after the survey had opened: state when and why."
+    assert told not in fresh.get("/results/campus").text
+    fresh.store.set_terms(published, replace(published.terms, max_reports=5000))
+    text = fresh.get("/results/campus").text
+    assert f"The survey closes with 5,000 reports. {told}" in text
+    fresh.store.set_state(published, State.PAUSED)
+    fresh.store.set_state(published, State.OPEN)
+    assert told in fresh.get("/results/campus").text

@@ -74,13 +74,16 @@ def test_a_group_shows_its_own_step_and_the_total_waits_for_the_last_group(fresh
     shown = [fresh.store.snapshot(group).reports for group in groups]
     assert [group["reports"] for group in document["groups"]] == shown
     assert shown[2] == 0
-    assert document["total"] == {"note": "no total: not every group is shown: West <b>"}
+    assert document["total"] == {"note": "no total until West <b> has 40 reports, or 20 at closing"}
     page = fresh.page("/results/work")
-    assert "not every group is shown: West <b>" in page.one("p", id="live-total").text
+    assert "No total until West <b> has 40 reports, or 20 at closing." in page.one("p", id="live-total").text
     assert page.one("section", id="q-slept").all("tr", data_group="South")
     assert not page.all("tr", data_total=None)
     count = json.loads(fresh.get("/results/work/count").text)
-    assert count == {"reports": sum(shown), "state": "open"}
+    assert count == {"reports": sum(shown), "state": "open", "text": str(sum(shown))}
+    assert [row.one("data").text for row in page.one("tbody", id="live-members").all("tr")] == [
+        *map(str, shown[:2]), "fewer than 40",
+    ]  # fmt: skip
     assert page.one("div", id="page").attributes["data-count"] == "/results/work/count"
     fill(fresh.store, groups[2], 1)
     assert "note" not in json.loads(fresh.get("/api/surveys/work/results").text)["total"]
@@ -94,6 +97,7 @@ def test_closing_one_group_closes_all_and_the_page_says_so(fresh: House) -> None
     assert "data-count" not in page.one("div", id="page").attributes
     document = json.loads(fresh.get("/api/surveys/work/results").text)
     assert [group["reports"] for group in document["groups"]] == [60, 30, 0]
+    assert document["total"]["note"] == "no total: fewer than 20 reports came from West <b>"
 
 
 def test_without_sizes_there_is_no_total(fresh: House) -> None:
