@@ -1,5 +1,6 @@
 // Keeps the results page fresh: asks how many reports it would show, and fetches it again when that has changed.
-// Only the parts marked data-live are replaced; none of them can hold the focus, so focus, scroll and open tables stay.
+// Only the parts marked data-live are replaced; none of them can hold the focus, so focus and open tables stay. What one
+// reads stays where it is too, though figures above it may get taller.
 
 const EVERY = 10_000;
 const news = () => document.getElementById("news");
@@ -57,6 +58,7 @@ async function refresh(page) {
 	if (answer.status !== 200 && answer.status !== 400) throw new Error(`${answer.status}`);
 	const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("page");
 	if (!fresh) throw new Error("no results");
+	const stay = held(page);
 	/** @param {Element} one */
 	const ids = (one) => [...one.querySelectorAll("[data-live]")].map((part) => part.id);
 	if (ids(page).join() === ids(fresh).join()) {
@@ -74,6 +76,20 @@ async function refresh(page) {
 	}
 	const count = page.querySelector('[data-key="reports"]')?.textContent ?? page.dataset.reports;
 	say(page.dataset.count ? `Now ${count} reports; the figures are new.` : `Final: ${count} reports.`);
+	stay();
+}
+
+/**
+ * What stands at the top of the window now; the function scrolls so that it stands there again.
+ * @param {HTMLElement} page
+ */
+function held(page) {
+	const top = [...page.querySelectorAll("section[id]")].find((one) => one.getBoundingClientRect().bottom > 0);
+	const before = top?.getBoundingClientRect().top ?? 0;
+	return () => {
+		const after = top && document.getElementById(top.id)?.getBoundingClientRect().top;
+		if (scrollY > 0 && after !== undefined) scrollBy(0, after - before);
+	};
 }
 
 function wire() {
@@ -97,5 +113,6 @@ document.addEventListener("visibilitychange", () => {
 	clearTimeout(timer);
 	if (!document.hidden) look();
 });
+document.documentElement.style.overflowAnchor = "none"; // the browser's own way would come on top of `held`
 wire();
 later();

@@ -23,7 +23,7 @@ def too_late(survey: Survey, moment: datetime) -> str | None:
     begins = survey.tickets.opens if survey.tickets else None
     if begins is None or moment < begins:
         return None
-    return f"Answering began on {begins:%d %b %Y, %H:%M} UTC; nobody can take a ticket any more"
+    return f"Answering began on {begins:%Y-%m-%d %H:%M} UTC; nobody can take a ticket any more"
 
 
 class State(StrEnum):

@@ -219,7 +219,7 @@ def test_nobody_is_invited_when_answering_has_begun(tmp_path: Path) -> None:
     house = make(tmp_path / "late.db")[0]
     house.add_surveys([Member(invited_to(from_="2026-01-01T00:00Z"), Terms())], owner=house.users()[0].key)
     invoke = runner(tmp_path / "late.db")
-    assert "Answering began on 01 Jan 2026, 00:00 UTC; nobody" in fault(
+    assert "Answering began on 2026-01-01 00:00 UTC; nobody" in fault(
         invoke("survey", "invite", "exam", "--count", "1")
     )
 

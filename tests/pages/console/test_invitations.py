@@ -98,7 +98,7 @@ def test_counts_are_exact_on_the_owner_s_page_and_in_steps_for_everybody(house: 
 
 def test_nobody_is_invited_when_answering_has_begun(house: House, ada: FlaskClient) -> None:
     house.invite(from_="2026-01-01T00:00Z")
-    told = "Answering began on 01 Jan 2026, 00:00 UTC; nobody can take a ticket any more."
+    told = "Answering began on 2026-01-01 00:00 UTC; nobody can take a ticket any more."
     page = ada.get("/console/exam/invitations").text
     assert told in page
     assert 'id="invite"' not in page
