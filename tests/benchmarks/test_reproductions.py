@@ -200,7 +200,7 @@ def test_candors_error_is_that_of_the_formula(k: int) -> None:
     expected = peers.theory(*mechanism.coins(k), k) * peers.PEOPLE / people
     number = Number(expected, float(np.mean(errors)), expected * math.sqrt(2 / (runs * (k - 1))))
     assert number.distance < LIMIT
-    assert Number(expected * 2.2, number.simulated, number.error * 2.2).distance > LIMIT
+    assert Number(expected * 3, number.simulated, number.error * 3).distance > LIMIT  # 9.6 ± 0.4: it would be seen
 
 
 def test_the_theory_of_every_contestant_is_on_the_page() -> None:
