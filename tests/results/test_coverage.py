@@ -109,7 +109,7 @@ def guaranteed(found: dict[tuple[str, ...], Held]) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("truth", "n", "runs"), [({}, 150, 120), ({}, 1200, 120), (ALIKE, 500, 120)])
+@pytest.mark.parametrize(("truth", "n", "runs"), [({}, 150, 80), ({}, 1200, 80), (ALIKE, 500, 80)])
 def test_intervals_of_blocks_hold_what_they_promise(truth: Mapping[str, Any], n: int, runs: int) -> None:
     found = study(blocks(), truth, n, runs, Options())
     assert len(found) > 40
@@ -120,6 +120,6 @@ def test_intervals_of_blocks_hold_what_they_promise(truth: Mapping[str, Any], n:
 
 @pytest.mark.slow
 def test_intervals_that_are_too_narrow_would_be_noticed() -> None:
-    found = study(blocks(), {}, 1200, 100, Options(0.7))
+    found = study(blocks(), {}, 1200, 60, Options(0.7))
     assert failing(found)
     assert guaranteed(found) < -2
