@@ -1,0 +1,97 @@
+"""What a client printed, as bits in columns: every line strictly read, and whatever is no report kept as a finding."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from client.definition import Survey
+from client.errors import ReportError
+from client.report import ID_BYTES, from_text, unpack
+from survey_app.assure.audit.subjects import Printed
+
+ID_BITS = 8 * ID_BYTES
+MOST_TOLD = 3
+TEXTS = re.compile(rb'"[^"]*"')
+
+Matrix = npt.NDArray[np.uint8]  # a row for each report, a column for each bit
+
+
+class _Wire(msgspec.Struct, forbid_unknown_fields=True):
+    survey: str
+    id: str
+    bits: str
+
+
+@dataclass(frozen=True)
+class Reports:
+    """All reports of an audit: the input of each, that of the report before it, its id, its bits, its spelling."""
+
+    inputs: npt.NDArray[np.int64]
+    before: npt.NDArray[np.int64]  # −1 for the first of a process
+    seconds: npt.NDArray[np.float64]
+    ids: Matrix
+    bits: Matrix
+    shapes: npt.NDArray[np.int64]
+    shape_names: list[str]
+    repeated: int  # ids that occur again
+    faults: list[str]  # what no client may print
+
+
+def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
+    """The reports of all processes, one after the other; lines that are none are left out and told."""
+    decode = msgspec.json.Decoder(_Wire).decode
+    inputs: list[int] = []
+    before: list[int] = []
+    seconds: list[float] = []
+    ids, bits, shapes = bytearray(), bytearray(), list[int]()
+    names: dict[bytes, int] = {}
+    possible: dict[str, bytes] = {}
+    faults: Counter[str] = Counter()
+    for one in printed:
+        last = -1
+        for place, (asked, line) in enumerate(zip(one.inputs, one.lines, strict=True)):
+            try:
+                wire = decode(line)
+                if wire.survey != survey.digest:
+                    raise ReportError("wrong_survey", "a report of another definition")
+                identity = from_text(wire.id)
+                if len(identity) != ID_BYTES:
+                    raise ReportError("malformed_report", f"an id has {ID_BYTES} bytes")
+                if wire.bits not in possible:
+                    unpack(survey, from_text(wire.bits))
+                    possible[wire.bits] = from_text(wire.bits)
+            except (msgspec.DecodeError, UnicodeDecodeError, ReportError) as error:
+                faults[str(error)] += 1
+                last = asked
+                continue
+            inputs.append(asked)
+            before.append(last)
+            seconds.append(one.seconds[place] if one.seconds else 0.0)
+            ids += identity
+            bits += possible[wire.bits]
+            shape = TEXTS.sub(lambda text: b'"' + b"." * (len(text[0]) - 2) + b'"', line)
+            shapes.append(names.setdefault(shape, len(names)))
+            last = asked
+    count = len(inputs)
+    spelled = [bytes(ids[ID_BYTES * place : ID_BYTES * (place + 1)]) for place in range(count)]
+    return Reports(
+        np.array(inputs, dtype=np.int64),
+        np.array(before, dtype=np.int64),
+        np.array(seconds),
+        _columns(ids, count, ID_BYTES, ID_BITS),
+        _columns(bits, count, survey.length, survey.width),
+        np.array(shapes, dtype=np.int64),
+        [name.decode("utf-8", "replace").strip() for name in names],
+        count - len(set(spelled)),
+        [f"{number} lines are no report to this survey: {reason}" for reason, number in faults.most_common(MOST_TOLD)],
+    )
+
+
+def _columns(packed: bytearray, count: int, length: int, width: int) -> Matrix:
+    rows = np.frombuffer(bytes(packed), dtype=np.uint8).reshape(count, length)
+    return np.unpackbits(rows, axis=1, count=width)
