@@ -8,6 +8,7 @@ no way to have it drawn again.
 import argparse
 import io
 import json
+import os
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +23,9 @@ from client.address import Address, check_invitation
 from client.answer import encode
 from client.book import SERVER_LIMIT, SURVEY_LIMIT, Book, Entry, host_of, total
 from client.definition import Field, Survey
+from client.display import languages
 from client.errors import AnswerError, CandorError, LimitExceeded, TooEarly
-from client.interview import FILTER, interview
+from client.interview import FILTER, farewell, in_words_of, interview, paragraphs
 from client.ledger import Ledger
 from client.mechanism import Subset, round_up
 from client.report import to_text, unpack
@@ -77,6 +79,7 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--ledger", type=Path, help="the ledger's file, if not the usual one")
     parser.add_argument("--code", help="an invitation code, if the link has none")
     parser.add_argument("--ticket-link", action="store_true", help="print a link that carries the ticket elsewhere")
+    parser.add_argument("--language", help="the language to be asked in, if the survey has it; nobody is told")
     parser.add_argument("--answers", type=Path, help="a JSON file of answers instead of questions")
     parser.add_argument("--yes", action="store_true", help="take and send without asking; for use with --answers")
     parser.add_argument("--receipt", type=Path, help="save the receipt to this file")
@@ -96,16 +99,20 @@ def _respond(arguments: list[str], clock: Clock) -> int:
         address = replace(address, invitation=check_invitation(given.code))
     survey = fetch(given.url)
     verify(survey)
+    spoken = in_words_of(survey, given.language, os.environ)
     device = Device(Ledger(given.ledger), given.limit, given.server_limit, clock=clock)
     book = device.ledger.read()
     entry = device.entry(address, survey, book)
-    _introduce(survey, book, address.server, device)
+    _introduce(spoken, languages(survey), book, address.server, device)
     if entry.stored:
-        print(f"\nThis device answered it on {entry.day}. Nothing is sent a second time.")
+        print(f"\nThis device answered it on {entry.day}. Nothing is sent a second time.{farewell(spoken)}")
         return 0
     answers = dict[str, Any]()
     if entry.state != "made":
         book.check(survey, address.server, given.limit, given.server_limit)
+        if survey.consent and not (given.yes or _agree("Do you agree to the above? This is neither sent nor kept.")):
+            print("Nothing was asked, and nothing was sent.")
+            return 1
         if survey.tickets and not _has_ticket(device, address, survey, given):
             return 1
         try:
@@ -115,7 +122,7 @@ def _respond(arguments: list[str], clock: Clock) -> int:
             return 0
         asked = device.ledger.begin(survey, address.server).asked
         _promise(survey, asked, book.spent_on_survey(survey, address.server))
-        answers = _read_answers(given.answers) if given.answers else interview(survey, asked)
+        answers = _read_answers(given.answers) if given.answers else interview(survey, asked, spoken)
         if not (given.yes or _agree("Randomize these answers now? It spends the ε above, once and for all.")):
             print("Nothing was randomized, spent or sent.")
             return 1
@@ -123,7 +130,7 @@ def _respond(arguments: list[str], clock: Clock) -> int:
     entry, made = device.make(address, survey, answers)
     if not made:
         print("\nThis device has already made its report to this survey; it can only send the same one again.")
-    _show(survey, entry, answers if made else None)
+    _show(survey, spoken, entry, answers if made else None)
     if not (given.yes or _agree("Send this? It cannot be withdrawn: nothing in it says that it is yours.")):
         print("Not sent. Run the same command again to send this same report.")
         return 1
@@ -135,6 +142,7 @@ def _respond(arguments: list[str], clock: Clock) -> int:
             given.receipt.write_bytes(receipt.to_json() + b"\n")
         except OSError as error:
             print(f"candor: cannot write {given.receipt}: {error.strerror}; copy it from above", file=sys.stderr)
+    print(farewell(spoken), end="")
     return 0
 
 
@@ -203,13 +211,15 @@ def _told(entries: Iterable[Entry]) -> Decimal:
     return round_up(total(entries), 4)
 
 
-def _introduce(survey: Survey, book: Book, server: str, device: Device) -> None:
+def _introduce(survey: Survey, known: list[str], book: Book, server: str, device: Device) -> None:
     print(f"{survey.title}\n{'=' * len(survey.title)}")
     if survey.group:
         print(f"You answer as: {survey.group}")
     for text in (survey.description, survey.consent, survey.contact and f"Contact: {survey.contact}"):
-        for paragraph in text.split("\u2029") if text else ():
-            print(textwrap.fill(paragraph, 100))
+        if text:
+            print(paragraphs(text))
+    if others := [language for language in known if language != survey.language]:
+        print(f"Other languages: --language {' or '.join(others)}. Nobody learns in which one you read it.")
     name, host = survey.study or survey.slug, host_of(server)
     on_survey, on_server = book.spent_on_survey(survey, server), book.spent_on_server(server)
     print(f"\ndefinition  {survey.digest}\nspends      ε = {round_up(verify(survey), 4)} at the most, once")
@@ -219,6 +229,7 @@ def _introduce(survey: Survey, book: Book, server: str, device: Device) -> None:
     ):
         print(f"{label:12}ε = {round_up(spent, 4)} of your limit of {limit} for {what}")
     print("            (one operator can have several names)")
+    print("            What is true of a whole household counts once for each of you who answers.")
 
 
 def _promise(survey: Survey, asked: int | None, spent: Decimal) -> None:
@@ -238,7 +249,7 @@ def _chosen(survey: Survey, asked: int) -> str:
     return f"{len(survey.fields[asked].questions)} of {len(survey.questions)} questions, chosen by this device"
 
 
-def _show(survey: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> None:
+def _show(survey: Survey, spoken: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> None:
     """What the bits say, beside what the person said, if that is known; the ledger does not know it."""
     sent = unpack(survey, entry.bits)
     asked = next(position for position, bits in enumerate(sent) if bits is not None) if survey.ask else None
@@ -246,7 +257,7 @@ def _show(survey: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> No
     print("\nWhat will be sent, and nothing else:")
     if asked is not None:
         print(f"  {_chosen(survey, asked)}")
-    for field, bits in zip(survey.fields, sent, strict=True):
+    for field, bits in zip(spoken.fields, sent, strict=True):
         if bits is None:
             filters = asked is not None and {question.id for question in field.questions} & survey.needed(asked)
             told = FILTER if filters else "not asked on this device"

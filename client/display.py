@@ -5,7 +5,7 @@ Nothing of it changes what is sent; but it is part of the digest, so everybody i
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from client.canonical import check_keys, items, labels_at, only_true, plain_text
@@ -131,3 +131,71 @@ def _heading(value: Any, section: Section, path: str) -> tuple[str, str]:
     check_keys(value, path, ["title", *(["text"] if section.text else [])])
     text = plain_text(value["text"], f"{path}.text") if section.text else ""
     return plain_text(value["title"], f"{path}.title"), text
+
+
+def parted(survey: "Survey") -> list[tuple[Section | None, list[Question]]]:
+    """The questions by their sections; those before the first section have none."""
+    starts = {section.first: section for section in survey.sections}
+    parts: list[tuple[Section | None, list[Question]]] = []
+    for question in survey.questions:
+        if question.id in starts or not parts:
+            parts.append((starts.get(question.id), []))
+        parts[-1][1].append(question)
+    return parts
+
+
+def in_language(survey: "Survey", tag: str) -> "Survey":
+    """The same survey in other words: the same digest, fields and symbols, so the same report for the same answers."""
+    words = next((one for one in survey.translations if one.language == tag), None)
+    if words is None:
+        return survey
+    labels = {
+        question.id: dict(zip(question.labels, said.labels or question.labels, strict=True))
+        for question, said in zip(survey.questions, words.questions, strict=True)
+    }
+    questions = {
+        question.id: replace(
+            question,
+            text=said.text,
+            unit=said.unit,
+            labels=tuple(labels[question.id].values()),
+            show_if=question.show_if
+            and replace(
+                question.show_if,
+                labels=tuple(labels[question.show_if.question][label] for label in question.show_if.labels),
+            ),
+        )
+        for question, said in zip(survey.questions, words.questions, strict=True)
+    }
+    return replace(
+        survey,
+        language=tag,
+        title=words.title,
+        description=words.description,
+        consent=words.consent,
+        contact=words.contact or survey.contact,
+        thanks=words.thanks,
+        questions=tuple(questions.values()),
+        fields=tuple(
+            replace(field, questions=tuple(questions[question.id] for question in field.questions))
+            for field in survey.fields
+        ),
+        sections=tuple(
+            replace(section, title=title, text=text)
+            for section, (title, text) in zip(survey.sections, words.sections, strict=True)
+        ),
+    )
+
+
+def languages(survey: "Survey") -> list[str]:
+    """The languages that a survey is in, its own first."""
+    return [survey.language, *(words.language for words in survey.translations)]
+
+
+def preferred(survey: "Survey", tags: Sequence[str]) -> str:
+    """The first of these languages that the survey has, `de` for `de-AT` if need be; its own if it has none of them."""
+    known = {one.lower(): one for one in languages(survey)}
+    for tag in (tag.lower() for tag in tags):
+        if found := known.get(tag) or known.get(tag.partition("-")[0]):
+            return found
+    return survey.language

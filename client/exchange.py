@@ -24,9 +24,9 @@ HEADERS = {"Accept": "application/json", "User-Agent": "candor-client"}
 Understood = TypeVar("Understood")
 
 
-def get(url: str) -> bytes:
-    """What is there; anything but a plain yes is raised."""
-    status, body = _exchange(urllib.request.Request(url, headers=HEADERS))  # noqa: S310
+def get(url: str, *, headers: Mapping[str, str] | None = None, most: int = LARGEST_DEFINITION) -> bytes:
+    """What is there, of at most so many bytes; anything but a plain yes is raised."""
+    status, body = _exchange(urllib.request.Request(url, headers={**HEADERS, **(headers or {})}), most)  # noqa: S310
     if status != 200:
         raise _problem(status, body)
     return body
@@ -82,7 +82,7 @@ def _problem(status: int, body: bytes) -> Refused | Unreachable | BadAddress:
     return Refused(status, code[:60], f"the server refused ({status}): {said}")
 
 
-def _exchange(request: urllib.request.Request) -> tuple[int, bytes]:
+def _exchange(request: urllib.request.Request, most: int = LARGEST_DEFINITION) -> tuple[int, bytes]:
     """Status and body; Unreachable if there is no whole answer in time.
 
     The time-out of a socket starts anew with every byte, so a server that drips could hold a client for ever; hence a
@@ -92,7 +92,7 @@ def _exchange(request: urllib.request.Request) -> tuple[int, bytes]:
 
     def run() -> None:
         try:
-            outcome.put(_talk(request))
+            outcome.put(_talk(request, most))
         except Exception as error:  # whatever it is, the waiting side raises it
             outcome.put(error)
 
@@ -108,7 +108,7 @@ def _exchange(request: urllib.request.Request) -> tuple[int, bytes]:
     return result
 
 
-def _talk(request: urllib.request.Request) -> tuple[int, bytes]:
+def _talk(request: urllib.request.Request, most: int) -> tuple[int, bytes]:
     proxies: dict[str, str] | None = {} if request.type == "http" else None  # plain http stays on this machine
     opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _SameOrigin())
     try:
@@ -116,9 +116,9 @@ def _talk(request: urllib.request.Request) -> tuple[int, bytes]:
     except urllib.error.HTTPError as error:
         response = error
     with response:
-        body: bytes = response.read(LARGEST_DEFINITION + 1)
-    if len(body) > LARGEST_DEFINITION:
-        raise Unreachable(f"{request.host} answers with more than {LARGEST_DEFINITION} bytes")
+        body: bytes = response.read(most + 1)
+    if len(body) > most:
+        raise Unreachable(f"{request.host} answers with more than {most} bytes")
     return response.status, body
 
 

@@ -1,33 +1,62 @@
-"""How a person is asked in a terminal: one question after the other, and what becomes of each answer beside it."""
+"""How a person is asked in a terminal: one question after the other, and what becomes of each answer beside it.
 
+The words may be those of a translation; answers have the labels of the original. Which words were read, and in which
+order mixed options stood, is forgotten when the command ends.
+"""
+
+import secrets
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 from client import words
 from client.answer import index_of, shown, unanswered
 from client.definition import Field, Survey
+from client.display import in_language, languages, parted, preferred
 from client.errors import AnswerError
 from client.question import Question, labels_of
+from client.sampling import RandomBytes, pick
 
 FILTER = "asked only to know what comes next; not sent"
+WIDTH = 100
+LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 
-def interview(survey: Survey, asked: int | None) -> dict[str, Any]:
-    """The answers to all questions, or to those of the asked field with what they depend on."""
+def interview(
+    survey: Survey, asked: int | None, spoken: Survey | None = None, random_bytes: RandomBytes = secrets.token_bytes
+) -> dict[str, Any]:
+    """The answers to all questions, or to those of the asked field with what they depend on.
+
+    `spoken` is the survey in the words that are shown. What is drawn here is an order on the screen, and nothing else.
+    """
+    spoken = spoken or survey
     needed = survey.ids if asked is None else survey.needed(asked)
     sent = survey.fields if asked is None else [survey.fields[asked]]
     untold = list(sent) if len(sent) > 1 else []  # of one field alone all was told before
+    told, sections = None, {one.id: section for section, inside in parted(spoken) for one in inside}
     answers: dict[str, Any] = {}
     picked: dict[str, set[str]] = {}
-    for question in survey.questions:
+    for question, said in zip(survey.questions, spoken.questions, strict=True):
         picked[question.id] = set()
         if question.id in needed and shown(question, picked):
+            if (section := sections[question.id]) and section is not told:
+                told = section
+                print(f"\n{section.title}\n{'-' * min(len(section.title), WIDTH)}{_below(section.text)}")
             field = next((field for field in sent if question in field.questions), None)
-            answer = _ask(question, _note(field, untold))
+            answer = _ask(question, said, _note(field, untold), random_bytes)
             answers[question.id] = answer
             index = unanswered(question) if answer is None else index_of(question, answer)
             picked[question.id] = labels_of(question, index)
     return answers
+
+
+def paragraphs(text: str) -> str:
+    """Text as lines of a terminal; its paragraphs are parted by U+2029."""
+    return "\n".join(textwrap.fill(paragraph, WIDTH) for paragraph in text.split("\u2029")) if text else ""
+
+
+def _below(text: str) -> str:
+    return f"\n{paragraphs(text)}" if text else ""
 
 
 def _note(field: Field | None, untold: list[Field]) -> str:
@@ -41,18 +70,22 @@ def _note(field: Field | None, untold: list[Field]) -> str:
     return together + words.explain(field)
 
 
-def _ask(question: Question, note: str) -> Any:
-    print(f"\n{textwrap.fill(question.text, 100)}")
+def _ask(question: Question, spoken: Question, note: str, random_bytes: RandomBytes) -> Any:
+    print(f"\n{textwrap.fill(spoken.text, WIDTH)}")
     if note:
-        print(textwrap.fill(f"({note})", 100, initial_indent="  ", subsequent_indent="   "))
+        print(textwrap.fill(f"({note})", WIDTH, initial_indent="  ", subsequent_indent="   "))
+    order = list(range(len(question.labels)))
+    if question.shuffle:
+        pick(len(order), order, random_bytes)
+    labels = [question.labels[place] for place in order]
     if question.type == "number":
-        ends = f"from {question.min:f} to {question.max:f} {question.unit}".rstrip()
+        ends = f"from {question.min:f} to {question.max:f} {spoken.unit}".rstrip()
         hint = f"a number {ends}, in steps of {question.step:f}"
     elif question.type == "yes_no":
         hint = "yes or no"
     else:
-        for i, label in enumerate(question.labels, 1):
-            print(f"  {i}. {label}")
+        for i, place in enumerate(order, 1):
+            print(f"  {i}. {spoken.labels[place]}")
         hint = "numbers, separated by spaces; 0 for none" if question.type == "multiple" else "a number"
     hint += "; just Enter for no answer" if question.optional else ""
     while True:
@@ -60,26 +93,54 @@ def _ask(question: Question, note: str) -> Any:
         if not said and question.optional:
             return None
         try:
-            answer = _understand(question, said)
+            answer = _understand(question, labels, said)
             index_of(question, answer)
             return answer
         except AnswerError as error:
             print(f"  {error}")
 
 
-def _understand(question: Question, said: str) -> Any:
-    """What was typed, as an answer: positions become labels."""
+def _understand(question: Question, labels: list[str], said: str) -> Any:
+    """What was typed, as an answer: positions on the screen become labels."""
     if question.type == "yes_no":
         return {"y": "yes", "n": "no"}.get(said.lower(), said.lower())
     if question.type == "number":
         return said
     try:
         places = [int(word) for word in said.replace(",", " ").split()]
-        labels = [question.labels[place - 1] for place in places if place > 0]
+        chosen = [labels[place - 1] for place in places if place > 0]
     except (ValueError, IndexError):
-        raise AnswerError(question.id, f"type numbers from 1 to {len(question.labels)}") from None
+        raise AnswerError(question.id, f"type numbers from 1 to {len(labels)}") from None
     if question.type == "multiple" and places:
-        return labels
-    if len(places) != 1 or not labels:
-        raise AnswerError(question.id, f"type one number from 1 to {len(question.labels)}")
-    return labels[0]
+        return chosen
+    if len(places) != 1 or not chosen:
+        raise AnswerError(question.id, f"type one number from 1 to {len(labels)}")
+    return chosen[0]
+
+
+def farewell(survey: Survey) -> str:
+    """The author's words of thanks, and the code or address that everybody gets; nothing is opened from here."""
+    told = [paragraphs(survey.thanks)]
+    if "://" in survey.completion:
+        told.append(
+            f"{survey.completion}\n"
+            + textwrap.fill(
+                "This address is the same for everybody. It is not opened from here: whoever runs it can see that you "
+                "come, though not what you answered.",
+                WIDTH,
+            )
+        )
+    elif survey.completion:
+        told.append(f"Your code, the same for everybody: {survey.completion}")
+    return "".join(f"\n{part}\n" for part in told if part)
+
+
+def in_words_of(survey: Survey, wanted: str | None, environment: Mapping[str, str]) -> Survey:
+    """The survey in the language that is wanted, else in the one that this terminal is in. Nobody is told which."""
+    if wanted is None:
+        said = environment.get("LANGUAGE") or next((environment[key] for key in LOCALE if environment.get(key)), "")
+        tags = [one.split(".")[0].split("@")[0].replace("_", "-") for one in said.split(":") if one]
+        return in_language(survey, preferred(survey, tags))
+    if wanted not in (known := languages(survey)):
+        raise AnswerError("--language", f"this survey is in {', '.join(known)}")
+    return in_language(survey, wanted)

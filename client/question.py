@@ -10,6 +10,7 @@ from client.canonical import check_keys, decimal, integer, items, labels_at, nam
 from client.errors import DefinitionError
 
 MOST_STEPS = 2**31 - 1
+MOST_NAMED = 8  # answers in a complaint
 
 # For each type: the keys it needs and those it may have, beside the common ones.
 TYPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -151,6 +152,8 @@ def _condition(value: Any, earlier: Sequence[Question], path: str) -> Condition:
     if parent is None or parent.type == "number":
         raise DefinitionError("bad_value", f"{path}.question", "must be an earlier question with options")
     labels = labels_at(value["is"], f"{path}.is", 1)
-    if not set(labels) <= set(parent.labels):
-        raise DefinitionError("bad_value", f"{path}.is", f"must be labels of {parent.id}")
+    if strange := [label for label in labels if label not in parent.labels]:
+        known = ", ".join(parent.labels[:MOST_NAMED]) + (", …" if len(parent.labels) > MOST_NAMED else "")
+        reason = f"{strange[0]!r} is no answer of {parent.id}; its answers are {known}"
+        raise DefinitionError("bad_value", f"{path}.is", reason)
     return Condition(parent.id, labels)

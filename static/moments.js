@@ -24,8 +24,36 @@ function written(moment) {
 	});
 }
 
+/**
+ * Below a field for a moment, which is in UTC too, what is typed there on the reader's own clock.
+ * @param {Element | Document} root
+ */
+function tellFields(root) {
+	/** @type {NodeListOf<HTMLInputElement>} */
+	const fields = root.querySelectorAll("input[type=datetime-local]:not([data-own-clock])");
+	for (const field of fields) {
+		const own = document.createElement("p");
+		own.className = "hint own-clock";
+		field.dataset.ownClock = "";
+		field.after(own);
+		const update = () => {
+			const moment = new Date(`${field.value}Z`);
+			const known = field.value !== "" && moment.getTimezoneOffset() !== 0;
+			own.textContent = known ? `On your clock: ${written(moment)}` : "";
+			own.hidden = !known;
+		};
+		field.addEventListener("input", update);
+		update();
+	}
+}
+
 tell(document);
+tellFields(document);
 // parts of a page are replaced while one looks at it
 new MutationObserver((changes) => {
-	for (const { target } of changes) if (target instanceof Element) tell(target);
+	for (const { target } of changes) {
+		if (!(target instanceof Element)) continue;
+		tell(target);
+		tellFields(target);
+	}
 }).observe(document.body, { childList: true, subtree: true });

@@ -5,11 +5,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+from survey_app.assure.version import __version__
+
 if TYPE_CHECKING:
     from survey_app.server.app import create_app
 
 __all__ = ["__version__", "create_app"]
-__version__ = "0.5.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,7 @@
 """Every problem the server reports: one table, one shape (RFC 9457, application/problem+json), stable codes."""
 
 import json
+from collections.abc import Mapping, Sequence
 
 PROBLEMS: dict[str, tuple[int, str]] = {
     "malformed_report": (400, "This is not a report."),
@@ -15,12 +16,14 @@ PROBLEMS: dict[str, tuple[int, str]] = {
     "method_not_allowed": (405, "This address does not take such a request."),
     "id_taken": (409, "Another report has this id; nothing was changed."),
     "already_issued": (409, "With this invitation another ticket was taken already."),
+    "conflict": (409, "This cannot be done as things are."),
     "wrong_survey": (409, "This is for another definition than the current one."),
     "survey_not_open": (409, "The survey is not open yet."),
     "survey_paused": (409, "The survey takes a pause; send the same again later."),
     "survey_closed": (410, "The survey is closed."),
     "survey_full": (410, "The survey has all the reports it wants."),
     "too_large": (413, "The request is too large."),
+    "bad_survey": (422, "This is not a survey yet."),
     "impossible_bits": (422, "No device could have sent these bits."),
     "too_many_requests": (429, "Too many requests; try again in a minute."),
     "internal_error": (500, "Something went wrong here."),
@@ -34,11 +37,11 @@ OF_HTTP = (  # what HTTP itself refuses has one of these, by its status
 
 
 class Problem(Exception):
-    """A refusal that ends in a problem document."""
+    """A refusal that ends in a problem document; one of an author's file has all its faults, each with its place."""
 
-    def __init__(self, code: str, detail: str | None = None) -> None:
+    def __init__(self, code: str, detail: str | None = None, faults: Sequence[Mapping[str, object]] = ()) -> None:
         super().__init__(code)
-        self.code, self.detail = code, detail
+        self.code, self.detail, self.faults = code, detail, faults
         self.status = PROBLEMS[code][0]
 
     @classmethod
@@ -53,7 +56,8 @@ class Problem(Exception):
         """The problem document."""
         title = PROBLEMS[self.code][1]
         document = {"type": "about:blank", "status": self.status, "code": self.code, "title": title}
-        return json.dumps(document | {"detail": self.detail or title}).encode()
+        more = {"faults": self.faults} if self.faults else {}
+        return json.dumps(document | {"detail": self.detail or title} | more).encode()
 
 
 def is_api(path: str) -> bool:

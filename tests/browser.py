@@ -6,15 +6,17 @@ leaves a page and does not report. `Visit` is one person's device: a browser con
 
 import contextlib
 import re
+import socket
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 from playwright.sync_api import Request as Sent
 from werkzeug.serving import WSGIRequestHandler, make_server
 
@@ -36,6 +38,13 @@ LOOKS = {  # what every page has to stand: contrast hangs on the scheme and layo
     "zoomed-dark": ZOOMED | {"color_scheme": "dark"},
     "desktop-dark": DESKTOP | {"color_scheme": "dark"},
 }
+COLOURS = ("color-contrast", "link-in-text-block")
+CORNERS: dict[str, tuple[str, ...]] = {  # both sizes in both schemes: structure once, what hangs on a look in each
+    "phone-light": (),
+    "desktop-dark": BY_LOOK,
+    "phone-dark": COLOURS,
+    "desktop-light": COLOURS,
+}
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,7 @@ class Received:
         return f"{self.method} {self.path} {self.headers} {self.body.decode('utf-8', 'replace')}"
 
 
+AXE: str = Axe().axe_script
 Reply = tuple[int, str, bytes]  # status, content type, body
 expect.set_options(timeout=PATIENCE)
 
@@ -78,7 +88,9 @@ class Site:
             return [body]
 
         app.wsgi_app = record  # type: ignore[method-assign]
-        self._http = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_Quiet)
+        self._sockets: set[socket.socket] = set()
+        handler = type("_Tracked", (_Quiet,), {"sockets": self._sockets})
+        self._http = make_server("127.0.0.1", 0, app, threaded=True, request_handler=handler)
         self.origin = f"http://127.0.0.1:{self._http.server_port}"
         self._thread = threading.Thread(target=lambda: self._http.serve_forever(poll_interval=0.01))
         self._thread.start()
@@ -108,12 +120,25 @@ class Site:
     def close(self) -> None:
         self._http.shutdown()
         self._http.server_close()
+        for one in self._sockets:  # a browser keeps what it may need again
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
         self._thread.join()
-        self.store.close()
+        self.house.close()
 
 
 class _Quiet(WSGIRequestHandler):
     protocol_version = "HTTP/1.1"
+    sockets: ClassVar[set[socket.socket]]
+
+    def setup(self) -> None:
+        super().setup()
+        self.sockets.add(self.connection)
+
+    def finish(self) -> None:
+        self.sockets.discard(self.connection)
+        with contextlib.suppress(OSError):
+            super().finish()
 
     def log(self, *_: Any) -> None:
         pass
@@ -170,28 +195,72 @@ class Visit:
         return [request for request in self.requests if request.method == method]
 
 
+USED_AGAIN: dict[Browser, BrowserContext | None] = {}  # the context that the next visit takes; None while it has one
+VIEW, ANCHOR = "viewport", "http://127.0.0.1/"
+
+
 @contextlib.contextmanager
 def visit(browser: Browser, *, init: str = "", **options: Any) -> Iterator[Visit]:
-    """A new device; `init` runs before every script of its pages."""
-    context = browser.new_context(reduced_motion="reduce", **options)
+    """A new device; `init` runs before every script of its pages.
+
+    A context of its own costs a second of processor time, most of it for a renderer that starts: a device that is no
+    more than a size takes over the last one's, emptied, with a page that keeps the renderer alive.
+    """
+    plain = not init and not options.keys() - {VIEW}
+    context = USED_AGAIN.get(browser) if plain else None
+    if context is None:
+        context = browser.new_context(reduced_motion="reduce", **options)
+        if plain:
+            anchor = context.new_page()
+            anchor.route(ANCHOR, lambda route: route.fulfill(body=""))
+            anchor.goto(ANCHOR)
+    if plain:
+        USED_AGAIN[browser] = None
     context.set_default_timeout(PATIENCE)
+    made = Visit(context.new_page())
+    kept = False
+
+    def complain(message: ConsoleMessage) -> None:
+        made.complaints.append(message.text)
+
+    def note(request: Sent) -> None:
+        made.requests.append(request)
+
     try:
         if init:
             context.add_init_script(init)
-        made = Visit(context.new_page())
-
-        def complain(message: ConsoleMessage) -> None:
-            made.complaints.append(message.text)
-
-        def note(request: Sent) -> None:
-            made.requests.append(request)
-
+        if plain:
+            made.page.set_viewport_size(options.get(VIEW, {"width": 1280, "height": 720}))
         context.on("request", note)
         context.on("console", complain)
         made.page.on("pageerror", lambda error: made.complaints.append(str(error)))
         yield made
+        kept = plain and USED_AGAIN[browser] is None and _emptied(context, made)
     finally:
-        context.close()
+        context.remove_listener("request", note)
+        context.remove_listener("console", complain)
+        if kept:
+            USED_AGAIN[browser] = context
+        else:
+            context.close()
+
+
+def _emptied(context: BrowserContext, made: Visit) -> bool:
+    """Leave nothing of a device behind: pages, cookies, storage, cache; False where its clock was another one's."""
+    if made.page.is_closed() or not made.page.evaluate("String(setTimeout).includes('[native code]')"):
+        return False
+    origins = {f"{parts.scheme}://{parts.netloc}" for parts in map(urlsplit, {one.url for one in made.requests})}
+    session = context.new_cdp_session(made.page)
+    session.send("Network.clearBrowserCache")
+    made.page.goto("about:blank")  # what writes when it leaves has written
+    for origin in origins:
+        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+    for page in context.pages[1:]:
+        page.close()
+    context.unroute_all()
+    context.set_offline(False)
+    context.clear_cookies()
+    return True
 
 
 def stop_the_clock(page: Page) -> None:
@@ -202,14 +271,23 @@ def stop_the_clock(page: Page) -> None:
 
 def wear(page: Page, look: str) -> None:
     """Put a look on a page that is open."""
-    page.set_viewport_size(LOOKS[look]["viewport"])
-    page.emulate_media(color_scheme=LOOKS[look]["color_scheme"])
+    size, _, scheme = look.partition("-")
+    page.set_viewport_size({"phone": PHONE, "zoomed": ZOOMED, "desktop": DESKTOP}[size]["viewport"])
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
 
 
-def violations(page: Page, *rules: str) -> list[str]:
-    """What axe finds on a page by all rules, or by some, each with its place; BY_LOOK are those that hang on the look."""
+def violations(page: Page, *rules: str, within: str = "body") -> list[str]:
+    """What axe finds on a page by all rules, or by some, each with its place; BY_LOOK are those that hang on the look.
+
+    The script goes to a page once. It loads no style sheets of its own: only rules that we do not run need them.
+    """
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
     some = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}
-    found = Axe().run(page, options={"resultTypes": ["violations"], **some}).response["violations"]
+    options = {"resultTypes": ["violations"], "preload": False, **some}
+    where = {"include": [within]} if within != "body" else None
+    script = "([where, options]) => axe.run(where ?? document, options).then((all) => all.violations)"
+    found = page.evaluate(script, [where, options])
     return [f"{one['id']}: {node['html'][:200]} {node['failureSummary']}" for one in found for node in one["nodes"]]
 
 

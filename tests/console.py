@@ -92,6 +92,26 @@ def enter(device: Visit, site: Site) -> Page:
     return page
 
 
+WRITTEN = {
+    "Yes or no": {},
+    "Single choice": {"options": "red\ngreen"},
+    "Scale": {"points": "low\nhigh"},
+    "Multiple choice": {"options": "red\ngreen\nblue"},
+    "Number": {"min": "0", "max": "100"},
+}
+
+
+def write_all_types(page: Page) -> None:
+    """A question of every type, in a draft that has none."""
+    page.wait_for_selector("text=No questions yet")
+    for place, (name, fields) in enumerate(WRITTEN.items()):
+        press(page, name)
+        page.wait_for_selector(f"#q{place}.open textarea:focus")  # one types at once
+        page.keyboard.type(f"{name}, really?")
+        for field, text in fields.items():
+            page.fill(f"#q{place}-{field}", text)
+
+
 def complaints(device: Visit) -> list[str]:
     return [one for one in device.complaints if "status of 404" not in one]
 

@@ -46,12 +46,14 @@ STATUSES = {
     "method_not_allowed": 405,
     "id_taken": 409,
     "already_issued": 409,
+    "conflict": 409,
     "wrong_survey": 409,
     "survey_not_open": 409,
     "survey_paused": 409,
     "survey_closed": 410,
     "survey_full": 410,
     "too_large": 413,
+    "bad_survey": 422,
     "impossible_bits": 422,
     "too_many_requests": 429,
     "internal_error": 500,
@@ -90,7 +92,8 @@ class House:
         return self.app.test_client(use_cookies=False)
 
     def close(self) -> None:
-        """End the signing process, and let go of the files."""
+        """End the writer and the signing process, and let go of the files."""
+        self.app.extensions["candor_intake"].close()
         self.app.extensions["candor_desk"].close()
         self.tickets.close()
         self.store.close()
@@ -197,7 +200,8 @@ def check_refused(response: TestResponse, code: str) -> None:
     document = json.loads(response.data)
     assert (document["code"], response.status_code) == (code, STATUSES[code])
     assert response.content_type == "application/problem+json"
-    assert list(document) == ["type", "status", "code", "title", "detail"]
+    more = ["faults"] if code == "bad_survey" else []
+    assert list(document) == ["type", "status", "code", "title", "detail", *more]
     assert (document["type"], document["status"]) == ("about:blank", STATUSES[code])
     assert document["title"] == PROBLEMS[code][1]
     assert document["detail"]

@@ -3,7 +3,6 @@
 import functools
 import http.server
 import json
-import re
 import shutil
 import subprocess
 import threading
@@ -79,70 +78,15 @@ def _value(answer: dict[str, Any]) -> Any:
     raise Refusal(answer.get("code"), answer.get("message", ""))
 
 
-TOKEN = re.compile(
-    r"""
-      (?P<comment> //[^\n]* | /\*.*?\*/ )
-    | (?P<text> "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' )
-    | (?P<template> ` )
-    | (?P<regex> /(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/[a-z]* )
-    | (?P<word> [\w$]+ )
-    | (?P<space> \s+ )
-    | (?P<sign> . )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-TEMPLATE_TEXT = re.compile(r"(?:\\.|\$(?!\{)|[^`\\$])*(?P<end>`|\$\{)", re.DOTALL)
-BEFORE_A_REGEX = {"return", "typeof", "case", "in", "of", "void", "delete", "throw", "await", "yield"}
-
-
-def without_comments(source: str) -> str:
-    """JavaScript without its comments and the empty lines they leave.
-
-    A tokenizer, since // may stand in a string, a template or a regular expression. A slash begins a regular
-    expression unless a value stands before it: a name or number (but not a keyword such as return), a text, or a
-    closing bracket. Only a regular expression right after `if (…)` or a block would be taken for a division.
-    """
-    kept: list[str] = []
-    before = ""  # the last token that is neither space nor comment
-    braces = [0]  # open braces, for each template we are in
-    at = 0
-    while at < len(source):
-        token = TOKEN.match(source, at)
-        if token is None:
-            raise ValueError(f"no token at {at}")
-        kind, text = token.lastgroup, token.group()
-        if kind == "regex" and (re.fullmatch(r"[\w$]+|[)\]}]|.*[\"'`]", before) and before not in BEFORE_A_REGEX):
-            kind, text = "sign", "/"
-        at += len(text)
-        if text == "{":
-            braces[-1] += 1
-        closing = text == "}" and len(braces) > 1 and braces[-1] == 0
-        if kind == "template" or closing:
-            if closing:
-                braces.pop()
-            inside = TEMPLATE_TEXT.match(source, at)
-            if inside is None:
-                raise ValueError(f"a template that does not end, at {at}")
-            text, at = text + inside.group(), inside.end()
-            if inside["end"] == "${":
-                braces.append(0)
-        elif text == "}":
-            braces[-1] -= 1
-        if kind != "comment":
-            kept.append(text)
-            before = before if kind == "space" else text
-    return "\n".join(line.rstrip() for line in "".join(kept).splitlines() if line.strip()) + "\n"
-
-
 def find_chromium() -> str | None:
     return next((path for name in CHROMIUM_NAMES if (path := shutil.which(name))), None)
 
 
 class Files:
-    """The working tree over http, on a free port of this machine."""
+    """The working tree, or another folder, over http, on a free port of this machine."""
 
-    def __init__(self) -> None:
-        handler = functools.partial(_Quiet, directory=str(ROOT))
+    def __init__(self, folder: Path = ROOT) -> None:
+        handler = functools.partial(_Quiet, directory=str(folder))
         self._http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.origin = f"http://127.0.0.1:{self._http.server_address[1]}"
         self._thread = threading.Thread(target=lambda: self._http.serve_forever(poll_interval=0.01))

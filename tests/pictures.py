@@ -29,6 +29,7 @@ def _asked(browser: Browser, address: str) -> Page:
 
 def _answer(page: Page) -> None:
     """Yes to the first, no to the second, up to the look at what will be sent."""
+    page.get_by_label("I agree").check()
     page.get_by_role("radio", name="Yes", exact=True).first.check()
     page.get_by_role("radio", name="No", exact=True).last.check()
     page.get_by_role("button", name="Roll the dice").click()
@@ -53,7 +54,7 @@ def main() -> None:
         page.screenshot(path=target / "form.png")
         page.goto(f"{site.origin}/results/{published.survey.slug}")
         page.wait_for_load_state("networkidle")
-        page.evaluate("scrollTo(0, document.querySelector('svg').closest('section').offsetTop - 20)")
+        page.evaluate("scrollTo(0, document.querySelector('.overview').offsetTop - 20)")
         page.screenshot(path=target / "results.png")
         browser.close()
     site.close()

@@ -10,7 +10,8 @@ from client.report import to_text
 from survey_app.collect.intake import Intake
 from survey_app.pages import api
 from survey_app.store import State, now
-from tests.house import HOUR, House, block, check_stored, made, other_bits, wire
+from tests.console import EXAM
+from tests.house import HOUR, TOKEN, House, block, check_stored, made, other_bits, wire
 from tests.issuing import invited_to, paid, request_for
 
 
@@ -52,10 +53,21 @@ def _issued(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
 
 
 def _limited(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
+    house.app.extensions["candor_intake"].close()
     house.app.extensions["candor_intake"] = Intake(house.store, "1/minute")
     report = made(house.publish())
     check_stored(house.post(report))
     return house.post(report)
+
+
+def _added(house: House, source: bytes) -> TestResponse:
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/yaml"}
+    return house.client.post("/api/surveys", data=source, headers=headers)
+
+
+def _again(house: House, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
+    assert _added(house, EXAM).status_code == 201
+    return _added(house, EXAM)
 
 
 PROVOKED: dict[str, Callable[[House, pytest.MonkeyPatch], TestResponse]] = {
@@ -73,6 +85,8 @@ PROVOKED: dict[str, Callable[[House, pytest.MonkeyPatch], TestResponse]] = {
     "not_found": lambda house, _: house.client.get("/api/surveys/exam"),
     "method_not_allowed": lambda house, _: house.client.get("/api/surveys/exam/reports"),
     "id_taken": _taken,
+    "conflict": _again,
+    "bad_survey": lambda house, _: _added(house, b"slug: exam\n"),
     "wrong_survey": lambda house, _: house.post(wire(made(house.publish()), survey="0" * 64)),
     "survey_not_open": lambda house, _: house.post(made(house.publish(opens=now() + HOUR))),
     "survey_paused": _paused,

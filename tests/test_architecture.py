@@ -15,7 +15,7 @@ LAYERS = (
     ("channel", "problems", "tally"),
     ("authoring", "store", "estimate", "explain", "charts"),
     ("accounts", "drafts", "tickets", "collect", "publish", "results", "plan"),
-    ("simulate", "assure"),
+    ("mail", "simulate", "assure"),
     ("server", "pages"),
     ("cli",),
 )
@@ -28,6 +28,7 @@ KNOWN_BY = {  # what of others' packages only some rooms may know
     ("click",): ("server", "cli"),
     ("sqlite3", "sqlite_utils", "psycopg"): ("store",),
     ("cryptography", "gmpy2"): ("tickets",),
+    ("smtplib",): ("mail",),
 }
 LARGEST_LOOSE = 6
 

@@ -116,7 +116,7 @@ def resolve(words: list[str]) -> tuple[click.Command, list[str], list[str]]:
     path: list[str] = []
     while isinstance(command, click.Group):
         with contextlib.suppress(IndexError):
-            found = command.commands.get(words[len(path)])
+            found = command.get_command(click.Context(command), words[len(path)])
             assert found, f"candor {' '.join(words)}: there is no such command"
             path.append(words[len(path)])
             command = found
@@ -203,3 +203,14 @@ def serving(words: list[str]) -> Iterator[int]:
     finally:
         server.terminate()
         server.communicate(timeout=60)
+
+
+def test_a_command_costs_its_own_imports_and_not_those_of_all() -> None:
+    """Half a second for scipy.stats, as much for the pandas that sqlite-utils looks for: on every call, and every worker."""
+    code = (
+        "import sys; from survey_app.cli import main; main(['user', '--help'], standalone_mode=False);"
+        "print({'scipy', 'flask', 'granian', 'pandas'} & {*sys.modules});"
+        "import survey_app.server.front; print({'scipy.stats', 'pandas', 'pyarrow'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-2:] == ["set()", "set()"], done.stdout

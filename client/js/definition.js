@@ -69,6 +69,9 @@ export function possibleCells(questions) {
  * @property {string} digest the name of this definition: SHA-256 of its bytes, in hexadecimal
  * @property {string} slug
  * @property {string} title
+ * @property {string} [description]
+ * @property {string} [consent]
+ * @property {string} [contact]
  * @property {string} language
  * @property {number | string} epsilon
  * @property {1} [ask] whether a device answers one field only, which it draws

@@ -39,5 +39,5 @@ export function spend(losses, ask) {
  * @param {string} [code]
  */
 export function checkLimit(epsilon, limit, code = "above_limit") {
-	check(limit === null || Number(epsilon) <= Number(limit) + SLACK, code, `ε = ${epsilon} > ${limit}`);
+	check(limit === null || Number(epsilon) <= Number(limit) + SLACK, code);
 }

@@ -15,6 +15,7 @@ let checking;
  */
 let dirty = null;
 let busy = false;
+let typed = 0; // how often something was typed into a form
 
 const draft = () => document.getElementById("draft");
 /** @returns {HTMLFormElement | null | undefined} */
@@ -44,6 +45,7 @@ function show(html, url) {
 	const lines = [...page.querySelectorAll("#said > *")];
 	const was = old.querySelector(".open")?.id;
 	const active = document.activeElement;
+	for (const node of next.querySelectorAll("[autofocus]")) node.removeAttribute("autofocus"); // for new pages only
 	if (next.id) old.replaceWith(document.adoptNode(next));
 	else old.replaceChildren(...[...next.children].slice(2).map((node) => document.adoptNode(node)));
 	document.title = page.title;
@@ -82,10 +84,25 @@ function sameAs(active, open) {
 async function exchange(url, options, push = true) {
 	busy = true;
 	try {
-		const response = await fetch(url, options);
-		const html = await response.text();
+		const form = edited();
+		let sent = options?.body instanceof FormData && options.body.has("own") ? options.body : null;
+		let before = typed;
+		await remember();
+		let response = await fetch(url, options);
+		let html = await response.text();
+		const { url: address } = response;
+		while (response.ok && form?.isConnected && before !== typed) {
+			before = typed;
+			const body = typedSince(form, sent, html);
+			response = await fetch(form.action, { method: "POST", body });
+			html = await response.text();
+			if (!response.ok) break;
+			sent = body;
+			response = await fetch(address);
+			html = await response.text();
+		}
 		if (new URL(response.url).pathname === "/login") tell(SIGNED_OUT, "error");
-		else if (response.ok && show(html, push ? response.url : "")) return true;
+		else if (response.ok && show(html, push ? address : "")) return true;
 		else if (response.status === 409 && show(html))
 			dirty = edited(); // typed, not saved
 		else tell(response.status === 400 ? SIGNED_OUT : "The server refused this. Nothing was saved; try again.", "error");
@@ -95,6 +112,24 @@ async function exchange(url, options, push = true) {
 		busy = false;
 	}
 	return false;
+}
+
+/**
+ * A form that was typed in while the server worked; if it was sent already, its stamps are those of the state before.
+ * @param {HTMLFormElement} form
+ * @param {FormData | null} sent
+ * @param {string} html what the server said to that
+ */
+function typedSince(form, sent, html) {
+	const data = new FormData(form);
+	if (sent) {
+		const stamp = new DOMParser().parseFromString(html, "text/html").querySelector("[name=stamp]");
+		data.set("own", "");
+		data.set("stamp", data.has("question") ? "" : (stamp?.getAttribute("value") ?? ""));
+		if (data.has("question")) data.set("was", sent.get("id") ?? "");
+	}
+	if (data.has("question")) data.set("do", `save:${data.get("question")}`);
+	return data;
 }
 
 // save the form that was typed in, before anything else happens
@@ -151,7 +186,7 @@ document.addEventListener("click", async (event) => {
 	const url = new URL(link.href);
 	const here =
 		url.origin === location.origin && url.pathname.startsWith(location.pathname.replace(/(\/drafts\/\d+).*/, "$1"));
-	if (!here || /file\.yaml$|\/delete$|\/preview$/.test(url.pathname)) {
+	if (!here || link.hasAttribute("download") || /file\.yaml$|\/delete$|\/preview$/.test(url.pathname)) {
 		if (!dirty) return;
 		event.preventDefault();
 		if (await saveFirst()) location.href = link.href;
@@ -175,14 +210,10 @@ function toLine(source, line) {
 	source.scrollTop = (source.scrollHeight / lines.length) * Math.max(0, line - 5);
 }
 
-// a choice is made by choosing
 document.addEventListener("change", ({ target }) => {
+	// a choice is made by choosing; another question of a condition has other answers
 	if (target instanceof HTMLInputElement && target.form?.hasAttribute("data-choice")) target.form.requestSubmit();
-});
-
-// what a new question begins with is there to be typed over
-document.addEventListener("focusin", ({ target }) => {
-	if (target instanceof HTMLTextAreaElement && target.dataset.starter === target.value) target.select();
+	if (target instanceof HTMLSelectElement && target.name === "show_if") check();
 });
 
 document.addEventListener("input", ({ target }) => {
@@ -191,11 +222,18 @@ document.addEventListener("input", ({ target }) => {
 	const form = target.closest("form[data-edit]");
 	if (!form && target.id !== "respondents") return;
 	dirty = form ?? dirty;
+	if (form) typed += 1;
 	clearTimeout(timer);
 	timer = setTimeout(check, PAUSE);
 });
 
-// what would be said about the draft as it stands in the form; nothing is saved
+// a number of respondents that was typed just now, before another page takes its place
+async function remember() {
+	const expected = document.getElementById("respondents");
+	if (expected instanceof HTMLInputElement && expected.value !== expected.defaultValue) await check();
+}
+
+// what would be said about the draft as it stands in the form; nothing is saved but the number of respondents
 async function check() {
 	const form = edited();
 	const data = new FormData(form ?? undefined);
@@ -203,22 +241,30 @@ async function check() {
 	const token = document.querySelector("[name=csrf_token]");
 	if (!(expected instanceof HTMLInputElement && token instanceof HTMLInputElement)) return;
 	data.set("csrf_token", token.value);
+	clearTimeout(timer);
 	checking?.abort();
 	checking = new AbortController();
 	try {
-		const url = `${draft()?.dataset.check}?${new URLSearchParams({ respondents: expected.value })}`;
+		const { value } = expected;
+		const url = `${draft()?.dataset.check}?${new URLSearchParams({ respondents: value })}`;
 		const response = await fetch(url, { method: "POST", body: data, signal: checking.signal });
-		if (response.status !== 200 || form?.isConnected === false) return;
-		const page = new DOMParser().parseFromString(await response.text(), "text/html");
+		const html = await response.text();
+		if (response.status !== 200 || !expected.isConnected) return; // what it is about may be gone meanwhile
+		expected.defaultValue = value;
+		const page = new DOMParser().parseFromString(html, "text/html");
 		/** @param {string} selector */
 		const take = (selector) => [...page.querySelectorAll(selector)].map((node) => document.adoptNode(node));
 		const open = [...document.querySelectorAll("#beside details[open] > summary")].map((node) => node.textContent);
 		const focused = document.activeElement?.closest("#asking") && document.activeElement?.id;
 		document.getElementById("problems")?.replaceChildren(...take("#problems > *"));
+		// somebody may be typing the number of respondents
 		for (const node of document.querySelectorAll("#beside > :not(.expect)")) node.remove();
-		expected.form?.before(...take("#beside > #asking")); // somebody may be typing in the form between them
 		expected.form?.after(...take("#beside > :not(.expect)"));
 		if (focused) document.getElementById(focused)?.focus();
+		for (const node of take("[data-of]")) {
+			const there = document.getElementById(node.id);
+			if (there?.dataset.of !== node.getAttribute("data-of")) there?.replaceWith(node);
+		}
 		for (const node of take("[data-hint]")) {
 			const hint = document.getElementById(node.getAttribute("data-hint") ?? "");
 			if (hint) hint.textContent = node.textContent;
@@ -243,7 +289,9 @@ function mark(form) {
 		const found = faults.filter((one) => one.getAttribute("data-field") === id);
 		node.textContent = found.map((one) => one.querySelector(".reason")?.textContent).join("; ");
 		const field = document.getElementById(id);
-		if (found.length) field?.setAttribute("aria-invalid", "true");
+		const calm = found.every((one) => one.matches(".calm"));
+		node.classList.toggle("calm", calm);
+		if (!calm) field?.setAttribute("aria-invalid", "true");
 		else field?.removeAttribute("aria-invalid");
 	}
 }

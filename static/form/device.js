@@ -2,6 +2,7 @@
 
 import { hostOf, SERVER_LIMIT, SURVEY_LIMIT, spentOnServer, spentOnSurvey } from "/client/js/book.js";
 import { Ledger } from "/client/js/index.js";
+import { here } from "./address.js";
 import { button, details, el, ours, tongue } from "./dom.js";
 import { day, epsilon, say } from "./strings.js";
 
@@ -9,7 +10,6 @@ import { day, epsilon, say } from "./strings.js";
 /** @import { Child } from "./dom.js" */
 /** @typedef {(ledger?: Ledger) => unknown} Turn to another book, or to the same one as it is now */
 
-const server = location.origin;
 const LIMITS = "candor-limits/2"; // in the browser's storage, beside the ledger
 const BOOK = "candor-book/2"; // in the tab's own storage
 const TRIAL = "candor-trial";
@@ -52,17 +52,17 @@ export function limits(ledger) {
 }
 
 /**
- * `keepsake`: the ticket's link; `objection`: what the limits say.
- * @param {{ survey: Survey, ledger: Ledger, blocked: boolean, keepsake?: Element | false, bare: boolean, turn: Turn, objection: () => Child }} page
+ * `keepsake`: the ticket's link; `objection`: what the limits say; `alone`: nobody else was asked above whether they answer here.
+ * @param {{ survey: Survey, ledger: Ledger, blocked: boolean, keepsake?: Element | false, bare: boolean, alone: boolean, turn: Turn, objection: () => Child }} page
  */
-export function device({ survey, ledger, blocked, keepsake, bare, turn, objection }) {
+export function device({ survey, ledger, blocked, keepsake, bare, alone, turn, objection }) {
 	const sums = sumsOf(survey, ledger);
 	const title = ours("summary", "device");
 	const doubt = el("div");
 	const entitle = () => {
 		const { limit, serverLimit } = limits(ledger);
 		const name = ledger.books().length > 1 ? say("device_person", { number: ledger.book }) : say("device");
-		const values = { limit, server_limit: serverLimit, host: hostOf(server), device: name };
+		const values = { limit, server_limit: serverLimit, host: hostOf(here().server), device: name };
 		if (sums) title.textContent = say("budget", { ...sums.spent, ...values });
 	};
 	const update = () => {
@@ -81,8 +81,9 @@ export function device({ survey, ledger, blocked, keepsake, bare, turn, objectio
 		bound(ledger, "serverLimit", update),
 		doubt,
 		ours("p.hint", "operators"),
+		ours("p.hint", "household"),
 		ours("p", "thief"),
-		!bare && [people(ledger, turn), forgetting(ledger, turn, keepsake)],
+		!bare && [alone && people(ledger, turn), forgetting(ledger, turn, keepsake)],
 	);
 	node.open = blocked;
 	return node;
@@ -95,6 +96,7 @@ export function device({ survey, ledger, blocked, keepsake, bare, turn, objectio
  */
 function sumsOf(survey, ledger) {
 	try {
+		const { server } = here();
 		const book = ledger.read();
 		const spent = Object.values(book.entries).filter((entry) => entry.day);
 		const lines = spent.map((entry) => `${entry.slug}: ε = ${epsilon(entry.epsilon)}, ${day(entry.day)}`);

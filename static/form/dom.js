@@ -1,6 +1,6 @@
 // Elements from text: nothing an author wrote is ever read as HTML.
 
-import { foreign, say } from "./strings.js";
+import { say, speech } from "./strings.js";
 
 /** @import { Values } from "/client/js/words.js" */
 /** @typedef {Node | string | number | false | null | undefined} Leaf what is false, empty or missing is left out */
@@ -39,10 +39,17 @@ export function el(name, props, ...children) {
 }
 
 /**
- * Our own strings: in a survey whose language we lack they are English, and say so.
+ * Our own strings: beside a language that we lack they are English, and say so.
  * @type {Props}
  */
-export const tongue = foreign ? { lang: "en", dir: "ltr" } : {};
+export const tongue = {
+	get lang() {
+		return speech.foreign && speech.language;
+	},
+	get dir() {
+		return speech.foreign && "ltr";
+	},
+};
 
 /**
  * @template {string} Name
@@ -66,6 +73,12 @@ export const button = (name, key, click) => ours(name, key, {}, { type: "button"
  */
 export const details = (key, ...children) => el("details", {}, ours("summary", key), ...children);
 
+/**
+ * What an author wrote.
+ * @param {string} [text]
+ */
+export const paragraphs = (text) => text?.split("\u2029").map((one) => el("p", {}, one));
+
 /** @param {string} key */
 export const heading = (key) => ours("h2", key, {}, { tabindex: -1 });
 
@@ -79,6 +92,27 @@ export function notice(key, values, ...more) {
 	const [title, ...advice] = say(key, values).split("\n");
 	const lines = advice.map((text) => el("p", {}, text));
 	return el("section.notice", { role: "alert", ...tongue }, el("h2", { tabindex: -1 }, title), lines, ...more);
+}
+
+/**
+ * A text to take along.
+ * @param {string} text
+ * @param {string} key its name
+ */
+export function copyable(text, key) {
+	const copied = ours("span", "copied", {}, { role: "status" });
+	copied.hidden = true;
+	const field = el("input", { readonly: true, value: text, "aria-label": say(key) });
+	const copy = button("button", "copy", async () => {
+		field.select();
+		try {
+			await navigator.clipboard.writeText(text);
+			copied.hidden = false;
+		} catch {
+			// pages over plain http may not; it is selected
+		}
+	});
+	return el("p.actions", {}, field, copy, copied);
 }
 
 /**

@@ -1,32 +1,45 @@
 // The form: fetch and verify, take a ticket, ask, randomize once, show what will be sent, send, give a receipt.
 
-import { charge, reportOf, spentOnSurvey, stateOf, ticketOf } from "/client/js/book.js";
-import { CandorError, fetch, Ledger, submit, verify } from "/client/js/index.js";
-import { monotonic, parseAddress, untilWholeSecond } from "/client/js/respond.js";
+import { charge, hostOf, reportOf, spentOnSurvey, stateOf, ticketOf } from "/client/js/book.js";
+import { CandorError, Ledger, submit, verify } from "/client/js/index.js";
+import { monotonic, untilWholeSecond } from "/client/js/respond.js";
+import { address, here, obtain } from "./address.js";
+import { askAgain, consent } from "./consent.js";
 import { bookOfThisTab, device, forgetting, limits, people } from "./device.js";
-import { arrive, button, el, notice, ours, tongue } from "./dom.js";
-import { dice } from "./protection.js";
+import { arrive, button, el, notice, ours } from "./dom.js";
+import { frame, offerLanguages, promise, summary, unnamed } from "./frame.js";
+import { languageFor, languagesOf, localized } from "./language.js";
 import { questionnaire } from "./questions.js";
 import { receipt, review } from "./review.js";
-import { chance, day, epsilon, say, strings } from "./strings.js";
+import { canSay, day, epsilon, say, speak, speech } from "./strings.js";
+import { thanks } from "./thanks.js";
+import { told } from "./told.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
 /** @import { Entry } from "/client/js/book.js" */
 /** @import { Survey } from "/client/js/definition.js" */
-/** @import { Child } from "./dom.js" */
+/** @import { Child, Leaf } from "./dom.js" */
+/** @import { Localized } from "./language.js" */
+/** @typedef {() => Leaf[]} Draw what is to be seen, anew each time, in the language that is spoken then */
 
-// where a suspicion of 5 in 100 becomes 50 in 100
-const EVEN = Math.log(19);
 const root = /** @type {HTMLElement} */ (document.getElementById("form"));
 const status = /** @type {HTMLElement} */ (document.getElementById("status"));
-const told = document.getElementById("promise");
-const general = told ? [...told.children] : [];
-const isOpen = root.dataset.state === "open";
-const isPaused = root.dataset.state === "survey_paused";
+const isOpen = told.state === "open";
+const isPaused = told.state === "survey_paused";
 
 let ledger = bookOfThisTab();
 /** @type {Survey} */
 let survey;
+/**
+ * The same in the language that is spoken.
+ * @type {Localized}
+ */
+let text;
+/**
+ * What is on the page.
+ * @type {{ draw: Draw, above: Draw }}
+ */
+let drawn;
 /**
  * What the person said, until the report is stored; nothing else remembers it.
  * @type {Answers | null}
@@ -46,9 +59,6 @@ let blocked = false;
  */
 let tickets = null;
 
-// with its pin, and the invitation as long as that is in it
-const here = () => parseAddress(location.href);
-
 /** @param {unknown} error */
 const codeOf = (error) => (error instanceof CandorError ? error.code : undefined);
 
@@ -63,14 +73,17 @@ addEventListener("storage", () => {
 });
 
 try {
-	survey = await fetch(location.href);
-	verify(survey);
+	const found = await obtain();
+	verify(found);
+	survey = found;
+	if (!languagesOf(survey).includes(speech.tag)) speak(languageFor(languagesOf(survey), navigator.languages));
+	offerLanguages(survey, redraw);
 	await show();
-	if (root.querySelector("form")) status.replaceChildren(ours("span.heard", "loaded"));
+	if (root.querySelector("form:not([hidden])")) status.replaceChildren(ours("span.heard", "loaded"));
 } catch (error) {
 	const code = codeOf(error);
 	const missed = code === "unreachable" && button("button", "retry", () => location.reload());
-	place(problem(missed ? "no_definition" : code, "bad_definition", missed));
+	place(() => [problem(missed ? "no_definition" : code, "bad_definition", missed)]);
 }
 root.setAttribute("aria-busy", "false");
 
@@ -80,24 +93,29 @@ async function show() {
 	try {
 		if (survey.tickets) tickets = await import("./ticket.js");
 		const entry = ledger.read().entries[survey.digest];
-		if (!entry && seen?.day) return place(notice("forgotten", {}, button("button", "anew", anew)), panel());
-		if (!entry && seen?.signature) return place(notice("ticket_gone", {}), panel());
+		if (!entry && seen?.day) return place(() => [notice("forgotten", {}, button("button", "anew", anew)), panel()]);
+		if (!entry && seen?.signature) return place(() => [notice("ticket_gone", {}), panel()]);
 		seen = entry;
-		if (entry?.stored) return place(answered(entry), panel(true));
-		if (entry?.bits) return preview(entry);
-		if (!isOpen) return root.replaceChildren();
+		if (entry?.stored) return place(() => [answered(entry), panel(true)]);
+		if (entry?.bits) return place(() => [preview(entry), panel()]);
+		if (!isOpen) return place(() => []);
 		charge(ledger.read(), survey, here().server, limits(ledger));
 		const screen = await tickets?.ticketScreen({ survey, ledger, refresh: again, problem });
 		seen = ledger.read().entries[survey.digest];
-		if (screen) return place(screen, panel());
-		const ticket = waiting();
-		await ask(ticket && tickets?.elsewhere(ticket));
+		// taking a ticket waits for consent; news of it does not
+		if (screen) return place(() => gated(screen()));
+		await ask();
 	} catch (error) {
 		const code = codeOf(error);
 		const old = code === "ledger_old";
 		blocked = !old;
-		place(problem(code, "not_made", old && button("button", "forget_old", forgetOld)), panel());
+		place(() => [problem(code, "not_made", old && button("button", "forget_old", forgetOld)), panel()]);
 	}
+}
+
+/** @param {HTMLElement} screen before the first question */
+function gated(screen) {
+	return screen.querySelector(".primary") ? consent(text, screen, panel()) : [screen, panel()];
 }
 
 // the ticket that waits here
@@ -105,16 +123,21 @@ function waiting() {
 	return seen && stateOf(seen) === "ticket" && ticketOf(seen);
 }
 
-/** @param {Element | false} [more] what stands before the questions */
-async function ask(more) {
+async function ask() {
 	const { server } = here();
 	const before = Number(spentOnSurvey(ledger.read(), survey, server));
 	const begun = await ledger.begin(survey, server);
 	seen = ledger.read().entries[survey.digest];
 	const asked = begun.asked ?? null;
-	const form = questionnaire(survey, asked, (given) => make(given, asked));
-	place(panel(), ...(more ? [more] : []), form);
-	told?.replaceChildren(...summary(asked, before));
+	const ticket = waiting();
+	/** @type {HTMLFormElement | undefined} */
+	let form;
+	const draw = () => {
+		form = questionnaire(text, asked, (given) => make(given, asked), form);
+		const more = ticket && tickets?.elsewhere(ticket);
+		return consent(text, panel(), ...(more ? [more] : []), form);
+	};
+	place(draw, () => summary(text, asked, before));
 }
 
 function renew() {
@@ -138,6 +161,7 @@ async function again() {
  */
 function turn(book = ledger) {
 	if (book.book !== ledger.book) seen = undefined;
+	askAgain();
 	ledger = book;
 	answers = null;
 	return again();
@@ -157,19 +181,39 @@ function recorded() {
 	}
 }
 
-/** @param {Element[]} nodes */
-function place(...nodes) {
-	told?.replaceChildren(...general);
+/**
+ * @param {Draw} draw
+ * @param {Draw} above what the frame promises
+ */
+function place(draw, above = () => promise(text)) {
+	drawn = { draw, above };
 	status.replaceChildren();
-	const guest = isOpen && seen && tickets?.guest(seen, people(ledger, turn));
-	root.replaceChildren(ledger.persistent ? "" : ours("p.note", "memory"), guest || "", ...nodes);
+	redraw();
+}
+
+// the same again, in the language that is spoken now
+function redraw() {
+	if (survey) {
+		text = localized(survey, speech.tag);
+		frame(text, drawn.above());
+	} else unnamed();
+	const guest = guestOf();
+	const nodes = drawn.draw();
+	const forgetful = !ledger.persistent && nodes.length > 0 && ours("p.note", "memory");
+	// whoever has answered is told that first
+	root.replaceChildren(...el("div", {}, forgetful, !seen?.stored && guest, nodes).childNodes);
+}
+
+// who else may have come, with the way to a book of their own
+function guestOf() {
+	return (isOpen && seen && tickets?.guest(seen, people(ledger, turn))) || null;
 }
 
 /** @param {boolean} bare without what `others` shows */
 function panel(bare = false) {
 	const ticket = waiting();
 	const keepsake = ticket && tickets?.linkOf(ticket);
-	return device({ survey, ledger, blocked, keepsake, bare, turn, objection });
+	return device({ survey, ledger, blocked, keepsake, bare, alone: !guestOf(), turn, objection });
 }
 
 function objection() {
@@ -180,10 +224,10 @@ function objection() {
 	}
 }
 
-// for those who share a device
-function others() {
-	const next = [ours("p", "next_person"), people(ledger, turn)];
-	return el("section.note", {}, next, ours("p", "shared"), forgetting(ledger, turn));
+// for those who share a device; a guest has been told already
+function others(guest = guestOf()) {
+	const next = !guest && [ours("p", "next_person"), people(ledger, turn)];
+	return [guest, el("section.note", {}, next, ours("p", "shared"), forgetting(ledger, turn))];
 }
 
 /**
@@ -193,31 +237,9 @@ function others() {
  */
 function problem(code = "error", otherwise = "not_made", ...more) {
 	const { limit, serverLimit } = limits(ledger);
-	const cost = code.endsWith("limit") ? epsilon(verify(survey)) : "";
-	const values = { code, limit, server_limit: serverLimit, host: location.hostname, epsilon: cost };
-	return notice(Object.hasOwn(strings, code) ? code : otherwise, values, ...more);
-}
-
-/**
- * @param {number | null} asked
- * @param {number} before what earlier versions have cost
- */
-function summary(asked, before) {
-	const { fields, questions } = survey;
-	const put = asked === null ? fields : [fields[asked]];
-	const all = verify(survey) + before;
-	const rolled = dice(put);
-	const doubt = rolled && all < EVEN ? `${say("never")} ` : "";
-	const raised = say("total", { ...chance(all), epsilon: epsilon(all) });
-	const lines = [
-		asked !== null && ours("p.chosen", "chosen", { count: put[0].questions.length, total: questions.length }),
-		rolled ? el("p", tongue, asked !== null && `${say("luck")} `, rolled) : general[0],
-		el("p", tongue, doubt, raised),
-		before > 0 && ours("p", "earlier", { epsilon: epsilon(before) }),
-		survey.tickets && ours("p", "unlinked"),
-		general.at(-1), // where to read more
-	];
-	return lines.filter((line) => line instanceof Node);
+	const above = code.endsWith("limit") && { epsilon: epsilon(verify(survey)), host: hostOf(here().server) };
+	const values = { code, limit, server_limit: serverLimit, ...above };
+	return notice(canSay(code) ? code : otherwise, values, ...more);
 }
 
 /**
@@ -242,7 +264,7 @@ async function make(given, asked) {
 /** @param {Entry} shown */
 function preview(shown) {
 	const report = reportOf(survey.digest, shown);
-	const { node, send, problems } = review(survey, shown, report.toJson(), answers);
+	const { node, send, problems } = review(text, shown, report.toJson(), answers);
 	if (isPaused) send.replaceWith(ours("p.note", "kept"));
 	send.addEventListener("click", async () => {
 		if (recorded() !== JSON.stringify(shown)) {
@@ -253,25 +275,25 @@ function preview(shown) {
 		status.replaceChildren(ours("span", "sending"));
 		try {
 			await untilWholeSecond(began);
-			await submit(location.href, report, { attempts: 1 });
+			await submit(address(), report, { attempts: 1 });
 			await ended();
-			place(receipt(survey, shown), others(), panel(true));
+			place(() => [receipt(text, shown), ...others(), panel(true)]);
 			arrive(root);
 		} catch (error) {
 			const code = codeOf(error);
 			if (tickets && code === "id_taken") {
 				await ended();
-				place(problem(code), panel());
+				place(() => [problem(code), panel()]);
 				return arrive(root);
 			}
 			status.replaceChildren();
 			send.disabled = false;
-			send.textContent = strings.retry;
+			send.textContent = say("retry");
 			problems.replaceChildren(problem(code, "refused", code === "survey_paused" && ours("p", "kept")));
 			arrive(problems);
 		}
 	});
-	place(node, panel());
+	return node;
 }
 
 // it is stored, or another report came with its ticket
@@ -288,6 +310,7 @@ function answered({ day: made, epsilon: loss }) {
 		"section",
 		{},
 		ours("h2", "answered", { day: day(made) }, { tabindex: -1 }),
+		thanks(text),
 		ours("p", "answered_more", { epsilon: epsilon(loss) }),
 		ours("p", "answered_kept"),
 		others(),

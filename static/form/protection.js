@@ -3,10 +3,11 @@
 import { Geometric } from "/client/js/mechanism.js";
 import { blind, digitLabel, oddsSentence } from "/client/js/words.js";
 import { details, el, ours, tongue } from "./dom.js";
-import { epsilon, language, say, speech } from "./strings.js";
+import { epsilon, say, speech } from "./strings.js";
 
 /** @import { Field, Survey } from "/client/js/definition.js" */
 /** @import { Question } from "/client/js/question.js" */
+/** @import { Leaf } from "./dom.js" */
 
 const MOST_LISTED = 5; // values that a number may be rounded to
 
@@ -26,7 +27,7 @@ function rounding(question) {
 	const { levels, steps } = question;
 	if (levels === 0 || BigInt(levels) > steps) return "";
 	const all = Array.from({ length: levels }, (_, level) => digitLabel(question, BigInt(level), speech));
-	const listed = new Intl.ListFormat(language, { type: "disjunction" }).format(all);
+	const listed = new Intl.ListFormat(speech.language, { type: "disjunction" }).format(all);
 	const values = levels > MOST_LISTED ? `${all[0]}, ${all[1]}, … ${all[levels - 1]}` : listed;
 	return say("rounded", { values });
 }
@@ -55,18 +56,47 @@ function atMost(fields) {
  * @param {Field} field
  */
 export function protection(survey, field) {
+	return details(field.questions.length > 1 ? "protection_block" : "protection", told(survey, field, "costs"));
+}
+
+/**
+ * Several answers, each protected by itself: what holds for more than one is said once.
+ * @param {Survey} survey
+ * @param {Field[]} fields
+ */
+export function protections(survey, fields) {
+	/** @type {Map<string, { texts: string[], lines: Leaf[] }>} */
+	const kinds = new Map();
+	for (const field of fields) {
+		const lines = told(survey, field, "costs_each");
+		const key = el("p", {}, lines).textContent;
+		const kind = kinds.get(key) ?? { texts: [], lines };
+		kind.texts.push(field.questions[0].text);
+		kinds.set(key, kind);
+	}
+	const all = [...kinds.values()];
+	const named = all.map(({ texts, lines }) => el("div", {}, kinds.size > 1 && el("b", {}, texts.join(" + ")), lines));
+	return details("protection_block", named);
+}
+
+/**
+ * @param {Survey} survey
+ * @param {Field} field
+ * @param {"costs" | "costs_each"} costs
+ * @returns {Leaf[]}
+ */
+function told(survey, field, costs) {
 	const { questions, mechanism } = field;
 	const block = questions.length > 1;
 	const own = mechanism.epsilon;
 	const linked = survey.ask ? [field] : tree(survey, questions); // with `ask` the others are not sent
 	const all = linked.reduce((sum, { mechanism }) => sum + mechanism.epsilon, 0);
-	return details(
-		block ? "protection_block" : "protection",
+	return [
 		block && ours("p", "joint", { questions: questions.map(({ text }) => text).join(" + ") }),
 		el("p", tongue, explain(field)),
-		ours("p", "costs", { epsilon: epsilon(own) }),
+		ours("p", costs, { epsilon: epsilon(own) }),
 		all > own && ours("p", "depends", { epsilon: epsilon(all) }),
-	);
+	];
 }
 
 /**

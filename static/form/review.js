@@ -6,24 +6,26 @@ import { fromText, unpack } from "/client/js/report.js";
 import { describe, digitLabel, said } from "/client/js/words.js";
 import { button, details, el, heading, ours, tongue } from "./dom.js";
 import { explain } from "./protection.js";
-import { epsilon, foreign, say, speech } from "./strings.js";
+import { epsilon, say, speech } from "./strings.js";
+import { thanks } from "./thanks.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
-/** @import { Field, Survey } from "/client/js/definition.js" */
+/** @import { Field } from "/client/js/definition.js" */
 /** @import { Entry } from "/client/js/book.js" */
+/** @import { Localized } from "./language.js" */
 
 const DOUBLE_CLICK = 400; // ms
 
 /**
  * What the bits say of what was asked, beside what the person said, if that is known; the ledger does not know it.
- * @param {Survey} survey
+ * @param {Localized} survey
  * @param {string} bits
  * @param {Answers | null} answers
  */
 function fields(survey, bits, answers) {
 	const parts = unpack(survey, fromText(bits));
 	const asked = survey.ask ? parts.findIndex(Boolean) : null;
-	const indices = answers && encode(survey, answers, asked);
+	const indices = answers && encode(survey.original, answers, asked);
 	/**
 	 * @param {Field} field
 	 * @param {number[]} part
@@ -42,7 +44,7 @@ function fields(survey, bits, answers) {
 	 */
 	const line = (field, sent) => {
 		const theirs = field.questions.some(({ type, labels }) => type !== "yes_no" && labels.length > 0);
-		const lang = foreign && theirs && survey.language;
+		const lang = speech.foreign && theirs && survey.language;
 		/**
 		 * @param {string} key
 		 * @param {string} name
@@ -85,7 +87,7 @@ const exact = (text, ...keys) =>
 	);
 
 /**
- * @param {Survey} survey
+ * @param {Localized} survey
  * @param {Entry} entry
  * @param {string} text the report as it would be sent
  * @param {Answers | null} answers
@@ -115,13 +117,21 @@ export function review(survey, { bits = "", epsilon: loss }, text, answers) {
 
 /**
  * Right after sending, and never again: neither id nor ticket is in it, and the device has forgotten them.
- * @param {Survey} survey
+ * @param {Localized} survey
  * @param {Entry} entry
  */
 export function receipt(survey, { slug, bits = "", epsilon: loss, day }) {
 	const text = JSON.stringify({ slug, survey: survey.digest, bits, epsilon: loss, day }, null, 1);
 	const href = URL.createObjectURL(new Blob([text, "\n"], { type: "application/json" }));
 	const save = ours("a.primary", "save", {}, { href, download: `receipt-${slug}.json` });
-	const lead = [heading("receipt"), ours("p", "receipt_more"), ours("p", "receipt_once"), el("p.actions", {}, save)];
-	return el("section", {}, lead, fields(survey, bits, null), exact(text, "bytes_more"));
+	const lead = [ours("p", "receipt_more"), ours("p", "receipt_once"), el("p.actions", {}, save)];
+	return el(
+		"section",
+		{},
+		heading("receipt"),
+		thanks(survey),
+		lead,
+		fields(survey, bits, null),
+		exact(text, "bytes_more"),
+	);
 }

@@ -3,11 +3,13 @@
 import { ticketOf } from "/client/js/book.js";
 import { CandorError } from "/client/js/index.js";
 import { toText } from "/client/js/report.js";
-import { parseAddress, ticketLink } from "/client/js/respond.js";
+import { ticketLink } from "/client/js/respond.js";
 import { ticketFor } from "/client/js/ticket.js";
+import { here, privacyPage, thisPage } from "./address.js";
 import { limits } from "./device.js";
-import { arrive, button, details, el, heading, ours } from "./dom.js";
+import { arrive, button, copyable, details, el, heading, ours } from "./dom.js";
 import { moment, say } from "./strings.js";
+import { told } from "./told.js";
 
 /** @import { Entry } from "/client/js/book.js" */
 /** @import { Survey } from "/client/js/definition.js" */
@@ -24,12 +26,13 @@ import { moment, say } from "./strings.js";
 const LONGEST = 2 ** 31 - 1; // ms that a browser can wait
 
 /**
- * What to show before the first question; nothing if there is a ticket and answering has begun.
+ * What draws the screen before the first question; nothing if there is a ticket and answering has begun.
  * @param {Page} page
+ * @returns {Promise<(() => HTMLElement) | null>}
  */
 export async function ticketScreen(page) {
 	const { survey, ledger, problem } = page;
-	const address = parseAddress(location.href);
+	const address = here();
 	const entry = ledger.read().entries[survey.digest];
 	const from = survey.tickets?.from;
 	const ticket = entry && ticketOf(entry);
@@ -39,10 +42,10 @@ export async function ticketScreen(page) {
 		hideTicket();
 		return ticketScreen(page);
 	}
-	if (ticket) return from && Date.now() < Date.parse(from) ? waiting(page, ticket, from) : null;
-	if (!entry?.r && !address.invitation) return problem("ticket_needed");
-	if (from && Date.now() >= Date.parse(from)) return problem("too_late");
-	return offer(page, entry);
+	if (ticket) return from && Date.now() < Date.parse(from) ? () => waiting(page, ticket, from) : null;
+	if (!entry?.r && !address.invitation) return () => problem("ticket_needed");
+	if (from && Date.now() >= Date.parse(from)) return () => problem("too_late");
+	return () => offer(page, entry);
 }
 
 /**
@@ -51,7 +54,7 @@ export async function ticketScreen(page) {
  * @param {Element} people
  */
 export function guest({ stored, prefix, signature }, people) {
-	const { invitation, ticket } = parseAddress(location.href);
+	const { invitation, ticket } = here();
 	const brought = invitation || (ticket && toText(ticket.prefix) !== prefix);
 	if (!brought || !(stored || signature)) return null;
 	people.setAttribute("open", "");
@@ -64,7 +67,7 @@ export function guest({ stored, prefix, signature }, people) {
  * @param {Entry} [asked] with a request that is pending, perhaps for another invitation
  */
 function offer({ survey, ledger, refresh, problem }, asked) {
-	const { invitation = asked?.code } = parseAddress(location.href);
+	const { invitation = asked?.code } = here();
 	const other = asked?.code && asked.code !== invitation;
 	const pending = asked?.r && !other;
 	const problems = el("div");
@@ -74,7 +77,7 @@ function offer({ survey, ledger, refresh, problem }, asked) {
 		quiet.remove();
 		try {
 			const means = { ...limits(ledger), attempts: 1 };
-			const { prefix } = await ticketFor(survey, parseAddress(location.href), ledger, means);
+			const { prefix } = await ticketFor(survey, here(), ledger, means);
 			if (!other || toText(prefix) !== asked?.prefix) hideTicket();
 			await refresh();
 		} catch (error) {
@@ -101,7 +104,7 @@ function offer({ survey, ledger, refresh, problem }, asked) {
 	);
 }
 
-const more = () => el("p", {}, ours("a", "ticket_more", {}, { href: `${location.pathname}/privacy#invitation` }));
+const more = () => el("p", {}, ours("a", "ticket_more", {}, { href: `${privacyPage()}#invitation` }));
 
 /**
  * @param {Page} page
@@ -129,24 +132,12 @@ export const elsewhere = (ticket) => details("ticket_elsewhere", ours("p", "tick
 
 /** @param {Ticket} ticket */
 export function linkOf(ticket) {
-	const link = ticketLink(parseAddress(location.href), ticket);
-	const copied = ours("span", "copied", {}, { role: "status" });
-	copied.hidden = true;
-	const field = el("input", { readonly: true, value: link, "aria-label": say("ticket_link") });
-	const copy = button("button", "copy", async () => {
-		field.select();
-		try {
-			await navigator.clipboard.writeText(link);
-			copied.hidden = false;
-		} catch {
-			// pages over plain http may not; it is selected
-		}
-	});
-	return el("p.actions", {}, field, copy, copied);
+	const link = ticketLink(here(), ticket);
+	return copyable(told.home ? thisPage(link.split("#")[1]) : link, "ticket_link");
 }
 
 /** The code has done its work, or the ticket is in the ledger: neither shall stay in the address bar. */
 export function hideTicket() {
-	const { pin } = parseAddress(location.href);
-	history.replaceState(null, "", `${location.pathname}${location.search}${pin ? `#sha256=${pin}` : ""}`);
+	const { pin } = here();
+	history.replaceState(null, "", thisPage(pin ? `sha256=${pin}` : ""));
 }

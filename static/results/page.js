@@ -1,6 +1,7 @@
 // Keeps the results page fresh: asks how many reports it would show, and fetches it again when that has changed.
-// Only the parts marked data-live are replaced; none of them can hold the focus, so focus and open tables stay. What one
-// reads stays where it is too, though figures above it may get taller.
+// Only the parts marked data-live are replaced; none of them can hold the focus, so focus and open tables stay. Where there
+// are new parts everything is replaced, and unfolded as it was. What one reads stays where it is, though figures above it may
+// get taller.
 
 const EVERY = 10_000;
 const news = () => document.getElementById("news");
@@ -67,8 +68,10 @@ async function refresh(page) {
 			if (old && made && old.outerHTML !== made.outerHTML) old.replaceWith(made);
 		}
 	} else {
+		const again = opened(page);
 		page.replaceChildren(...fresh.childNodes);
 		wire();
+		again();
 	}
 	for (const name of ["reports", "state", "count"]) {
 		if (name in fresh.dataset) page.dataset[name] = fresh.dataset[name];
@@ -92,7 +95,60 @@ function held(page) {
 	};
 }
 
+/** A link to a part that is folded opens it. */
+function unfold() {
+	const fold = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("summary")?.parentElement;
+	if (fold instanceof HTMLDetailsElement) fold.open = true;
+}
+
+const SHARP = 4; // pixels of a PNG for each of the SVG: 18 cm of paper at 300 dots an inch
+
+/**
+ * Draws the file that the link beside it leads to, on white, and saves that: text comes out in the reader's own fonts, which no
+ * server has.
+ * @param {HTMLButtonElement} button
+ */
+async function picture(button) {
+	const image = new Image();
+	image.src = button.dataset.png ?? "";
+	await image.decode();
+	const canvas = document.createElement("canvas");
+	[canvas.width, canvas.height] = [image.naturalWidth * SHARP, image.naturalHeight * SHARP];
+	const paper = canvas.getContext("2d");
+	if (!paper) throw new Error("no canvas");
+	paper.fillStyle = "#fff";
+	paper.fillRect(0, 0, canvas.width, canvas.height);
+	paper.drawImage(image, 0, 0, canvas.width, canvas.height);
+	const link = document.createElement("a");
+	link.href = canvas.toDataURL("image/png");
+	link.download = button.dataset.name ?? "plot.png";
+	link.click();
+}
+
+/**
+ * What is unfolded, and where among it the focus is; the function does the same to what has taken its place.
+ * @param {HTMLElement} page
+ */
+function opened(page) {
+	const open = [...page.querySelectorAll("details[open] > summary")].map((one) => one.textContent);
+	const focused = document.activeElement?.closest("summary")?.textContent;
+	return () => {
+		for (const one of page.querySelectorAll("summary")) {
+			const fold = one.parentElement;
+			if (fold instanceof HTMLDetailsElement && open.includes(one.textContent)) fold.open = true;
+			if (one.textContent === focused) one.focus({ preventScroll: true });
+		}
+	};
+}
+
 function wire() {
+	for (const button of document.querySelectorAll("button[data-png]")) {
+		if (!(button instanceof HTMLButtonElement)) continue;
+		button.hidden = false;
+		button.addEventListener("click", () => {
+			picture(button).catch(() => say("The browser could not draw it; take the SVG instead."));
+		});
+	}
 	const copy = document.getElementById("copy");
 	if (!copy || !navigator.clipboard) return;
 	copy.hidden = false;
@@ -114,5 +170,7 @@ document.addEventListener("visibilitychange", () => {
 	if (!document.hidden) look();
 });
 document.documentElement.style.overflowAnchor = "none"; // the browser's own way would come on top of `held`
+addEventListener("hashchange", unfold);
 wire();
+unfold();
 later();

@@ -16,11 +16,13 @@ from typing import Any
 from client import canonical, mechanism
 from client.canonical import spell
 from client.definition import FORMAT, Survey, possible_cells
+from client.display import LANGUAGE
 from client.errors import DefinitionError
 from client.mechanism import round_up
 from client.question import Question, parse_questions
 from client.verify import spend, verify
 from survey_app.authoring.design import Design
+from survey_app.authoring.entries import Entries, read_entries
 from survey_app.authoring.fields import ASK, Wishes, design_of, groups_of
 from survey_app.authoring.groups import Group, checked_study, read_groups, slug_of
 from survey_app.authoring.invitations import Invitations, read_invitations
@@ -28,12 +30,13 @@ from survey_app.authoring.questions import raw_question, wish_of
 from survey_app.authoring.source import AuthoringError, Node, read
 from survey_app.authoring.terms import KEYS as TERMS
 from survey_app.authoring.terms import Terms, read_terms
+from survey_app.authoring.translations import original_of, read_translations
 from survey_app.explain import written
 
 ADVISED_FIELD, ADVISED_TOTAL, CONFIRMED_TOTAL = 2, 4, 8
 ADVISED_CELLS = 64  # of a joint field
 
-PROSE = ("description", "consent")
+PROSE = ("description", "consent", "thanks")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,24 +108,50 @@ def build_file(path: Path) -> Built:
     return build(source, json_file=path.suffix == ".json")
 
 
-def build(source: bytes, *, json_file: bool = False) -> Built:
-    """What an author's file becomes; AuthoringError tells what is wrong, and where."""
-    return build_tree(read(source, json_file=json_file))
+def build(source: bytes, *, json_file: bool = False, bare: bool = False) -> Built:
+    """What an author's file becomes; AuthoringError tells what is wrong, and where.
+
+    A bare one is without sections and translations, which are for the eye alone.
+    """
+    return build_tree(read(source, json_file=json_file), bare=bare)
 
 
-def build_tree(tree: Node) -> Built:
+def build_tree(tree: Node, *, bare: bool = False) -> Built:
     """The same for a file that was read already."""
+    top = _members(tree)
+    entries = read_entries(top["questions"])
     try:
-        return _build(tree)
+        return _build(tree, top, entries, bare=bare)
     except DefinitionError as error:
-        raise AuthoringError(error.reason, error.path, tree.line_of(error.path)) from None
+        path = entries.written_at(error.path)
+        raise AuthoringError(error.reason, path, tree.line_of(path)) from None
 
 
-def _build(tree: Node) -> Built:
+def wrong_to_the_eye(tree: Node) -> list[AuthoringError]:
+    """Everything that is wrong with the sections and translations of a file, whatever else is."""
+    top = tree.value if isinstance(tree.value, dict) else {}
+    try:
+        entries = read_entries(top["questions"])
+    except (KeyError, AuthoringError):
+        return []
+    if "translations" not in top:
+        return entries.wrong
+    return [*entries.wrong, *read_translations(top["translations"], original_of(top, entries))[1]]
+
+
+def _members(tree: Node) -> dict[str, Node]:
     compiled = ("epsilon", "ask", "joint", "accept_weak_privacy", "groups", "invitations")
-    top = tree.mapping(("slug", "title", "questions"), (*PROSE, "contact", "language", *TERMS, *compiled))
+    shown = (*PROSE, "contact", "language", "completion", "translations")
+    if isinstance(tree.value, dict) and "sections" in tree.value:
+        raise tree.value["sections"].error("a section stands among the questions, as - section: … before its first")
+    return tree.mapping(("slug", "title", "questions"), (*shown, *TERMS, *compiled))
+
+
+def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) -> Built:
     groups = read_groups(top["groups"], checked_study(top["slug"])) if "groups" in top else ()
-    nodes = top["questions"].items()
+    if entries.broken:
+        raise entries.broken[0]
+    nodes = entries.questions
     raws = [raw_question(node) for node in nodes]
     questions = parse_questions(raws)
     asking = _ask(top.get("ask"))
@@ -150,11 +179,15 @@ def _build(tree: Node) -> Built:
     for key in PROSE:
         if key in top:
             definition[key] = top[key].prose()
-    for key in ("contact", "language"):
+    if "language" in top and not LANGUAGE.fullmatch(top["language"].text()):
+        raise top["language"].error("is no language tag; a tag is short, such as de for German or pt-BR")
+    for key in ("contact", "language", "completion"):
         if key in top and (key, top[key].text()) != ("language", "en"):
             definition[key] = top[key].text()
     if ask:
         definition["ask"] = 1
+    if not bare:
+        definition |= _for_the_eye(top, entries, raws)
     invitations = read_invitations(top)
     surveys = tuple(
         Survey.from_json(_canonical(definition | one)) for one in _named_as(definition["slug"], groups) or [{}]
@@ -176,6 +209,25 @@ def _build(tree: Node) -> Built:
         )
     advice, design = _advice(survey, total, wishes, asking), design_of(asking, fields)
     return Built(surveys, read_terms(top), advice, design, wishes, groups, invitations)
+
+
+def _for_the_eye(top: dict[str, Node], entries: Entries, raws: list[dict[str, Any]]) -> dict[str, Any]:
+    """The sections and translations of a definition."""
+    made: dict[str, Any] = {}
+    wrong = entries.wrong
+    if entries.sections:
+        made["sections"] = [
+            {"first": raws[one.first]["id"], "title": one.title}
+            | ({"text": one.text} if one.text else {})
+            | ({"grid": True} if one.grid else {})
+            for one in entries.sections
+        ]
+    if "translations" in top:
+        made["translations"], more = read_translations(top["translations"], original_of(top, entries))
+        wrong = [*wrong, *more]
+    if wrong:
+        raise wrong[0]
+    return made
 
 
 def _named_as(study: str, groups: Iterable[Group]) -> list[dict[str, str]]:

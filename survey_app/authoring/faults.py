@@ -1,7 +1,8 @@
 """What authoring would refuse in a file: not only the first thing, so that nobody has to mend and ask again and again.
 
 `build` stops at its first complaint. Here the place it complains about is put aside, a harmless stand-in takes it, and
-it is asked again. Whatever refers to what was put aside is put aside too, so that one fault is told once.
+it is asked again. Whatever refers to what was put aside is put aside too, so that one fault is told once. What is
+wrong with sections and translations alone is found apart, all at once: nothing else hangs on it.
 """
 
 import json
@@ -10,10 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
-from survey_app.authoring import Built, build
+from survey_app.authoring import Built, build, wrong_to_the_eye
+from survey_app.authoring.questions import BATTERY
 from survey_app.authoring.source import AuthoringError, Content, Plain, content_of
 
 MOST_FAULTS = 8
+WRITTEN = ("text", "section", "options", "points", "statements", "min", "max")  # what an author begins a question with
 STAND_IN: dict[str, Plain] = {"slug": "stand-in", "title": "stand-in", "epsilon": "4"}
 QUESTION = re.compile(r"questions\[(\d+)\](?:\.(\w+))?")
 
@@ -41,15 +44,30 @@ class Fault:
 
 @dataclass(frozen=True)
 class Checked:
-    """What became of a file: a survey, or what is wrong; and what it says, if it is at least YAML."""
+    """What became of a file: a survey, or what is wrong; and what it says, if it is at least YAML.
+
+    `bare` is the survey without sections and translations, which can be planned while only those are wrong.
+    """
 
     built: Built | None
     faults: tuple[Fault, ...]
     content: Content | None
+    bare: Built | None = None
 
     def about(self, question: int | None, key: str | None = None) -> list[Fault]:
         """The faults of one question, or of the survey itself, or only those under one key."""
         return [one for one in self.faults if one.question == question and key in (None, one.key)]
+
+    def untouched(self, question: int | None) -> bool:
+        """Whether nobody has written anything into a question yet; then what it lacks is no mistake of anybody's."""
+        said = self.content.questions if self.content else []
+        entry = said[question] if question is not None and question < len(said) else None
+        return isinstance(entry, dict) and not any(str(entry.get(key) or "").strip() for key in WRITTEN)
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether nothing is wrong but that such questions are there."""
+        return all(self.untouched(one.question) for one in self.faults)
 
 
 @lru_cache(maxsize=32)
@@ -59,14 +77,16 @@ def check(source: bytes, *, json_file: bool = False) -> Checked:
         content = content_of(source, json_file=json_file)
     except AuthoringError as error:
         return Checked(None, (Fault(error.reason, error.path, error.line),), None)
+    shown = [Fault(one.reason, one.path, one.line) for one in wrong_to_the_eye(content.tree)]
     if not content.questions and content.said.get("questions") in (None, "", []):
         first = Fault("there is no question yet; add the first", "questions")
         return Checked(None, (first, *_more(content, "questions")), content)
     try:
-        return Checked(build(source, json_file=json_file), (), content)
+        built = build(source, json_file=json_file, bare=bool(shown))
+        return Checked(None if shown else built, tuple(shown), content, built)
     except AuthoringError as error:
         first = Fault(error.reason, error.path, error.line or content.tree.line_of(error.path))
-        return Checked(None, (first, *_more(content, error.path)), content)
+        return Checked(None, (first, *_more(content, error.path), *shown), content)
 
 
 def _more(content: Content, path: str) -> list[Fault]:
@@ -74,7 +94,7 @@ def _more(content: Content, path: str) -> list[Fault]:
     put_aside: set[str] = set()
     while len(faults) < MOST_FAULTS and _put_aside(said, path, put_aside):
         try:
-            build(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace"), json_file=True)
+            build(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace"), json_file=True, bare=True)
             break
         except AuthoringError as error:
             path = error.path
@@ -110,18 +130,28 @@ def _put_aside(said: dict[str, Plain], path: str, known: set[str]) -> bool:
     if at >= len(questions):
         return False
     old = questions[at]
-    name = old.get("id") if isinstance(old, dict) else None
+    names = ids_of(old)
     questions[at] = _question(said, at)
     for question in questions:
         condition = question.get("show_if") if isinstance(question, dict) else None
-        if isinstance(question, dict) and isinstance(condition, dict) and condition.get("question") == name:
+        if isinstance(question, dict) and isinstance(condition, dict) and condition.get("question") in names:
             del question["show_if"]
     joint = said.get("joint")
     if isinstance(joint, list):
-        said["joint"] = [group for group in joint if not isinstance(group, list) or name not in group]
+        said["joint"] = [group for group in joint if not isinstance(group, list) or not {*names} & {*map(str, group)}]
         if not said["joint"]:
             del said["joint"]
     return True
+
+
+def ids_of(entry: Plain) -> list[str]:
+    """The ids that an entry among the questions gives: one, those of a battery's statements, or none."""
+    if not isinstance(entry, dict):
+        return []
+    statements = entry.get("statements")
+    if entry.get("type") == BATTERY:
+        return list(statements) if isinstance(statements, dict) else []
+    return [name] if isinstance(name := entry.get("id"), str) else []
 
 
 def _question(said: dict[str, Plain], at: int) -> Plain:

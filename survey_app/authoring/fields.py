@@ -143,7 +143,8 @@ class Wishes:
         try:
             choose.check(exact)
         except DefinitionError as error:
-            raise group[0].node.error(
+            place = group[0].node.members().get("epsilon", self.total) or group[0].node
+            raise place.error(
                 f"no mechanism at ε = {written.requested_epsilon(float(epsilon))}: {error.reason}"
             ) from None
         return exact

@@ -11,6 +11,10 @@ def moment_of(text: str) -> datetime:
         raise ValueError("must be a date and time such as 2026-12-01T00:00Z") from None
     if value.tzinfo is None:
         raise ValueError("needs a zone: end it with Z for UTC, or with +01:00")
+    try:
+        value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("lies outside of the years 1 to 9999, in UTC") from None
     return value
 
 

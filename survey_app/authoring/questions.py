@@ -11,6 +11,7 @@ from client.sampling import WHOLE
 from survey_app.authoring import choose
 from survey_app.authoring.source import Node
 
+BATTERY = "battery"  # several scales at once; `entries` takes it apart
 COMMON = ("optional", "show_if", "weight", "epsilon")
 AUTHORED: dict[str, tuple[str, ...]] = {"yes_no": ("design",), "number": ("bins", "mechanism", "unit", "step")}
 DESIGNS = {"coin": ("3/4", "1/4"), "die": ("2/3", "1/3"), "forced_die": ("5/6", "1/6")}
@@ -37,15 +38,17 @@ def raw_question(node: Node) -> dict[str, Any]:
     """The question as the definition has it, but for the levels, which are chosen later."""
     if "type" not in node.members():
         raise node.error("type is missing")
-    kind = node.members()["type"].one_of(*TYPES)
+    kind = node.members()["type"].one_of(*TYPES, BATTERY)
     required, extra = TYPES[kind]
     needed = ("id", "type", "text", *(key for key in required if key != "step"))
     allowed = {*extra, *COMMON, *AUTHORED.get(kind, ())} - {"levels"}
     parts = node.mapping(needed, allowed)
+    if parts["text"].is_blank:
+        raise parts["text"].error("has no text yet; write what you ask")
     raw: dict[str, Any] = {key: parts[key].text() for key in ("id", "type", "text")}
     for key in ("options", "points"):
         if key in parts:
-            raw[key] = [label.text() for label in parts[key].items()]
+            raw[key] = _labels(parts[key], 2, key)
     if "scores" in parts:
         raw["scores"] = [score.spelled() for score in parts["scores"].items()]
     if kind == "number":
@@ -58,13 +61,20 @@ def raw_question(node: Node) -> dict[str, Any]:
         condition = parts["show_if"].mapping(("question", "is"), ())
         raw["show_if"] = {
             "question": condition["question"].text(),
-            "is": [label.text() for label in condition["is"].items()],
+            "is": _labels(condition["is"], 1, "answers of that question"),
         }
     elif "optional" in parts and parts["optional"].truth():
         raw["optional"] = True
     if "shuffle" in parts and parts["shuffle"].truth():
         raw["shuffle"] = True
     return raw
+
+
+def _labels(node: Node, least: int, what: str) -> list[str]:
+    labels = [label.text() for label in node.items()]
+    if len(labels) < least:
+        raise node.error(f"needs at least {'two' if least > 1 else 'one'} of the {what}")
+    return labels
 
 
 def wish_of(node: Node, question: Question, raw: dict[str, Any], *, split: bool) -> Item:

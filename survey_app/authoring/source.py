@@ -110,11 +110,16 @@ class Node:
                 raise self.error(f"{key} is missing")
         return members
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether this is text with nothing in it."""
+        return isinstance(self.value, str) and not self.value.strip()
+
     def text(self) -> str:
         """Text, without surrounding space and on one line."""
         if not isinstance(self.value, str):
             raise self.error("must be text")
-        if not self.value.strip():
+        if self.is_blank:
             raise self.error("is empty")
         return re.sub(r"\s*\n\s*", " ", self.value.strip())
 

@@ -7,6 +7,7 @@ from survey_app.charts.axes import linear, tick_format
 from survey_app.charts.frame import LINE, group, line, number, tag, text, width_of, wrap
 from survey_app.charts.rows import (
     MARGIN,
+    MOST_LINES,
     SMALL,
     WIDTH,
     Look,
@@ -20,14 +21,14 @@ from survey_app.charts.rows import (
     told,
 )
 
-HEIGHT = 190.0
-MOST_BARS, MOST_LINES = 12, 3
+HEIGHT = 160.0
+MOST_BARS = 12
 
 
 def distribution(rows: Sequence[Row], **wishes: Unpack[Wishes]) -> str:
     """A bar from zero for each row, with its interval as a whisker; for scales and bins, in their order."""
     look = Look(**wishes)
-    low, high = extent(rows, True, look.span)
+    low, high = extent(rows, True, look.ends)
     scale = linear(low, high, HEIGHT, 12.0)
     ticks = tick_format(scale, look.percent)
     left = MARGIN + max(width_of(ticks(tick), SMALL) for tick in scale.ticks) + 6
@@ -42,8 +43,9 @@ def distribution(rows: Sequence[Row], **wishes: Unpack[Wishes]) -> str:
         middle = left + band * (index + 0.5)
         half = min(band * 0.36, 26.0)
         top, bottom = sorted((scale(row.value), scale(0.0)))
-        drawn = [tag("rect", x=middle - half, y=top, width=2 * half, height=bottom - top, class_="bar")]
-        drawn.append(_whisker(middle, scale(row.low), scale(row.high)))
+        bar = tag("rect", x=middle - half, y=top, width=2 * half, height=bottom - top, class_="bar")
+        drawn = [] if row.instead else [bar]
+        drawn.append(_whisker(middle, scale(row.low), scale(row.high), row.called("whisker")))
         if row.reported is not None:
             drawn.append(diamond(middle, scale(row.reported)))
         label = wrap(row.label, band - 4, MOST_LINES, SMALL)
@@ -61,6 +63,6 @@ def _fits(label: str, width: float) -> bool:
     return " ".join(lines) == " ".join(label.split())
 
 
-def _whisker(x: float, low: float, high: float) -> str:
+def _whisker(x: float, low: float, high: float, class_: str) -> str:
     """An interval with ends, standing."""
-    return tag("path", d=f"M{number(x - 4)} {number(low)}h8m-4 0V{number(high)}m-4 0h8", class_="whisker")
+    return tag("path", d=f"M{number(x - 4)} {number(low)}h8m-4 0V{number(high)}m-4 0h8", class_=class_)

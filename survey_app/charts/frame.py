@@ -8,11 +8,11 @@ import unicodedata
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from survey_app.charts.paint import EMBEDDED
+from survey_app.charts.paint import PAPER
 
 NAME = re.compile(r"[A-Za-z0-9_-]+")
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-SCALE = 1.4  # pixels of a standalone file for each unit
+SCALE = 1.6  # pixels of a standalone file for each unit
 BOLD = 1.13  # how much wider bold text is
 LINE = 18.0  # from one line of text to the next
 NARROW, WIDE = frozenset("iljtfrI1.,:;|!'()[]·’ "), frozenset("mwMW@%—")
@@ -125,9 +125,7 @@ def frame(
     if standalone:
         heading = wrap(title, width - 16, 3, 15 * BOLD)
         top = 12.0 + LINE * len(heading)
-        style = tag("style", escape(EMBEDDED)) + tag(
-            "rect", x=0.0, y=-top, width=width, height=height + top, class_="paper"
-        )
+        style = tag("style", escape(PAPER))
         style += "".join(text(words, 8, LINE * (row + 1) - top, "heading") for row, words in enumerate(heading))
         size = {"width": width * SCALE, "height": (height + top) * SCALE}
     return tag(

@@ -1,7 +1,8 @@
 """How charts look: every colour and stroke, once, in light and in dark.
 
 Colours are Okabe and Ito's (2008), moved until each has a contrast of 3 to 1 with the paper. Nothing is told by colour
-alone: series also differ in their dashes and marks, a raw share in its shape.
+alone: series also differ in their dashes and marks, a raw share in its shape. A file that works alone is for paper:
+dark ink and no background, whatever its reader's screen prefers.
 """
 
 from itertools import pairwise
@@ -28,13 +29,15 @@ SERIES_DARK = ("#7fc4ea", "#f0954a", "#3fcf9f", "#e59ac4", "#e6e9ec", "#e3d04f")
 SHAPE = """\
 .chart text{font:14px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
 .chart .heading{font-size:15px;font-weight:600}
-.chart .tick,.chart .note,.chart .key,.chart .range{font-size:12.5px}
+.chart .tick,.chart .note,.chart .key,.chart .range{font-size:13px}
 .chart .estimate{font-weight:600}
 .chart .value{font-variant-numeric:tabular-nums}
 .chart .grid,.chart .axis,.chart .track{stroke-width:1}
 .chart .interval{stroke-width:4;stroke-linecap:round}
 .chart .whisker{stroke-width:1.75;fill:none}
-.chart .point{stroke-width:1.5}
+.chart .interval.open{stroke-width:2}
+.chart .estimate.open{font-size:13px;font-weight:400}
+.chart .point,.chart .own{stroke-width:1.5}
 .chart .reported{stroke-width:1.5;fill:none}
 .chart .curve{fill:none;stroke-width:2;stroke-linejoin:round}
 .chart .mark{stroke-width:1}
@@ -46,16 +49,18 @@ SHAPE = """\
 """
 
 INK = """\
-.chart .paper{{fill:{paper}}}
 .chart text{{fill:{ink}}}
 .chart .tick,.chart .note,.chart .range,.chart .name{{fill:{faint}}}
 .chart .grid,.chart .track{{stroke:{grid}}}
 .chart .axis{{stroke:{faint}}}
 .chart .interval{{stroke:{accent}}}
+.chart .whisker{{stroke:{ink}}}
+.chart .interval.open,.chart .whisker.open{{stroke:{faint}}}
+.chart .estimate.open{{fill:{faint}}}
 .chart .point{{fill:{accent};stroke:{paper}}}
+.chart .own{{fill:{paper};stroke:{accent}}}
 .chart .reported{{stroke:{faint}}}
 .chart .bar{{fill:{bar}}}
-.chart .whisker{{stroke:{ink}}}
 """
 
 
@@ -69,12 +74,17 @@ def _inks(colours: dict[str, str], series: tuple[str, ...]) -> str:
     return "".join(rules)
 
 
-EMBEDDED = (
-    SHAPE + _inks(LIGHT, SERIES_LIGHT) + "@media (prefers-color-scheme:dark){\n" + _inks(DARK, SERIES_DARK) + "}\n"
-)
+PAPER = SHAPE + _inks(LIGHT | {"paper": "#ffffff"}, SERIES_LIGHT)
 
 # On a page a chart fills a phone and stops growing before its text looks like a heading.
-STYLE = ".chart{display:block;width:100%;max-width:32rem;height:auto}\n" + EMBEDDED
+STYLE = (
+    ".chart{display:block;width:100%;max-width:26rem;height:auto}\n"
+    + SHAPE
+    + _inks(LIGHT, SERIES_LIGHT)
+    + "@media (prefers-color-scheme:dark){\n"
+    + _inks(DARK, SERIES_DARK)
+    + "}\n"
+)
 
 
 def contrast(one: str, other: str) -> float:

@@ -8,15 +8,19 @@ from xml.sax.saxutils import escape
 from survey_app.charts.axes import Format, Scale, finite, linear, number_format, precision, tick_format
 from survey_app.charts.frame import BOLD, LINE, clean, frame, group, line, number, tag, text, width_of, wrap
 
-WIDTH, MARGIN = 400.0, 8.0
+WIDTH, MARGIN = 340.0, 8.0  # about the pixels of a phone
 STRIP = 22.0  # the height of the strip below a label
-SMALL = 12.5
+SMALL = 13.0
+MOST_LINES = 3  # of a label
 MOST_TOLD = 40  # rows that the description reads out
 
 
 @dataclass(frozen=True)
 class Row:
-    """One label with its point, its interval, and, where known, the raw share of the stored bit and n."""
+    """One label with its point, its interval, and, where known, the raw share of the stored bit and n.
+
+    Where the interval leaves everything open, `instead` is said in place of the point, which is not drawn.
+    """
 
     label: str
     value: float
@@ -24,6 +28,11 @@ class Row:
     high: float
     reported: float | None = None
     n: int | None = None
+    instead: str = ""
+
+    def called(self, mark: str) -> str:
+        """The class of one of its marks."""
+        return f"{mark} open" if self.instead else mark
 
 
 @dataclass(frozen=True)
@@ -48,9 +57,15 @@ class Look:
     percent: bool = True
     unit: str = ""
     span: tuple[float, float] | None = None
+    zoomed: bool = False
     note: str = ""
     words: Words = WORDS
     standalone: bool = False
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """What the axis holds besides the values: of shares everything that is possible, unless it is zoomed."""
+        return self.span or ((0.0, 1.0) if self.percent and not self.zoomed else None)
 
 
 class Wishes(TypedDict, total=False):
@@ -61,6 +76,7 @@ class Wishes(TypedDict, total=False):
     percent: bool
     unit: str
     span: tuple[float, float] | None
+    zoomed: bool
     note: str
     words: Words
     standalone: bool
@@ -69,24 +85,25 @@ class Wishes(TypedDict, total=False):
 def intervals(rows: Sequence[Row], **wishes: Unpack[Wishes]) -> str:
     """A dot for each estimate on a line for its interval, all on one axis; a diamond for the raw share.
 
-    The axis holds every value, and `span` too. `note` stands below: the place for n and the confidence level.
+    The axis holds every value, and `span` too; that of shares goes from 0 to 100% unless it is `zoomed`.
+    `note` stands below: the place for n and the confidence level.
     """
     return stacked(rows, "intervals", Look(**wishes))
 
 
 def stacked(rows: Sequence[Row], kind: str, look: Look) -> str:
     """Rows below each other, as dots or, where `kind` is distribution, as bars from zero."""
-    low, high = extent(rows, look.percent or kind == "distribution", look.span)
+    low, high = extent(rows, look.percent or kind == "distribution", look.ends)
     form = row_format(rows, look)
     scale = linear(low, high, MARGIN, WIDTH - MARGIN)
     parts, y = [], 6.0
     for row in rows:
-        value, between = form(row.value), _between(row, look, form)
+        value, between = row.instead or form(row.value), _between(row, look, form)
         room = WIDTH - 2 * MARGIN - width_of(value, 14 * BOLD) - width_of(between, SMALL) - 16
-        label = wrap(row.label, room, 2)
+        label = wrap(row.label, room, MOST_LINES)
         top = y + LINE * len(label)
         drawn = [text(part, MARGIN, y + LINE * index + 13, "label") for index, part in enumerate(label)]
-        drawn.append(_value(value, between, y + 13))
+        drawn.append(_value(value, between, y + 13, row.called("estimate")))
         drawn += [line(scale(tick), top + 3, scale(tick), top + STRIP, "grid") for tick in scale.ticks]
         drawn += _marks(row, scale, top + STRIP / 2 + 1, kind)
         parts.append(group("row", drawn, told(row, form)))
@@ -132,7 +149,7 @@ def extent(rows: Sequence[Row], from_zero: bool, span: tuple[float, float] | Non
 
 def told(row: Row, form: Format) -> str:
     """A row in words."""
-    found = f"{row.label}: {form(row.value)}, {form(row.low)} to {form(row.high)}"
+    found = f"{row.label}: {row.instead or form(row.value)}, {form(row.low)} to {form(row.high)}"
     if row.reported is not None:
         found += f"; reported {form(row.reported)}"
     return found + (f"; n = {row.n:,}" if row.n is not None else "")
@@ -157,8 +174,8 @@ def _between(row: Row, look: Look, form: Format) -> str:
     return f"{low}{'–' if row.low >= 0 else ' to '}{form(row.high)}"
 
 
-def _value(value: str, between: str, y: float) -> str:
-    bold = tag("tspan", escape(clean(value)), class_="estimate")
+def _value(value: str, between: str, y: float, class_: str) -> str:
+    bold = tag("tspan", escape(clean(value)), class_=class_)
     return tag(
         "text",
         bold + tag("tspan", escape(clean(between)), class_="range", dx="6"),
@@ -172,22 +189,23 @@ def _value(value: str, between: str, y: float) -> str:
 def _marks(row: Row, scale: Scale, y: float, kind: str) -> list[str]:
     drawn = []
     if kind == "distribution":
-        zero = scale(0.0)
-        left, right = sorted((zero, scale(row.value)))
-        drawn.append(tag("rect", x=left, y=y - 7, width=right - left, height=14.0, class_="bar"))
-        drawn.append(_whisker(scale(row.low), scale(row.high), y))
+        left, right = sorted((scale(0.0), scale(row.value)))
+        if not row.instead:
+            drawn.append(tag("rect", x=left, y=y - 7, width=right - left, height=14.0, class_="bar"))
+        drawn.append(_whisker(scale(row.low), scale(row.high), y, row.called("whisker")))
     else:
         drawn.append(line(scale.start, y, scale.stop, y, "track"))
-        drawn.append(line(scale(row.low), y, scale(row.high), y, "interval"))
-        drawn.append(tag("circle", cx=scale(row.value), cy=y, r=5.5, class_="point"))
+        drawn.append(line(scale(row.low), y, scale(row.high), y, row.called("interval")))
+        if not row.instead:
+            drawn.append(tag("circle", cx=scale(row.value), cy=y, r=5.5, class_="point"))
     if row.reported is not None:
         drawn.append(diamond(scale(row.reported), y))
     return drawn
 
 
-def _whisker(low: float, high: float, y: float) -> str:
+def _whisker(low: float, high: float, y: float, class_: str = "whisker") -> str:
     """An interval with ends, lying."""
-    return tag("path", d=f"M{number(low)} {number(y - 4)}v8m0 -4H{number(high)}m0 -4v8", class_="whisker")
+    return tag("path", d=f"M{number(low)} {number(y - 4)}v8m0 -4H{number(high)}m0 -4v8", class_=class_)
 
 
 def _axis(scale: Scale, y: float, form: Format) -> list[str]:

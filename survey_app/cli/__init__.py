@@ -1,32 +1,50 @@
-"""The `candor` command: every subcommand a few lines around a module that does the work."""
+"""The `candor` command: every subcommand a few lines around a module that does the work, imported when it is called."""
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import click
 
 from client.__main__ import main as client_main
 from survey_app.authoring.source import AuthoringError
-from survey_app.cli import (
-    accounts,
-    archive,
-    drafts,
-    export,
-    invitations,
-    issuer,
-    plan,
-    results,
-    serve,
-    simulate,
-    survey,
-)
 from survey_app.store import DEFAULT_DB, StoreError, Unavailable
 
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
+COMMANDS = {  # what is called so, and where it stands: a module of this room, and its name there
+    "serve": ("serve", "serve_command"),
+    "demo": ("serve", "demo_command"),
+    "survey": ("survey", "survey"),
+    "issuer": ("issuer", "issuer"),
+    "results": ("results", "results_command"),
+    "crosstab": ("results", "crosstab_command"),
+    "regress": ("results", "regress_command"),
+    "simulate": ("simulate", "simulate_command"),
+    "plan": ("plan", "plan_command"),
+    "export": ("export", "export_command"),
+    "form": ("form", "form_command"),
+    "codebook": ("archive", "codebook_command"),
+    "dossier": ("archive", "dossier_command"),
+    "import": ("drafts", "import_command"),
+    "audit": ("audit", "audit_command"),
+    "shuffle": ("shuffle", "shuffle_command"),
+    "user": ("accounts", "user"),
+    "token": ("accounts", "token"),
+}
 
 
 class _Friendly(click.Group):
-    """Refusals of the store and of an author's file are one clear line."""
+    """Refusals of the store and of an author's file are one clear line; a command costs its own imports, not all."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted((*self.commands, *COMMANDS))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module, name = COMMANDS[cmd_name]
+        command: click.Command = getattr(import_module(f"survey_app.cli.{module}"), name)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -57,25 +75,3 @@ def respond_command(arguments: tuple[str, ...]) -> None:
 def ledger_command(arguments: tuple[str, ...]) -> None:
     """Show or forget what this device has answered and spent."""
     sys.exit(client_main(["ledger", *arguments]))
-
-
-for command in (invitations.invite_command, invitations.invited_command):
-    survey.survey.add_command(command)
-for command in (
-    serve.serve_command,
-    serve.demo_command,
-    survey.survey,
-    issuer.issuer,
-    results.results_command,
-    results.crosstab_command,
-    results.regress_command,
-    simulate.simulate_command,
-    plan.plan_command,
-    export.export_command,
-    archive.codebook_command,
-    archive.dossier_command,
-    drafts.import_command,
-    accounts.user,
-    accounts.token,
-):
-    main.add_command(command)

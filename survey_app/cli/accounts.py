@@ -8,7 +8,7 @@ import click
 
 from survey_app.accounts import add_user, hash_password, new_token, secret_hash
 from survey_app.cli.common import FILE, find_user, open_db
-from survey_app.store import token_id
+from survey_app.store import listed, token_id
 
 
 @click.group()
@@ -69,10 +69,17 @@ def user_password_command(ctx: click.Context, name: str, password_file: Path | N
 @click.argument("name")
 @click.pass_context
 def user_disable_command(ctx: click.Context, name: str) -> None:
-    """Close an account; its sessions and tokens stop working."""
+    """Close an account; its sessions and tokens stop working, and its links to results. Whom it shared surveys with
+    goes on: the command says who that is."""
     store = open_db(ctx)
-    store.set_disabled(find_user(store, name), True)
+    account = find_user(store, name)
+    store.set_disabled(account, True)
     click.echo(f"{name} is disabled")
+    for groups in listed(store, account.key):
+        slug = groups[0].name
+        for one in store.shares(slug):
+            ends = f"candor survey share {slug} {one.name} --withdraw"
+            click.echo(f"{one.name} is still {one.role.said} of {slug}; {ends} ends it")
 
 
 @click.group()

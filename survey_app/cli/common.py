@@ -113,4 +113,4 @@ def all_faults(file: Path, first: AuthoringError) -> str:
     if len(faults) < 2:
         return str(first)
     lines = (str(AuthoringError(fault.reason, fault.path, fault.line)) for fault in faults)
-    return "\n  ".join((f"{len(faults)} things to mend", *lines))
+    return "\n  ".join((f"{len(faults)} errors", *lines))

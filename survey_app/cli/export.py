@@ -1,10 +1,7 @@
 """Export noisy bits with their definition to a file: all of it, or nothing."""
 
-import os
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -12,6 +9,7 @@ import click
 
 from client.definition import Survey
 from survey_app.cli.common import DIGEST, find_survey, open_db
+from survey_app.cli.files import check_free, whole
 from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, watched, write_parquet
 from survey_app.results.spss import STATISTICS, write_statistics
 from survey_app.store import State, now
@@ -42,17 +40,17 @@ def export_command(ctx: click.Context, slug: str, file: Path, digest: str | None
         raise click.ClickException(f"{file} names no format; let it end in {', '.join(SUFFIXES)}")
     beside = file.with_name(f"{file.name}.definition.json")
     written = [file, beside] if suffix in BESIDE else [file]
-    _check(written, force)
+    check_free(written, force)
     store = open_db(ctx)
     published = find_survey(store, slug, digest)
     survey = published.survey
     try:
-        with store.shown(published) as (tally, rows), _whole(file) as target:
+        with store.shown(published) as (tally, rows), whole(file) as target:
             with click.progressbar(length=tally.reports, label="Exporting", file=sys.stderr) as bar:
                 _write(suffix, survey, tally.reports, watched(rows, bar.update), target)
-            _check(written, force)
+            check_free(written, force)
             if suffix in BESIDE:
-                with _whole(beside) as definition:
+                with whole(beside) as definition:
                     definition.write(survey.source)
     except OSError as error:
         raise click.ClickException(f"cannot write {file}: {error.strerror or error}") from None
@@ -70,29 +68,3 @@ def _write(suffix: str, survey: Survey, reports: int, rows: Iterator[Bits], targ
         write_statistics(survey, reports, rows, suffix, target)
     else:
         target.writelines(csv_chunks(survey, rows) if suffix == ".csv" else ndjson_chunks(survey, reports, rows))
-
-
-def _check(files: list[Path], force: bool) -> None:
-    parent = files[0].parent
-    if not parent.is_dir():
-        raise click.ClickException(f"there is no directory {parent}; make it first")
-    for file in files:
-        if file.is_dir():
-            raise click.ClickException(f"{file} is a directory; name a file in it")
-        if file.exists() and not force:
-            raise click.ClickException(f"{file} exists; --force replaces it")
-
-
-@contextmanager
-def _whole(file: Path) -> Iterator[BinaryIO]:
-    """A file that takes its name only when all of it is on disk; for its owner alone, like the database."""
-    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-    try:
-        with os.fdopen(handle, "wb") as target:
-            yield target
-            target.flush()
-            os.fsync(target.fileno())
-        os.replace(name, file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

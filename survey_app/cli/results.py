@@ -13,17 +13,19 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from client.words import digit_label
+from survey_app.assure.manipulation import suspicions
 from survey_app.cli.common import DIGEST, FILE, find_study, find_survey, open_db, open_tickets
 from survey_app.estimate.groups import GroupsError
 from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
 from survey_app.estimate.regression import FitError
 from survey_app.estimate.tables import PairError
+from survey_app.explain.terminal import wrapped
 from survey_app.results.crosstab import crosstab_document
 from survey_app.results.document import Results, results
 from survey_app.results.export import watched
 from survey_app.results.groups import Study, groups_document, study_document
-from survey_app.results.regression import regression_on_groups, regression_on_questions
-from survey_app.results.table import crosstab_table, csv_text, results_table, study_table
+from survey_app.results.regression import named_outcome, regression_on_groups, regression_on_questions
+from survey_app.results.table import crosstab_table, csv_text, regression_table, results_table, study_table
 from survey_app.results.text import crosstab_text, regression_text, results_text, study_text
 from survey_app.store import Published, State, Store
 from survey_app.tally import Bits, Tally
@@ -36,7 +38,6 @@ CONFIDENCE: Callable[[Any], Any] = click.option(
     type=click.FloatRange(LEAST_CONFIDENCE, MOST_CONFIDENCE),
     help="Of every interval.",
 )
-JSON: Callable[[Any], Any] = click.option("--json", "as_json", is_flag=True, help="For a program.")
 SIMULTANEOUS: Callable[[Any], Any] = click.option(
     "--simultaneous", is_flag=True, help="Intervals that hold for all options of a question together."
 )
@@ -44,7 +45,8 @@ SIMULTANEOUS: Callable[[Any], Any] = click.option(
 
 def forms(command: Any) -> Any:
     """A table for a person, unless one of these is given."""
-    return JSON(click.option("--csv", "as_csv", is_flag=True, help="For a spreadsheet.")(command))
+    spreadsheet = click.option("--csv", "as_csv", is_flag=True, help="For a spreadsheet.")
+    return click.option("--json", "as_json", is_flag=True, help="For a program.")(spreadsheet(command))
 
 
 @click.command("results")
@@ -90,22 +92,28 @@ def results_command(
             raise click.ClickException("--total is for one survey")
         groups = list(zip((published.survey for published in surveys), tallies, strict=True))
         try:
-            if is_study and not weights:
+            given = _mapping(weights)
+            if is_study:
                 sizes, final = [one.terms.size for one in surveys], surveys[0].state is State.CLOSED
-                document = study_document(groups, sizes, options, final=final)
+                document = study_document(groups, sizes, options, final=final, weights=given)
             else:
-                document = groups_document(groups, options, _mapping(weights))
+                document = groups_document(groups, options, given)
         except GroupsError as error:
             raise click.ClickException(str(error)) from None
     if form == "json":
         click.echo(_json(document))
     elif isinstance(document, Study):
-        text = csv_text(study_table(document)) if form == "csv" else f"{study_text(surveys[0].survey, document)}\n"
-        click.echo(text, nl=False)
+        if form == "csv":
+            click.echo(csv_text(study_table([one.survey for one in surveys], document)), nl=False)
+        else:
+            click.echo(study_text(surveys[0].survey, document))
     elif form == "csv":
-        click.echo(csv_text(results_table([(slugs[0], document.parts)])), nl=False)
+        click.echo(csv_text(results_table(surveys[0].survey, document)), nl=False)
     else:
         click.echo(results_text(surveys[0].survey, document))
+        if odd := suspicions(surveys[0].survey, tallies[0]):
+            told = ["Some of these reports cannot be honest, but for one survey of a thousand with each test:", *odd]
+            click.echo("\n" + "\n".join(line for one in told for line in wrapped(one)))
 
 
 def _form(as_json: bool, as_csv: bool) -> str:
@@ -218,7 +226,7 @@ def crosstab_command(
     "--on", "predictors", multiple=True, metavar="QUESTION", help="A question of the same survey; may be repeated."
 )
 @click.option("--covariates", type=FILE, help="JSON or YAML: numbers known of each survey, one for each group.")
-@JSON
+@forms
 @CONFIDENCE
 @click.pass_context
 def regress_command(
@@ -228,13 +236,13 @@ def regress_command(
     predictors: tuple[str, ...],
     covariates: Path | None,
     as_json: bool,
+    as_csv: bool,
     confidence: float,
 ) -> None:
     """Logistic regression of a randomized answer, through the coins: on groups, or on other randomized answers."""
-    store, options = open_db(ctx), Options(confidence)
+    form, store, options = _form(as_json, as_csv), open_db(ctx), Options(confidence)
     surveys = [find_survey(store, slug) for slug in slugs]
-    question, _, answer = outcome.partition("=")
-    answer = answer or "yes"
+    question, answer = named_outcome(outcome)
     if bool(predictors) == bool(covariates):
         raise click.ClickException("give either --on QUESTION, or --covariates FILE")
     try:
@@ -248,7 +256,10 @@ def regress_command(
             raise click.ClickException("--on is for one survey")
     except FitError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(_json(document) if as_json else regression_text(document))
+    if form == "csv":
+        click.echo(csv_text(regression_table(document)), nl=False)
+        return
+    click.echo(_json(document) if form == "json" else regression_text(document))
 
 
 def _covariates(file: Path) -> Any:

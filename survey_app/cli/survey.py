@@ -24,17 +24,26 @@ from survey_app.cli.common import (
     open_db,
     open_tickets,
 )
+from survey_app.cli.invitations import invite_command, invited_command
+from survey_app.cli.mail import mail_command
+from survey_app.cli.people import share_command
 from survey_app.explain import written
 from survey_app.explain.reports import told as told_reports
-from survey_app.publish import publish
+from survey_app.plan.advice import doubts_of
+from survey_app.publish import Difference, differences, publish, same_as
 from survey_app.store import Published, State, Store, listed, may_close, now
 
 DEFAULT = ParameterSource.DEFAULT
+RESPONDENTS, MARGIN = 500, 0.05  # what is planned for where nobody says
 
 
 @click.group()
 def survey() -> None:
     """Author and run surveys."""
+
+
+for command in (invite_command, invited_command, mail_command, share_command):
+    survey.add_command(command)
 
 
 @survey.command("build")
@@ -53,10 +62,13 @@ def build_command(file: Path) -> None:
 @click.argument("file", type=FILE)
 @click.option("--owner", help="The account that owns it; the administrator unless said.")
 @click.option("--later", is_flag=True, help="Only make it ready; candor survey open opens it.")
+@click.option("--respondents", type=click.IntRange(2), help="How many you expect, for a warning if they are too few.")
 @click.pass_context
-def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool) -> None:
+def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool, respondents: int | None) -> None:
     """Publish FILE, as a new version if its slug is known."""
     built, store = build_survey(file), open_db(ctx, begin=True)
+    if found := same_as(store, built):
+        raise click.ClickException(_nothing_new(found, differences(found, built)))
     if owner is None:
         user = next((user for user in store.users() if user.admin), None)
         if user is None:
@@ -71,10 +83,38 @@ def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool) 
         state=State.READY if later else State.OPEN,
         source=None if file.suffix == ".json" else file.read_bytes(),
     )
-    _describe(added)
+    _describe(store, added)
+    expected = respondents or built.terms.max_reports or sum(built.sizes or ()) or RESPONDENTS
+    for line in doubts_of(built, expected, MARGIN):
+        click.echo(f"precision: {line}", err=True)
 
 
-def _describe(groups: Sequence[Published]) -> None:
+def _nothing_new(found: Sequence[Published], differ: Sequence[Difference]) -> str:
+    """Why there is no new version, and the very command that changes what differs."""
+    name = found[0].name
+    told = f"this very definition of {name} is published already: {found[0].survey.digest}"
+    if found[0].state is State.CLOSED:
+        return f"{told}; it is closed, so its terms stay as they are"
+    options = [_option(one) for one in differ if one.term != "opens"]
+    late = "; when it opens is not changed any more: open or pause it" if len(options) < len(differ) else ""
+    if not options:
+        return f"{told}, {'with these very terms' if not differ else 'and nothing else differs'}{late}"
+    command = f"candor survey set {name} {' '.join(options)}"
+    return f"{told}; only its terms differ, which need no new version{late}:\n  {command}"
+
+
+def _option(one: Difference) -> str:
+    if one.term == "size":
+        return f"--size {one.group}={one.written}"
+    if one.term == "public":
+        return f"--results {'public' if one.written else 'private'}"
+    name = one.term.replace("_", "-")
+    if one.written is None:
+        return f"--{name} {'none' if one.term == 'max_reports' else 'never'}"
+    return f"--{name} {spelled(one.written) if isinstance(one.written, datetime) else one.written}"
+
+
+def _describe(store: Store, groups: Sequence[Published]) -> None:
     """A survey, or what all groups of a study share and then each of them."""
     published = groups[0]
     survey = published.survey
@@ -85,6 +125,8 @@ def _describe(groups: Sequence[Published]) -> None:
     click.echo(f"ε        {written.epsilon(verify(survey), fixed=True)}")
     if not several:
         click.echo(f"link     {_link(published)}")
+    if owner := store.user(published.owner):
+        click.echo(f"owner    {owner.name}")
     terms = published.terms
     click.echo(f"results  {'public' if terms.public else 'private'}{', by invitation' if published.invited else ''}")
     click.echo(f"opens    {_told(terms.opens, 'when it is opened')}")
@@ -128,7 +170,8 @@ def list_command(ctx: click.Context) -> None:
 @click.pass_context
 def show_command(ctx: click.Context, slug: str) -> None:
     """One survey, or all groups of a study."""
-    _describe(find_managed(open_db(ctx), slug))
+    store = open_db(ctx)
+    _describe(store, find_managed(store, slug))
 
 
 class _Moment(click.ParamType[datetime | None]):
@@ -184,7 +227,7 @@ def set_command(
         published = find_managed(store, slug)[0]
         store.set_terms(published, replace(published.terms, **given))
     groups = find_managed(store, slug)
-    _describe(groups)
+    _describe(store, groups)
     if groups[0].state is State.CLOSED:
         click.echo(f"{slug} is closed{': it has as many reports' if groups[0].full else ': the date has passed'}")
         _warn_if_untidy(store)

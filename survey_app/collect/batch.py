@@ -1,13 +1,16 @@
 """Many reports at once, from the owner of a survey: one JSON object a line."""
 
 import json
+import re
 from typing import Any
 
+from client.canonical import NAME
 from client.definition import LARGEST_REPORT
 from survey_app.collect.intake import Decoder
 from survey_app.problems import Problem
 from survey_app.store import Outcome, Store, Submission, Unavailable, opened_version
 
+BATCHES = re.compile(rf"/api/surveys/{NAME.pattern}/reports/batch")
 LARGEST_BATCH = 32_000_000
 FLUSHED = 8192  # lines that share a transaction
 LISTED_LINES = 100

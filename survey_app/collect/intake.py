@@ -172,6 +172,10 @@ class Intake:
         """Start the writer, which first tidies up what a stop or a crash has left."""
         self._writer.begin()
 
+    def close(self) -> None:
+        """Store what is waiting, and end the writer."""
+        self._writer.close()
+
     def limit(self, address: str) -> None:
         """Raise a Problem if this address has had enough."""
         self._limiter.check(address)

@@ -11,6 +11,7 @@ from limits.strategies import FixedWindowRateLimiter
 from survey_app.problems import Problem
 
 DEFAULT_RATE_LIMIT = "3000/minute"  # a lecture hall shares one address
+AUTHOR_LIMIT = "60/minute"  # changes by one account's scripts: to read a large file takes seconds
 
 
 class Limiter:

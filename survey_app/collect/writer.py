@@ -25,7 +25,7 @@ class Writer:
 
     def __init__(self, store: Store, end: Callable[[], bool] = lambda: True) -> None:
         self._store, self._end = store, end
-        self._queue: queue.SimpleQueue[tuple[Submission, Future[Outcome]]] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[Submission, Future[Outcome]] | None] = queue.SimpleQueue()
         self._start = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -44,14 +44,31 @@ class Writer:
                 self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
                 self._thread.start()
 
+    def close(self) -> None:
+        """Store what is waiting, then end the thread and its connection; a later report starts another one."""
+        with self._start:
+            if self._thread is not None and self._thread.is_alive():
+                self._queue.put(None)
+                self._thread.join()
+            self._thread = None
+
     def _run(self) -> None:
-        tidied, ended = time.monotonic(), False
+        try:
+            self._store_what_comes()
+        finally:
+            self._store.close()  # this thread's connection
+
+    def _store_what_comes(self) -> None:
+        tidied, ended, last = time.monotonic(), False, False
         due = tidied + TIDY_AT_LEAST
-        while True:
+        while not last:
+            waiting: list[tuple[Submission, Future[Outcome]]] = []
             try:
-                waiting = [self._queue.get(timeout=TIDY_SECONDS)]
+                first = self._queue.get(timeout=TIDY_SECONDS)
+                if first is None:
+                    return
+                waiting.append(first)
             except queue.Empty:
-                waiting = []
                 with suppress(Unavailable):  # it comes back in a second
                     ended = self._store.expire()
             if ended or (self._store.untidy and (not waiting or time.monotonic() - tidied > TIDY_AT_LEAST)):
@@ -64,11 +81,16 @@ class Writer:
                 continue
 
             def drain(waiting: list[tuple[Submission, Future[Outcome]]] = waiting) -> Sequence[Submission]:
-                while len(waiting) < MOST_AT_ONCE:
+                nonlocal last
+                while len(waiting) < MOST_AT_ONCE and not last:
                     try:
-                        waiting.append(self._queue.get_nowait())
+                        more = self._queue.get_nowait()
                     except queue.Empty:
                         break
+                    if more is None:
+                        last = True
+                    else:
+                        waiting.append(more)
                 return [submission for submission, _ in waiting]
 
             try:

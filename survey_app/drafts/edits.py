@@ -1,29 +1,33 @@
 """An author's file while it is written: its text is the only truth, and every edit changes as little of it as it can.
 
 `write` spells values, `splice` changes a text in place, `form` holds what the fields of the editor mean, `faults` finds
-what authoring would refuse. The edits here know what a survey is. Each is checked before it is returned: the new text,
-read again, must say what was asked for and nothing else; if it does not, the edit is refused and the text stays.
+what authoring would refuse, `following` moves along what refers to a question. The edits here know what a survey is;
+each is checked before it is returned (`place`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from survey_app.authoring.source import AuthoringError, Content, Plain, content_of
+from survey_app.authoring.faults import ids_of
+from survey_app.authoring.questions import BATTERY
+from survey_app.authoring.source import Content, Plain, content_of
 from survey_app.drafts import splice
-from survey_app.drafts.write import entry, inline, item
+from survey_app.drafts.following import rearrange, rename
+from survey_app.drafts.place import EditError, finish, merge, put
+from survey_app.drafts.write import entry, inline, item, scalar
 
-BOM = "\ufeff"
 TOP_ORDER = (
-    "slug", "title", "description", "consent", "contact", "language", "results", "opens", "closes", "max_reports",
-    "deletes", "invitations", "epsilon", "accept_weak_privacy", "ask", "groups", "questions", "joint",
+    "slug", "title", "description", "consent", "contact", "language", "thanks", "completion", "results", "opens",
+    "closes", "max_reports", "deletes", "invitations", "epsilon", "accept_weak_privacy", "ask", "groups", "questions",
+    "joint", "translations",
 )  # fmt: skip
 QUESTION_ORDER = (
-    "id", "type", "text", "options", "points", "scores", "min", "max", "step", "unit", "bins", "mechanism", "optional",
-    "show_if", "design", "epsilon", "weight",
+    "section", "id", "type", "text", "options", "shuffle", "points", "scores", "statements", "min", "max", "step",
+    "unit", "bins", "mechanism", "optional", "show_if", "design", "epsilon", "weight",
 )  # fmt: skip
 EMPTY = """\
 slug: {slug}
-title: Untitled survey
+title: {title}
 results: private
 epsilon: 4
 ask: auto
@@ -31,13 +35,10 @@ questions: []
 """
 
 
-class EditError(Exception):
-    """An edit that this file does not take; the message says what to do."""
-
-
-def empty(slug: str) -> bytes:
+def empty(slug: str, title: str = "", language: str = "") -> bytes:
     """A file to begin with."""
-    return EMPTY.format(slug=slug).encode()
+    file = EMPTY.format(slug=slug, title=scalar(title, flow=False)).encode()
+    return set_survey(file, {"language": language}) if language else file
 
 
 def set_survey(source: bytes, changes: Mapping[str, Plain | None]) -> bytes:
@@ -60,11 +61,27 @@ def set_question(
     if renames:
         node = _question(position)(splice.compose(text))
         text = splice.apply(text, [splice.rename_key(text, node, *pair) for pair in renames.items()])
-    done = finish(source, put(text, _question(position), changes, QUESTION_ORDER), expected)
-    old, new = question.get("id"), changes.get("id")
-    if isinstance(old, str) and isinstance(new, str) and sum(_id(other) == old for other in content.questions) == 1:
-        done = _refer(done, old, new)
+    text, rest = _statements(text, position, question, changes)
+    done = finish(source, put(text, _question(position), rest, QUESTION_ORDER), expected)
+    before, after = ids_of(question), ids_of(cast(list[Plain], expected["questions"])[position])
+    taken = [name for other in content.questions for name in ids_of(other)]
+    for old, new in zip(before, after, strict=False):
+        if len(before) == len(after) and old != new and taken.count(old) == 1:
+            done = rename(done, old, new)
     return done
+
+
+def _statements(
+    text: str, position: int, question: Mapping[str, Plain], changes: Mapping[str, Plain | None]
+) -> tuple[str, dict[str, Plain | None]]:
+    """The text with other statements, one by one where their order stays, and the changes that are left."""
+    old, new = question.get("statements"), changes.get("statements")
+    if not (isinstance(old, dict) and isinstance(new, dict) and old and new):
+        return text, {**changes}
+    if [name for name in old if name in new] != [name for name in new if name in old]:
+        return text, {**changes}
+    text = merge(text, ["questions", position, "statements"], old, new, lambda _: [*new])
+    return text, {key: value for key, value in changes.items() if key != "statements"}
 
 
 def add_question(source: bytes, question: dict[str, Plain]) -> bytes:
@@ -88,7 +105,7 @@ def add_question(source: bytes, question: dict[str, Plain]) -> bytes:
 def copy_question(source: bytes, position: int) -> bytes:
     """The same question again behind itself, under an id of its own."""
     content = content_of(source)
-    question = {**content.question(position), "id": free_id(content, _id(content.question(position)))}
+    question, own_ids = _copied(content, content.question(position))
     sequence = _list(splice.compose(content.text))
     start, stop = splice.chunks(content.text, sequence)[position]
     own = content.text[start:stop]
@@ -96,9 +113,22 @@ def copy_question(source: bytes, position: int) -> bytes:
         while own.lstrip().startswith("#"):  # comments above stay with the first
             own = own[splice.next_line(own, 0) :]
     text = splice.insert_item(content.text, sequence, position, lambda _: own, lambda: own)
-    text = put(text, _question(position + 1), {"id": question["id"]}, QUESTION_ORDER)
+    text = put(text, _question(position + 1), own_ids, QUESTION_ORDER)
     questions = [*content.questions[: position + 1], question, *content.questions[position + 1 :]]
-    return finish(source, text, {**content.said, "questions": questions})
+    done = finish(source, text, {**content.said, "questions": questions})
+    old = [*enumerate(content.questions)]
+    return rearrange(done, content.questions, [*old[: position + 1], (None, question), *old[position + 1 :]])
+
+
+def _copied(content: Content, question: dict[str, Plain]) -> tuple[dict[str, Plain], dict[str, Plain | None]]:
+    """A copy of an entry, and what is its own in it: ids that nobody else has."""
+    statements = question.get("statements")
+    own: dict[str, Plain | None] = {}
+    if question.get("type") == BATTERY and isinstance(statements, dict):
+        own = {"statements": {free_id(content, name): text for name, text in statements.items()}}
+    elif "section" not in question:
+        own = {"id": free_id(content, _id(question))}
+    return {**question, **{key: value for key, value in own.items() if value is not None}}, own
 
 
 def move_question(source: bytes, position: int, to: int) -> bytes:
@@ -110,7 +140,8 @@ def move_question(source: bytes, position: int, to: int) -> bytes:
     order = [one for one in range(count) if one != position]
     order.insert(to, position)
     text = splice.reorder(content.text, _list(splice.compose(content.text)), order)
-    return finish(source, text, {**content.said, "questions": [content.questions[one] for one in order]})
+    done = finish(source, text, {**content.said, "questions": [content.questions[one] for one in order]})
+    return rearrange(done, content.questions, [(one, content.questions[one]) for one in order])
 
 
 def delete_question(source: bytes, position: int) -> bytes:
@@ -118,16 +149,18 @@ def delete_question(source: bytes, position: int) -> bytes:
     content = content_of(source)
     if not 0 <= position < len(content.questions):
         raise EditError("There is no such question any more.")
-    left = [one for i, one in enumerate(content.questions) if i != position]
-    if not left:
-        return set_survey(source, {"questions": []})
-    text = splice.delete_item(content.text, _list(splice.compose(content.text)), position)
-    return finish(source, text, {**content.said, "questions": left})
+    left = [(i, one) for i, one in enumerate(content.questions) if i != position]
+    if left:
+        text = splice.delete_item(content.text, _list(splice.compose(content.text)), position)
+        done = finish(source, text, {**content.said, "questions": [one for _, one in left]})
+    else:
+        done = set_survey(source, {"questions": []})
+    return rearrange(done, content.questions, left, ids_of(content.questions[position]))
 
 
 def free_id(content: Content, like: str) -> str:
     """An id that no question has: help-2 for a copy of help."""
-    taken, place = {_id(one) for one in content.questions}, 2
+    taken, place = {name for one in content.questions for name in ids_of(one)}, 2
     stem = like[:56] or "q"
     while f"{stem}-{place}" in taken:
         place += 1
@@ -142,19 +175,6 @@ def _id(question: Plain) -> str:
 def _changed(said: Mapping[str, Plain], changes: Mapping[str, Plain | None]) -> dict[str, Plain]:
     merged: dict[str, Plain | None] = {**said, **changes}
     return {key: value for key, value in merged.items() if value is not None}
-
-
-def put(text: str, find: Callable[[Any], Any], changes: Mapping[str, Plain | None], order: Sequence[str]) -> str:
-    """Other values for keys of the mapping that is found in a text; None takes a key away."""
-    mapping = find(splice.compose(text))
-    there = splice.pairs(mapping)
-    given = {key: value for key, value in changes.items() if value is not None}
-    cuts = [splice.replace_value(text, mapping, key, value) for key, value in given.items() if key in there]
-    new = {key: value for key, value in given.items() if key not in there}
-    text = splice.apply(text, [*cuts, *splice.insert_entries(text, mapping, new, order)])
-    for key in (key for key, value in changes.items() if value is None and key in there):
-        text = splice.apply(text, [splice.drop_entry(text, find(splice.compose(text)), key)])
-    return text
 
 
 def _root(node: Any) -> Any:
@@ -182,47 +202,6 @@ def _first_question(text: str, root: Any, question: dict[str, Plain]) -> str:
     stop = splice.end_of(old, text)
     ending = splice.line_end(text, stop)
     return splice.apply(text, [splice.Cut(colon, ending, text[stop:ending].rstrip() + written)])
-
-
-def _refer(source: bytes, old: str, new: str) -> bytes:
-    """Follow a question to its new id in conditions and joint fields."""
-    content = content_of(source)
-    for position, question in enumerate(content.questions):
-        condition = question.get("show_if") if isinstance(question, dict) else None
-        if isinstance(condition, dict) and condition.get("question") == old:
-            source = set_question(source, position, {"show_if": {**condition, "question": new}})
-    joint = content.said.get("joint")
-    if isinstance(joint, list) and any(isinstance(group, list) and old in group for group in joint):
-        groups: list[Plain] = [
-            [new if name == old else name for name in group] if isinstance(group, list) else group for group in joint
-        ]
-        source = set_survey(source, {"joint": groups})
-    return source
-
-
-def finish(source: bytes, text: str, expected: Mapping[str, Plain]) -> bytes:
-    """The new file, if it says what it should."""
-    mark = BOM if source.startswith(BOM.encode()) else ""
-    done = (mark + text).encode()
-    try:
-        read_back: Plain = content_of(done).said
-    except AuthoringError as error:
-        read_back = str(error)
-    if _trimmed(read_back) != _trimmed({**expected}):
-        raise EditError(
-            "This file is written in a way that the editor cannot change here without touching the rest of it. "
-            "Change it in its YAML instead."
-        )
-    return done
-
-
-def _trimmed(value: Plain) -> Plain:
-    """The value without the space around texts, which authoring does not read."""
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, list):
-        return [_trimmed(item) for item in value]
-    return {key: _trimmed(member) for key, member in value.items()}
 
 
 __all__ = [

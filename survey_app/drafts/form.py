@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from client.question import TYPES
-from survey_app.authoring.questions import AUTHORED, COMMON, DESIGNS
+from survey_app.authoring.faults import ids_of
+from survey_app.authoring.questions import AUTHORED, BATTERY, COMMON, DESIGNS
 from survey_app.authoring.source import Content, Plain
+from survey_app.drafts import others
 
 Shown = dict[str, str]  # for each field its text
 Changes = dict[str, Plain | None]
@@ -19,10 +21,10 @@ Changes = dict[str, Plain | None]
 PARAMETERS = {"warner": ("p",), "gamma": ("g",), "forced": ("truth", "yes")}
 STARTERS: dict[str, dict[str, Plain]] = {
     "yes_no": {},
-    "choice": {"options": ["First option", "Second option"]},
-    "scale": {"points": ["Disagree", "Neutral", "Agree"]},
-    "multiple": {"options": ["First option", "Second option", "Third option"]},
-    "number": {"min": "0", "max": "100", "step": "1"},
+    "choice": {"options": []},
+    "scale": {"points": []},
+    "multiple": {"options": []},
+    "number": {"min": "", "max": ""},
 }
 SURVEY_TEXTS = (
     "slug",
@@ -31,6 +33,8 @@ SURVEY_TEXTS = (
     "consent",
     "contact",
     "language",
+    "thanks",
+    "completion",
     "results",
     "max_reports",
     "epsilon",
@@ -39,26 +43,34 @@ SURVEY_REQUIRED = ("slug", "title")
 MOMENTS = ("opens", "closes", "deletes")
 SWITCHES = ("optional", "shuffle", "accept_weak_privacy")
 LISTS = ("options", "points", "scores")
+DESIGN = ("design", "design_p", "design_yes")
+CONDITION = ("show_if", "show_if_is", "show_if_of")
 TRUE = ("true", "yes")
 
 
 def keys_of(kind: str) -> tuple[str, ...]:
-    """The keys that a question of this type may have."""
+    """The keys that a question of this type may have, or another entry among the questions."""
+    if kind in others.KEYS:
+        return others.KEYS[kind]
     required, extra = TYPES[kind]
     return tuple(dict.fromkeys(("id", "type", "text", *required, *extra, *AUTHORED.get(kind, ()), *COMMON)))
 
 
 def new_question(content: Content, kind: str) -> dict[str, Plain]:
-    """A question of this type to begin with."""
-    taken = {one.get("id") for one in content.questions if isinstance(one, dict)}
+    """A question of this type to begin with, a battery or a section: it says nothing that nobody has written."""
+    if kind in others.KEYS:
+        return others.new_entry(kind)
+    taken = {name for one in content.questions for name in ids_of(one)}
     number = next(i for i in range(1, len(taken) + 2) if f"q{i}" not in taken)
     return {"id": f"q{number}", "type": kind, "text": "", **STARTERS[kind]}
 
 
 def type_of(question: Plain) -> str | None:
-    """The type of a question, if it is one that we know."""
+    """The type of a question, or what else an entry is, if it is one that we know."""
     kind = question.get("type") if isinstance(question, dict) else None
-    return kind if isinstance(kind, str) and kind in TYPES else None
+    if isinstance(question, dict) and others.SECTION in question:
+        return others.SECTION
+    return kind if isinstance(kind, str) and kind in (*TYPES, BATTERY) else None
 
 
 def show_question(question: Mapping[str, Plain]) -> Shown:
@@ -117,12 +129,20 @@ def _show_design(key: str, value: Plain | None) -> Shown:
 
 def _show_condition(key: str, value: Plain | None) -> Shown:
     if value is None:
-        return {"show_if": "", "show_if_is": ""}
+        return {"show_if": "", "show_if_is": "", "show_if_of": ""}
     if isinstance(value, dict) and set(value) <= {"question", "is"}:
         parent, labels = value.get("question", ""), words_of(value.get("is", []))
         if isinstance(parent, str) and labels is not None:
-            return {"show_if": parent, "show_if_is": "\n".join(labels)}
+            return {"show_if": parent, "show_if_is": "\n".join(labels), "show_if_of": parent}
     return {}
+
+
+def parents_of(content: Content, place: int) -> dict[str, str]:
+    """The earlier questions that a condition can be about, by their ids: those with answers to choose from."""
+    earlier = [
+        one for one in content.questions[:place] if isinstance(one, dict) and type_of(one) not in (None, "number")
+    ]
+    return {name: text for one in earlier for name, text in others.texts_of(one).items()}
 
 
 def _show_invitations(key: str, value: Plain | None) -> Shown:
@@ -151,12 +171,23 @@ FIELDS: dict[str, Callable[[str, Plain | None], Shown]] = {
     "show_if": _show_condition,
     "joint": _show_joint,
     "invitations": _show_invitations,
+    "statements": others.show_statements,
 }
+
+
+def answers_of(content: Content, parent: str) -> list[str]:
+    """What can be answered to a question, as the author labelled it."""
+    question = next((one for one in content.questions if isinstance(one, dict) and parent in ids_of(one)), {})
+    if type_of(question) == "yes_no":
+        return ["yes", "no"]
+    return words_of(question.get("options", question.get("points", []))) or []
 
 
 def survey_changes(said: Mapping[str, Plain], sent: Mapping[str, str]) -> Changes:
     """What a survey's form changes."""
     shown = show_survey(said)
+    if tag := tidy(sent.get("language_tag", "")):  # one that the list does not have
+        sent = {**sent, "language": tag}
     changes: Changes = {}
     for key in (*SURVEY_TEXTS, *MOMENTS, "accept_weak_privacy", "joint"):
         if key not in sent or key not in shown or (new := tidy(sent[key])) == shown[key]:
@@ -197,17 +228,19 @@ def question_changes(question: Mapping[str, Plain], sent: Mapping[str, str]) -> 
     shown = show_question(question)
     given = {key: _lines(text) if key in (*LISTS, "show_if_is") else tidy(text) for key, text in sent.items()}
     differs = {key: new for key, new in given.items() if key in shown and new != shown[key]}
-    required = ("id", "text", *TYPES[shown["type"]][0])
+    required = others.NEEDED.get(shown["type"]) or {"id", "text", *TYPES[shown["type"]][0]} - {"step"}
     changes: Changes = {}
     for key, new in differs.items():
         if key in LISTS:
             lines: list[Plain] = [*new.split("\n")] if new else []
             changes[key] = lines if lines or key in required else None
-        elif key in shown and key not in ("type", "design", "design_p", "design_yes", "show_if", "show_if_is"):
+        elif key == "statements":
+            changes[key] = others.statements_of(new.split("\n"))
+        elif key not in ("type", *DESIGN, *CONDITION):
             changes[key] = new or ("" if key in required and key in question else None)
-    for parts, make in ((("design", "design_p", "design_yes"), _design), (("show_if", "show_if_is"), _condition)):
+    for parts, make in ((DESIGN, _design), (CONDITION, _condition)):
         if any(part in differs for part in parts):
-            changes[parts[0]] = make([differs.get(part, shown[part]) for part in parts])
+            changes[parts[0]] = make([given.get(part, shown[part]) for part in parts])
     kind = differs.get("type", shown["type"])
     if kind not in TYPES or (kind == shown["type"] and type_of({**question})):
         return changes, {}
@@ -238,7 +271,9 @@ def _design(parts: Sequence[str]) -> Plain | None:
 
 
 def _condition(parts: Sequence[str]) -> Plain | None:
-    parent, labels = parts
+    """Labels that were ticked in the list of another question say nothing about this one."""
+    parent, labels, of = parts
+    labels = labels if of in ("", parent) else ""
     return {"question": parent, "is": [*labels.split("\n")] if labels else []} if parent else None
 
 

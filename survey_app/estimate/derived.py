@@ -1,13 +1,13 @@
-"""What follows from the shares of a question: totals, cumulative shares, quantiles, shares of those who answered."""
+"""What follows from the shares of a question: totals, cumulative shares, quantiles, who answered and what."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from client.mechanism import Subset
+from client.mechanism import Drawn, Subset
 from client.question import Question
-from client.words import digit_label
+from client.words import NO_ANSWER, digit_label
 from survey_app.estimate.answered import drawn_answered
 from survey_app.estimate.functional import indicator
 from survey_app.estimate.intervals import GUARANTEED, Coverage, Method, Options
@@ -17,6 +17,7 @@ from survey_app.estimate.question import (
     Evidence,
     answer_sets,
     members,
+    question_estimates,
     ratio_estimate,
     union_estimate,
 )
@@ -111,3 +112,20 @@ def answered(evidence: Evidence, question: Question, options: Options) -> list[E
         ratio_estimate(mechanism, evidence, (indicator(mechanism.size, symbols), everyone), (0.0, 1.0), name, each)
         for name, symbols in wanted
     ]
+
+
+def answering(evidence: Evidence, question: Question, options: Options) -> Estimate | None:
+    """The share of devices that were asked and answered: all but those without an answer, and with their interval."""
+    mechanism = evidence.field.mechanism
+    if not question.optional or evidence.n < LEAST_REPORTS:
+        return None
+    alone = replace(options, simultaneous=False)
+    if isinstance(mechanism, Drawn):
+        none = question_estimates(evidence, question, alone)[-1]
+    elif isinstance(mechanism, Subset):
+        unanswered = members(evidence.field, question)[question.no_answer]
+        none = union_estimate(mechanism, evidence, unanswered, (NO_ANSWER, "no_answer"), alone)
+    else:
+        return None
+    limits = none.limits.mapped(-1, 1)
+    return Estimate("answered", "share", none.n, 1 - none.estimate, limits, 1 - none.unbiased, None)

@@ -3,8 +3,9 @@
 Nothing but noisy bits is stored, so who belongs to which group is known only because each group has a survey of its
 own. Estimates of different surveys are independent. Weighted sums of shares get score intervals, which hold also for
 many small groups, and those of means the interval of pooled reports; differences, and what is left, get intervals by
-MOVER, from the distances between each estimate and its own limits, neither guarded nor cut. Points are clipped once,
-after the sum: to clip the groups first shows 5% where 2% are true (10 groups of 100, ε 1).
+MOVER, from the distances between each estimate and its own limits, neither guarded nor cut. The points of sums are
+clipped once, after the sum: to clip the groups first shows 5% where 2% are true (10 groups of 100, ε 1). Those of
+differences are taken from the displayed points of both groups, which stand beside them.
 """
 
 import math
@@ -127,9 +128,9 @@ def combine(
 
 
 def difference(one: Estimate, other: Estimate, within: Range = (0.0, 1.0)) -> Estimate:
-    """θ_1 − θ_2 of two groups, clipped once, after it is taken."""
+    """θ_1 − θ_2 of two groups; displayed is the difference of what both display, so that nobody's subtraction fails."""
     value, most = one.unbiased - other.unbiased, within[1] - within[0]
-    point = clamp(value, -most, most) if math.isfinite(value) else one.estimate - other.estimate
+    point = one.estimate - other.estimate
     raw = _mover((one, other), (1.0, -1.0))
     limits = Limits(_inside(raw, value, (-most, most)), raw)
     n, is_ratio = one.n + other.n, one.is_ratio or other.is_ratio

@@ -67,6 +67,10 @@ class Interval:
         """What lies in the possible range; it cannot lose coverage."""
         return Interval(min(max(self.low, low), high), max(min(self.high, high), low), self.method)
 
+    def reaching(self, point: float) -> "Interval":
+        """The same, as far as a point that lies beyond; it cannot lose coverage."""
+        return Interval(min(self.low, point), max(self.high, point), self.method)
+
     def around(self, value: float, low: float, high: float) -> "Interval":
         """What lies in the possible range; around a value beyond it, it is moved there first: never a point."""
         moved = Interval(min(value, high) - (value - self.low), max(value, low) + (self.high - value), self.method)

@@ -18,7 +18,7 @@ STYLE = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e8e8e6; --paper: #161616; --line: #555; --soft: #232323 } }
 body { max-width: 52rem; margin: 2rem auto; padding: 0 1rem; color: var(--ink); background: var(--paper);
   font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere }
-h1, h2, h3 { line-height: 1.25; overflow-wrap: break-word }
+h1, h2, h3, h4 { line-height: 1.25; overflow-wrap: break-word }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line) }
 .wide { margin: 1rem 0; overflow-x: auto }
 .facts td { overflow-wrap: anywhere }
@@ -27,7 +27,7 @@ th, td { padding: .3rem .6rem; border: 1px solid var(--line); text-align: start;
 table { overflow-wrap: break-word }
 th, pre { background: var(--soft) }
 pre { padding: .6rem .8rem; white-space: pre-wrap; border: 1px solid var(--line) }
-@media print { body { margin: 0; max-width: none } h2, h3 { break-after: avoid } tr, pre { break-inside: avoid } }
+@media print { body { margin: 0; max-width: none } h2, h3, h4 { break-after: avoid } tr, pre { break-inside: avoid } }
 """
 
 
@@ -39,7 +39,7 @@ class Mono(str):
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of a depth from 1 to 3."""
+    """A heading of a depth from 1 to 4."""
 
     depth: int
     text: str

@@ -9,3 +9,8 @@ def told(shown: int, state: str, groups: int = 1) -> str:
     if shown or state == "ready":
         return count(shown)
     return f"fewer than {count(groups * (STEP if state == 'closed' else 2 * STEP))}"
+
+
+def in_steps(shown: int) -> str:
+    """How many were invited, or have a ticket, as everybody but those who invite is told it."""
+    return count(shown) if shown else f"fewer than {STEP}"

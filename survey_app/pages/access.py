@@ -1,4 +1,8 @@
-"""Who asks, which survey they mean, and what of it they may see; for every page and for the API."""
+"""Who asks, which survey they mean, and what of it they may see or do; for every page and for the API.
+
+Roles are decided here alone. Each may do what those before it may: anybody, whoever opened a link to the results, then
+reader, editor and owner, who are accounts. docs/console.md has the table, tests/pages/test_roles.py tries every cell.
+"""
 
 import hmac
 import re
@@ -7,14 +11,18 @@ from collections.abc import Iterator
 from flask import Flask, Response, current_app, request
 from flask_login import current_user
 
+from client.canonical import NAME
 from survey_app.accounts import secret_hash
 from survey_app.estimate.tables import PairError
 from survey_app.explain import written
 from survey_app.problems import Problem
-from survey_app.store import Published, State, Store, TicketFile, User, opened_version
+from survey_app.store import Published, Role, State, Store, TicketFile, User, any_version, opened_version
 
 MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
 BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")
+SECRET = re.compile(r"[A-Za-z0-9_-]{43}")  # of a link to results
+WITHDRAWN = "The link that opened these results for you was withdrawn. Ask whoever gave it to you."
+RESULTS = "/results/"  # where such links count, and their cookies go
 
 
 def get_store(app: Flask) -> Store:
@@ -47,26 +55,89 @@ def study(slug: str) -> list[Published]:
     return [group for group in store().study(slug) if group.state is not State.READY]
 
 
-def bearer() -> User | None:
-    """The account whose token the request carries; a token that is not known is a Problem."""
-    header = request.headers.get("Authorization")
+def account_of(kept: Store, header: str | None) -> User | None:
+    """The account whose token a header carries, if there is one; a token that is not known is a Problem."""
     if header is None:
         return None
     match = BEARER.fullmatch(header)
-    user = match and store().user_of_token(secret_hash(match[1]))
+    user = match and kept.user_of_token(secret_hash(match[1]))
     if not user:
         raise Problem("unauthorized", "The token is not known, or its account is disabled.")
     return user
 
 
-def may_manage(user: User | None, published: Published) -> bool:
-    """Whether an account owns a survey."""
-    return user is not None and hmac.compare_digest(str(user.key), str(published.owner))
+def bearer() -> User | None:
+    """The account whose token the request carries; a token that is not known is a Problem."""
+    return account_of(store(), request.headers.get("Authorization"))
+
+
+def holder() -> User:
+    """The same where nothing else counts: another site could ride on a session, so it authorizes no script."""
+    user = bearer()
+    if user is None:
+        raise Problem("unauthorized", "This needs a token, in the header Authorization: Bearer …")
+    return user
 
 
 def reader() -> User | None:
     """Who reads, by token or session."""
     return bearer() or (current_user.user if current_user.is_authenticated else None)
+
+
+def role_of(user: User | None, published: Published) -> Role | None:
+    """What an account is to a survey; None for a stranger, and for whoever has no account."""
+    return store().role_of(user, published) if user else None
+
+
+def may(user: User | None, published: Published, least: Role) -> bool:
+    """Whether an account has at least this role."""
+    role = role_of(user, published)
+    return role is not None and role >= least
+
+
+def require(user: User | None, published: Published, least: Role) -> Published:
+    """A survey to which an account has at least this role, or a Problem."""
+    role = role_of(user, published)
+    if user is None:
+        raise Problem("unauthorized")
+    if role is None:
+        raise Problem("forbidden", "This survey belongs to another account, and is not shared with yours.")
+    if role < least:
+        raise Problem("forbidden", f"This survey is shared with you as {role.said}; this is for its {least.said}.")
+    return published
+
+
+def managed(slug: str, least: Role, user: User, digest: str | None = None) -> Published:
+    """A survey to be managed: the version with this digest, or the one that collects; else a Problem.
+
+    Of a study it is the first group: what is done to one is done to all. One that nobody could open yet is not there
+    for strangers.
+    """
+    groups = store().study(slug)
+    wanted = groups[0].survey.slug if groups else slug
+    published = any_version(store(), wanted, digest) if NAME.fullmatch(slug) else None
+    if published is None or (role_of(user, published) is None and opened_version(store(), wanted) is None):
+        raise Problem("not_found", "There is no such survey.")
+    return require(user, published, least)
+
+
+def link_cookie(name: str) -> str:
+    """The cookie that holds the secret of a link to the results of a survey or study."""
+    return f"candor_link_{name}"
+
+
+def is_linked(published: Published) -> bool:
+    """Whether this request carries a link to the results of a survey that counts, on a page of results.
+
+    A link that does not count any more is a Problem, so that nobody is asked for a password they never had.
+    """
+    secret = request.cookies.get(link_cookie(published.name))
+    if secret is None or not request.path.startswith(RESULTS):
+        return False
+    opened = store().link_opens(secret_hash(secret)) if SECRET.fullmatch(secret) else None
+    if opened is None or not hmac.compare_digest(opened, published.name):
+        raise Problem("not_found", WITHDRAWN)
+    return True
 
 
 def owner() -> int:
@@ -88,20 +159,23 @@ def version(slug: str) -> Published:
 
 def readable(published: Published) -> Published:
     """A survey whose results this request may see, or a Problem."""
-    if not published.terms.public:
-        user = reader()
-        if user is None:
-            raise Problem("unauthorized", "These results are private.")
-        if not may_manage(user, published):
-            raise Problem("forbidden")
-    return published
+    if published.terms.public:
+        return published
+    user = reader()
+    if may(user, published, Role.READER) or is_linked(published):
+        return published
+    if user is None:
+        raise Problem("unauthorized", "These results are private.")
+    raise Problem("forbidden")
 
 
-def check_scan(published: Published, reports: int) -> None:
-    """Reading very many reports takes seconds: only for the owner, and beyond that only by the command."""
-    if reports > (MOST_SCANNED if may_manage(reader(), published) else MOST_SCANNED_FOR_ANYONE):
-        raise PairError(
-            f"{written.count(reports)} reports are too many to read for a page; the command candor crosstab does it"
+def check_scan(
+    published: Published, reports: int, command: str = "crosstab", refuse: type[Exception] = PairError
+) -> None:
+    """Reading very many reports takes seconds: only for accounts with a role, and beyond that only by the command."""
+    if reports > (MOST_SCANNED if may(reader(), published, Role.READER) else MOST_SCANNED_FOR_ANYONE):
+        raise refuse(
+            f"{written.count(reports)} reports are too many to read for a page; the command candor {command} does it"
         )
 
 

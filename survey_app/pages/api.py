@@ -15,15 +15,19 @@ from survey_app.collect.intake import (
     reply,
 )
 from survey_app.estimate.intervals import Options
+from survey_app.estimate.regression import FitError
 from survey_app.estimate.tables import PairError
-from survey_app.pages.access import bearer, check_scan, may_manage, readable, store, study, tickets, version, visible
+from survey_app.pages.access import check_scan, holder, readable, require, store, study, tickets, version, visible
 from survey_app.pages.results.choices import read_options, refusal
+from survey_app.pages.results.fitted import fitted_document
+from survey_app.pages.results.readings import Snapshot
 from survey_app.pages.results.study import ReadStudy
 from survey_app.problems import Problem
 from survey_app.results.crosstab import crosstab_document
 from survey_app.results.document import Results, results
 from survey_app.results.groups import Study
 from survey_app.server.openapi import document
+from survey_app.store import Role
 from survey_app.tickets.inviting import counted
 from survey_app.tickets.issue import LARGEST_REQUEST, Desk, ticket_reply
 
@@ -84,17 +88,13 @@ def ticket(slug: str) -> Response:
 @blueprint.post("/api/surveys/<slug>/reports/batch")
 def batch(slug: str) -> Response:
     """Many reports at once, one JSON object a line, from the owner."""
-    user = bearer()
-    if user is None:
-        raise Problem("unauthorized")
-    if not may_manage(user, visible(slug)):
-        raise Problem("forbidden")
+    require(holder(), visible(slug), Role.OWNER)
     return jsonify(read_batch(store(), slug, request.get_data(cache=False)))
 
 
 @blueprint.get("/api/surveys/<slug>/results")
 def survey_results(slug: str) -> Response:
-    """What the snapshot holds, of a survey or of all groups of a study; public, or for the owner's token or session."""
+    """What the snapshot holds, of a survey or of all groups of a study; public, or for an account that has a role."""
     if groups := study(slug):
         asked = ReadStudy.of(groups)
         asked.check()
@@ -132,6 +132,20 @@ def survey_crosstab(slug: str) -> Response:
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
     response = jsonify(msgspec.to_builtins(crossed))
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@blueprint.get("/api/surveys/<slug>/regression")
+def survey_regression(slug: str) -> Response:
+    """The odds of an answer, explained by other answers; for whoever may see the results."""
+    snapshot = Snapshot.of(readable(version(slug)))
+    options = _options(snapshot.reports)
+    try:
+        found = fitted_document(snapshot, request.args.get("outcome", ""), tuple(request.args.getlist("on")), options)
+    except FitError as error:
+        raise Problem("malformed_request", f"{error}.") from None
+    response = jsonify(msgspec.to_builtins(found))
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -3,13 +3,15 @@
 `count` takes the place of Jinja's second name for `length`, which no template of ours uses.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from client.question import Question
 from survey_app.explain import chances, reports, written
 
 
@@ -43,11 +45,29 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
+def broken(name: str) -> Markup:
+    """An id that breaks at its underscores, if it has to."""
+    return Markup("_<wbr>").join(escape(part) for part in name.split("_"))
+
+
+def advice(text: str, questions: Iterable[Question]) -> Markup:
+    """Advice as a sentence on a page: the ids that it is about, at its beginning or before a margin, are set apart."""
+    known = "|".join(re.escape(question.id) for question in sorted(questions, key=lambda one: -len(one.id)))
+    first = rf"^(?:{known})(?=, | and | are )|(?<= and )(?:{known})(?= and | are )"
+    parts = re.split(rf"({first}|(?<![\w-])(?:{known})(?= ±))", sentence(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts)
+    )
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "about": written.about,
+    "advice": advice,
+    "broken": broken,
     "count": written.count,
     "epsilon": epsilon,
     "epsilon_in_column": epsilon_in_column,
+    "in_steps": reports.in_steps,
     "margin": written.margin,
     "moment": moment,
     "plain_moment": plain_moment,

@@ -8,18 +8,21 @@ from client.definition import Survey
 from client.errors import DefinitionError
 from client.mechanism import Geometric, round_up
 from client.question import Question
-from survey_app.authoring import ADVISED_FIELD, ADVISED_TOTAL
+from survey_app.authoring import ADVISED_FIELD, ADVISED_TOTAL, Built
 from survey_app.explain import written
 from survey_app.plan.cross import Cross
 from survey_app.plan.estimands import estimands, make_field
-from survey_app.plan.forecast import Asked, Forecast, asked, forecast
+from survey_app.plan.forecast import Asked, Forecast, asked, enough, forecast, forecasts
+from survey_app.plan.groups import StudyPlan, advise_groups, as_one, plan_groups
 from survey_app.plan.people import answering
 from survey_app.plan.settings import Settings
+from survey_app.plan.spread import LEAST_RESPONDENTS
 from survey_app.plan.variants import Way
 
 TOO_MANY = 1_000_000
 WORTHWHILE = 0.8  # a remedy is told if it leaves at most this part of the margin
 RUINED = 1.1  # a margin is told to suffer if it grows at least so much
+COARSE = 0.15  # half an interval that leaves a share open
 MANY_OPTIONS = 4
 STEPS = 12  # of the search for an ε
 DIGITS = 2  # of an ε that is proposed, and of the one beside it
@@ -57,7 +60,37 @@ def _trouble(planned: Forecast, settings: Settings) -> str | None:
         return f"{wanted} would take {written.count(planned.respondents)} respondents"
     if planned.is_share and planned.margin >= planned.planned:
         return f"{respondents}, so such a share cannot be told from zero"
+    if planned.is_share and planned.margin >= COARSE:
+        low, high = max(planned.planned - planned.margin, 0), min(planned.planned + planned.margin, 1)
+        return f"{respondents}, so it could as well be {written.about(low)} or {written.about(high)}"
     return None
+
+
+def doubts(lines: Sequence[Forecast], settings: Settings, study: StudyPlan | None = None) -> list[str]:
+    """What its author should know before publishing: figures that so many respondents cannot give, and what would.
+
+    Of a study also the groups that are too small.
+    """
+    told = [
+        f"{planned.id}, {planned.assumption}: {why}{_needed(planned, settings)}"
+        for planned, why in troubles(lines, settings)
+    ]
+    return told + (advise_groups(study, lines, settings) if study else [])
+
+
+def doubts_of(built: Built, respondents: int, margin: float) -> list[str]:
+    """The same for a survey that is ready to publish."""
+    expected = Settings(respondents=max(respondents, LEAST_RESPONDENTS * len(built.groups)), margin=margin)
+    settings = as_one(built, expected)
+    lines = forecasts(built.survey, settings)
+    return doubts(lines, settings, plan_groups(built, expected, enough(lines)))
+
+
+def _needed(planned: Forecast, settings: Settings) -> str:
+    if planned.respondents is None or planned.respondents > TOO_MANY:
+        return ""
+    wanted = planned.margin_text((settings.margin or 0) * planned.width)
+    return f". {wanted} takes {written.count(planned.respondents)} respondents"
 
 
 def _goal(planned: Forecast, settings: Settings) -> Settings:

@@ -15,6 +15,7 @@ from typing import Any
 
 from client.answer import encode
 from client.definition import Survey
+from client.display import parted
 from client.question import Question
 from client.report import Report, randomize, unpack
 from client.sampling import RandomBytes
@@ -29,7 +30,7 @@ from survey_app.plan.forecast import forecasts
 from survey_app.plan.settings import Settings
 from survey_app.results.asked import condition
 from survey_app.results.bits import field_name, integers
-from survey_app.results.codebook import TYPES, number_range
+from survey_app.results.codebook import TYPES, number_range, translated
 from survey_app.store.steps import STEP
 
 WORDS = Words("en")
@@ -47,6 +48,8 @@ def dossier(survey: Survey, terms: Terms, respondents: int) -> list[Block]:
         *_asked(survey),
         Heading(2, "What people agree to"),
         Paragraph(survey.consent or "No consent text is written yet; the author's file takes one under consent."),
+        *([Heading(2, "What people read at the end")] if survey.thanks or survey.completion else []),
+        *_end(survey),
         Heading(2, "What leaves the device"),
         *_report(survey),
         Heading(2, "How much a report can tell"),
@@ -64,6 +67,7 @@ def dossier(survey: Survey, terms: Terms, respondents: int) -> list[Block]:
         *_precision(survey, respondents),
         Heading(2, "Pre-registration"),
         *_registration(survey),
+        *translated(survey),
     ]
 
 
@@ -91,13 +95,38 @@ def _summary(survey: Survey) -> Iterator[Block]:
 
 
 def _asked(survey: Survey) -> Iterator[Block]:
-    rows = []
-    for question in survey.questions:
-        what = [TYPES[question.type], *([] if question.type == "yes_no" else [_possible(question)])]
-        what += ["may be left out"] if question.optional and not question.show_if else []
-        told = condition(survey, question)
-        rows.append([Mono(question.id), question.text, "; ".join([*what, *([told] if told else [])])])
-    yield Table(["id", "question", "answers"], rows)
+    for section, questions in parted(survey):
+        if section:
+            yield Heading(3, section.title)
+            if section.text:
+                yield Paragraph(section.text)
+        yield Table(["id", "question", "answers"], [_row(survey, question) for question in questions])
+    if survey.translations:
+        others = ", ".join(words.language for words in survey.translations)
+        yield Paragraph(
+            f"The author has written all of this in {others} too; it stands at the end of this document. Respondents"
+            " choose on their device, and nothing that is sent tells which language they read."
+        )
+
+
+def _row(survey: Survey, question: Question) -> list[str]:
+    what = [TYPES[question.type], *([] if question.type == "yes_no" else [_possible(question)])]
+    what += ["in an order that each device draws"] if question.shuffle else []
+    what += ["may be left out"] if question.optional and not question.show_if else []
+    told = condition(survey, question)
+    return [Mono(question.id), question.text, "; ".join([*what, *([told] if told else [])])]
+
+
+def _end(survey: Survey) -> Iterator[Block]:
+    """What people read once a report is stored."""
+    if survey.thanks:
+        yield Paragraph(survey.thanks)
+    if survey.completion:
+        told = "opened only by whoever wants to: its server then sees that they come, not what they answered"
+        more = f", {told}" if "://" in survey.completion else ""
+        yield Paragraph(
+            f"They are shown {survey.completion}, the same for everybody, so that it tells nobody apart{more}."
+        )
 
 
 def _possible(question: Question) -> str:

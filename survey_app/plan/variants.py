@@ -61,7 +61,7 @@ def _built(tree: Node, ask: str | None, joint: Sequence[Sequence[str]] | None = 
     if joint is not None:
         content.pop("joint", None)
         content |= {"joint": [list(group) for group in joint]} if joint else {}
-    return build(json.dumps(content, ensure_ascii=False).encode(), json_file=True)
+    return build(json.dumps(content, ensure_ascii=False).encode(), json_file=True, bare=True)
 
 
 def ways(tree: Node, built: Built, settings: Settings) -> tuple[list[Way], list[Refused]]:

@@ -5,7 +5,7 @@ the option; and a question with a condition is answered only by those who saw it
 and the methods paragraph say so in the same words.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -99,10 +99,12 @@ def short_base(survey: Survey, field: Field) -> str:
 
 
 def condition(survey: Survey, question: Question) -> str:
-    """Of whom a question was asked, in a sentence's words; empty where it was of everybody."""
+    """On what it depended whether a question was asked; empty where it was of everybody."""
     if question.show_if is None:
         return ""
-    return f"Asked only of {shown_to(question, parent_of(survey, question), text=True)}"
+    parent = parent_of(survey, question)
+    verb = "includes" if parent.type == "multiple" else "is"
+    return f"Asked if “{parent.text}” {verb} {_said(question.show_if.labels)}"
 
 
 def parent_of(survey: Survey, question: Question) -> Question:
@@ -111,14 +113,19 @@ def parent_of(survey: Survey, question: Question) -> Question:
     return next(one for one in survey.questions if one.id == wanted)
 
 
-def shown_to(question: Question, parent: Question, *, text: bool = False) -> str:
-    """To whom a question was put: those who said so to another, by its id or by its text."""
+def shown_to(question: Question, parent: Question) -> str:
+    """To whom a question was put: those who said so to another, by its id."""
     if question.show_if is None:
         return "everybody"
-    labels = [f"“{label}”" for label in question.show_if.labels]
-    said = labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} or {labels[-1]}"
+    said = _said(question.show_if.labels)
     told = f"chose {said} in" if parent.type == "multiple" else f"answered {said} to"
-    return f"those who {told} “{parent.text if text else parent.id}”"
+    return f"those who {told} “{parent.id}”"
+
+
+def _said(answers: Sequence[str]) -> str:
+    """Any of some answers."""
+    labels = [f"“{label}”" for label in answers]
+    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} or {labels[-1]}"
 
 
 def asked_sentences(survey: Survey, asked: Asked | None) -> Iterator[str]:

@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from client.definition import Survey
 from survey_app.explain.chances import total
+from survey_app.explain.reports import in_steps
 from survey_app.explain.written import count, epsilon, percent
 from survey_app.results.asked import SMALL, Asked, draws_sentence
 from survey_app.results.caution import INVENTED
@@ -55,7 +56,8 @@ def _response_item(document: Results | Study) -> Item:
     known = f"n = {count(document.reports)} reports"
     if isinstance(document, Results) and document.invited is not UNSET and document.taken is not UNSET:
         known += (
-            f", of {count(document.invited)} people invited, {count(document.taken)} of whom took a ticket (twenties)"
+            f", of {in_steps(document.invited)} people invited, {in_steps(document.taken)} of whom took a ticket"
+            " (in twenties)"
         )
     return Item("Response rate", f"{known}. State the number N of people invited, and n/N.", True)
 
@@ -71,7 +73,8 @@ def _weights_item(document: Results | Study) -> Item:
     if isinstance(document, Results):
         return Item("Weights", "None: every report counts the same. Groups of people need a link each; state weights.")
     if document.total and document.total.questions:
-        return Item("Weights", "In totals, each group by its size. State where the sizes come from.", True)
+        by, what = ("a weight that was given", "weights") if document.total.given else ("its size", "sizes")
+        return Item("Weights", f"In totals, each group by {by}. State where the {what} come from.", True)
     return Item("Weights", "None: there is no total over the groups.")
 
 
@@ -113,8 +116,8 @@ def cautions(document: Results | Study, setting: Setting) -> list[str]:
         closing,
         "Noise costs precision: each question tells how many reports without noise would tell as much (its effective"
         " sample size; the design effect is n divided by it).",
-        f"Reports can be invented: each question tells how far {percent(INVENTED)} of invented reports could move a"
-        " figure at the most. No test can find invented reports that look like honest noise.",
+        f"Responses can be faked: each question tells how far {percent(INVENTED)} of fake responses could move a"
+        " figure at the most. No test can find fake responses that look like honest noise.",
     ]
     asked = asked_of(document)
     if asked and asked.test and asked.test.p_value < SMALL:

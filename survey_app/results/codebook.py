@@ -7,6 +7,7 @@ else of us is left. `ddi` tells the same to machines.
 from collections.abc import Iterator
 
 from client.definition import Survey
+from client.display import in_language, parted
 from client.mechanism import Geometric
 from client.question import Question
 from client.words import NO_ANSWER, digit_label
@@ -34,7 +35,7 @@ def codebook(survey: Survey) -> list[Block]:
         Heading(1, f"Codebook: {survey.title}"),
         *_survey(survey),
         Heading(2, "Questions"),
-        *(block for question in survey.questions for block in _question(survey, question, fields)),
+        *_questions(survey, fields),
         Heading(2, "Fields and stored bits"),
         Paragraph(
             "A field is what is randomized once: one question, or several together. What is stored of a report is a row"
@@ -44,6 +45,7 @@ def codebook(survey: Survey) -> list[Block]:
         *(block for field in fields for block in _field(survey, field)),
         Heading(2, "How to read the bits"),
         Bullets(_reading(survey)),
+        *translated(survey),
     ]
 
 
@@ -61,14 +63,27 @@ def _survey(survey: Survey) -> Iterator[Block]:
     if survey.study:
         facts.insert(1, ("Study, group", f"{survey.study}, {survey.group}"))
     yield Table(["", ""], facts)
-    for name in ("description", "consent", "contact"):
+    for name in ("description", "consent", "contact", "thanks", "completion"):
         if said := getattr(survey, name):
             yield Heading(2, name.capitalize())
             yield Paragraph(said)
 
 
+def _questions(survey: Survey, fields: list[FieldBits]) -> Iterator[Block]:
+    """The questions, below the headings that respondents see."""
+    for section, questions in parted(survey):
+        if section:
+            yield Heading(3, section.title)
+            if section.text:
+                yield Paragraph(section.text)
+            if section.grid:
+                yield Paragraph("A battery: statements with the same points, shown as one table where there is room.")
+        for question in questions:
+            yield Heading(4 if section else 3, question.id)
+            yield from _question(survey, question, fields)
+
+
 def _question(survey: Survey, question: Question, fields: list[FieldBits]) -> Iterator[Block]:
-    yield Heading(3, question.id)
     yield Paragraph(question.text)
     facts = [("Type", TYPES[question.type])]
     if question.type == "number":
@@ -142,3 +157,30 @@ def _reading(survey: Survey) -> list[str]:
             1, "Where a field was not asked, its bits are all 0; n of its figures are the ones in its asked bit."
         )
     return lines
+
+
+def translated(survey: Survey) -> Iterator[Block]:
+    """Every text in the other languages, beside the original: both were hashed, and either may have been read."""
+    for words in survey.translations:
+        yield Heading(2, f"In {words.language}")
+        yield Table(
+            ["text", survey.language, words.language], list(_beside(survey, in_language(survey, words.language)))
+        )
+
+
+def _beside(survey: Survey, spoken: Survey) -> Iterator[list[str]]:
+    """What each text is, the text, and the same in other words."""
+    for name in ("title", "description", "consent", "contact", "thanks"):
+        if said := getattr(survey, name):
+            yield [name, said, getattr(spoken, name)]
+    for i, (section, heading) in enumerate(zip(survey.sections, spoken.sections, strict=True), 1):
+        yield [f"section {i}", section.title, heading.title]
+        if section.text:
+            yield [f"section {i}, introduction", section.text, heading.text]
+    for question, other in zip(survey.questions, spoken.questions, strict=True):
+        yield [question.id, question.text, other.text]
+        if question.unit:
+            yield [f"{question.id}, unit", question.unit, other.unit]
+        if question.type != "yes_no":
+            pairs = zip(question.labels, other.labels, strict=True)
+            yield from ([f"{question.id}, {i}", *pair] for i, pair in enumerate(pairs))

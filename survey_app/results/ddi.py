@@ -10,6 +10,7 @@ import re
 from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring
 
 from client.definition import Survey
+from client.display import in_language, languages, parted
 from client.question import Question
 from survey_app.explain.chances import total
 from survey_app.explain.written import epsilon
@@ -72,8 +73,9 @@ def _study(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
     if survey.contact:
         _add(_add(citation, "distStmt"), "contact", survey.contact)
     info = _add(study, "stdyInfo")
-    if survey.description:
-        _add(info, "abstract", survey.description)
+    for words in _spoken(survey):
+        if words.description:
+            _add(info, "abstract", words.description).set(LANG, words.language)
     summary = _add(info, "sumDscr")
     _add(summary, "anlyUnit", "Individual")
     _add(summary, "dataKind", "Survey data, randomized on the respondents' devices (local differential privacy)")
@@ -115,15 +117,37 @@ def _variables(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
         _add(group, "notes", integers(field.field), type="candor", subject="published integers")
         _add(group, "notes", epsilon(field.field.mechanism.epsilon), type="candor", subject="epsilon")
     bits = [bit for field in fields for bit in field.all]
+    spoken = _spoken(survey)
+    _sections(data, spoken, bits)
     for place, bit in enumerate(bits, 1):
-        _variable(data, survey, bit, f"V{place}")
+        _variable(data, spoken, bit, f"V{place}")
 
 
-def _variable(data: Element, survey: Survey, bit: Bit, identity: str) -> None:
+def _sections(data: Element, spoken: list[Survey], bits: list[Bit]) -> None:
+    """A group of variables for every section, a grid for a battery; those of a joint field may be in several."""
+    survey = spoken[0]
+    inside = [{one.id for one in questions} for section, questions in parted(survey) if section]
+    for i, (section, ids) in enumerate(zip(survey.sections, inside, strict=True)):
+        held = (f"V{place}" for place, bit in enumerate(bits, 1) if ids & {one.id for one in bit.field.questions})
+        kind = "grid" if section.grid else "section"
+        group = _add(data, "varGrp", ID=f"SG{i + 1}", type=kind, name=f"section {i + 1}", var=" ".join(held))
+        for element, key in (("labl", "title"), ("txt", "text")):
+            for words in spoken:
+                if said := getattr(words.sections[i], key):
+                    _add(group, element, said).set(LANG, words.language)
+
+
+def _spoken(survey: Survey) -> list[Survey]:
+    """The survey in every language that it has, its own first."""
+    return [in_language(survey, tag) for tag in languages(survey)]
+
+
+def _variable(data: Element, spoken: list[Survey], bit: Bit, identity: str) -> None:
+    survey = spoken[0]
     variable = _add(data, "var", ID=identity, name=bit.variable, files="F1", dcml="0", intrvl="discrete")
     _add(variable, "labl", bit.column)
     for question in bit.field.questions:
-        _question(variable, question)
+        _question(variable, spoken, question)
     valid = _add(variable, "valrng")
     _add(valid, "range", min="0", max="1")
     for question in bit.field.questions:
@@ -147,6 +171,9 @@ def _variable(data: Element, survey: Survey, bit: Bit, identity: str) -> None:
         _add(variable, "notes", repr(bit.score), type="candor", subject="score")
 
 
-def _question(variable: Element, question: Question) -> None:
+def _question(variable: Element, spoken: list[Survey], question: Question) -> None:
+    """The question, and the same in every language that it was asked in."""
     asked = _add(variable, "qstn", responseDomainType=DOMAINS[question.type])
-    _add(asked, "qstnLit", question.text)
+    place = spoken[0].questions.index(question)
+    for words in spoken:
+        _add(asked, "qstnLit", words.questions[place].text).set(LANG, words.language)

@@ -68,7 +68,8 @@ class Quantile(Struct, frozen=True, kw_only=True):
 class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One question: its shares in order, then means; and what follows from the shares, where something does.
 
-    `base` says which devices n counts, unless it is all of them; `condition` of whom it was asked, unless of everybody.
+    `base` says which devices n counts, unless it is all of them; `condition` of whom it was asked, unless of everybody,
+    and then `answering` which share of n was asked and answered.
     `lowered` is there where many answers share few reports: by how much the displayed share of the leading answer lies
     below its unbiased estimate, because all shares have to be possible at once.
     """
@@ -80,6 +81,7 @@ class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     note: Note | UnsetType = UNSET
     base: str = ""
     condition: str = ""
+    answering: Line | UnsetType = UNSET
     lowered: float = 0.0
     answered: tuple[Line, ...] = ()
     totals: tuple[Line, ...] = ()
@@ -231,8 +233,10 @@ def _question(
     if not estimates:
         return part
     summed = (derived.total(evidence, question, labels, options) for labels in totals)
+    asked = derived.answering(evidence, question, options) if question.show_if else None
     part = replace(
         part,
+        answering=_line(asked, option=asked.option) if asked else UNSET,
         lowered=_lowered(estimates),
         answered=estimate_lines(derived.answered(evidence, question, options)),
         totals=estimate_lines(total for total in summed if total),
@@ -273,8 +277,9 @@ def cell_line(cell: Cell) -> Line:
 
 
 def _line(estimate: Estimate, *, option: str = "", options: tuple[str, ...] = ()) -> Line:
-    """What is not a number is null."""
-    interval, sample = estimate.interval, estimate.limits.sample
+    """What is not a number is null, and no point lies outside its interval: one that does stretches it."""
+    interval, sample = estimate.interval.reaching(estimate.estimate), estimate.limits.sample
+    sample = sample and sample.reaching(estimate.estimate)
     value = None if math.isnan(estimate.unbiased) else estimate.unbiased
     return Line(
         option=option,

@@ -60,9 +60,13 @@ class GroupTest(Struct, frozen=True, kw_only=True):
 
 
 class Total(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All groups together, each by its weight; without questions there is none, and `note` says why."""
+    """All groups together, each by its weight; without questions there is none, and `note` says why.
+
+    The weights are in proportion to the sizes of the groups, unless others were `given`.
+    """
 
     weights: dict[str, float] = {}
+    given: bool = False
     questions: tuple[GroupPart, ...] = ()
     note: str = ""
 
@@ -100,27 +104,37 @@ class Study(Struct, frozen=True, kw_only=True):
 
 
 def study_document(
-    members: Sequence[Group], sizes: Sequence[int | None], options: Options, *, final: bool = False
+    members: Sequence[Group],
+    sizes: Sequence[int | None],
+    options: Options,
+    *,
+    final: bool = False,
+    weights: Mapping[str, float] | None = None,
 ) -> Study:
-    """The groups of one study, with their total once every group is shown; `sizes` are None where they are not known.
+    """The groups of one study, with their total once every group is shown; `sizes` are None where they are not known,
+    and do not count where weights are given.
 
     No interval is of a finite population: that of a study is made of its groups, and each has its own.
     """
     surveys = [survey for survey, _ in members]
     known = [size for size in sizes if size]
-    unseen = [survey.group for survey, tally in members if tally.reports < LEAST_REPORTS]
+    unseen = [
+        survey.group
+        for survey, tally in members
+        if tally.reports < LEAST_REPORTS and (weights is None or weights.get(survey.slug, 1))
+    ]
     why = ""
-    if len(known) < len(members):
+    if weights is None and len(known) < len(members):
         why = "no total: the sizes of the groups are not known"
     elif unseen and final:
         why = f"no total: fewer than {STEP} reports came from {' and from '.join(unseen)}"
     elif unseen:
         has = "has" if len(unseen) == 1 else "have"
         why = f"no total until {' and '.join(unseen)} {has} {2 * STEP} reports, or {STEP} at closing"
-    weights = None if why else dict(zip((survey.slug for survey in surveys), known, strict=True))
-    study = groups_document(members, options, weights)
+    by_size = None if why or weights else dict(zip((survey.slug for survey in surveys), known, strict=True))
+    study = groups_document(members, options, None if why else weights or by_size)
     groups = (replace(group, size=size or UNSET) for group, size in zip(study.groups, sizes, strict=True))
-    total = Total(note=why) if why else study.total
+    total = Total(note=why) if why or not study.total else replace(study.total, given=weights is not None)
     return replace(study, study=surveys[0].study, groups=tuple(groups), total=total)
 
 
@@ -145,7 +159,9 @@ def groups_document(members: Sequence[Group], options: Options, weights: Mapping
     if shares is None:
         return study
     weighed = dict(zip(names, shares, strict=True))
-    return replace(study, total=Total(weights=weighed, questions=_total(surveys[0], estimates, shares, options)))
+    return replace(
+        study, total=Total(weights=weighed, given=True, questions=_total(surveys[0], estimates, shares, options))
+    )
 
 
 def _names(surveys: Sequence[Survey]) -> list[str]:

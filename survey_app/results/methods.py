@@ -83,9 +83,10 @@ def _weighed(document: Results | Study) -> Iterator[str]:
         return
     if document.total and document.total.questions:
         each = ", ".join(f"{name} {percent(weight, 3)}" for name, weight in document.total.weights.items())
+        by = "by weights that were given" if document.total.given else "by their sizes"
         yield (
-            f"Totals are post-stratified: unbiased estimates of the groups, weighted by their sizes ({each}), summed"
-            " and only then made possible."
+            f"Totals are post-stratified: unbiased estimates of the groups, weighted {by} ({each}), summed and only"
+            " then made possible."
         )
     yield f"Differences are to the group {document.groups[0].group}."
 

@@ -1,15 +1,18 @@
 """Logistic regression on what researchers have: groups with known covariates, or other questions of the same survey."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
 from client.definition import Survey
 from client.mechanism import Flip, Subset
+from client.question import Question
 from survey_app import channel
 from survey_app.channel import Floats
 from survey_app.estimate.groups import asked
@@ -17,11 +20,21 @@ from survey_app.estimate.intervals import Coverage, Method, Options
 from survey_app.estimate.question import LEAST_REPORTS, symbol_names
 from survey_app.estimate.regression import Coefficient, FitError, Latent, latent_logistic, logistic
 from survey_app.results.groups import Group
-from survey_app.tally import Bits, Columns, columns_of
+from survey_app.tally import Bits, Columns, columns, columns_of
 
-MOST_CELLS = 512
 LARGEST = 700.0  # whose exponential is still a number
-MOST_NUMBERS = 10_000_000  # different reports × combinations of answers
+
+
+class Work(NamedTuple):
+    """How much a fit may take: combinations of answers, and how many numbers, different reports × combinations."""
+
+    cells: int
+    numbers: int
+    advice: str = ""
+
+
+COMMAND = Work(512, 10_000_000)
+PAGE = Work(64, 100_000, "; the command candor regress can do more than a page")  # two seconds
 
 
 class CoefficientLine(Struct, frozen=True, kw_only=True):
@@ -81,8 +94,34 @@ def regression_on_groups(
     return _fit(outcome, label, coefficients, options)
 
 
+def outcomes(survey: Survey, *, by_group: bool = False) -> list[tuple[Question, list[str]]]:
+    """The questions that can explain or be explained, each with the answers whose odds can be; of groups also where a
+    device answers one block only.
+    """
+    alone = [] if survey.ask and not by_group else [at.field for at in columns(survey) if _is_alone(at)]
+    return [
+        (
+            field.questions[0],
+            [name for name, _ in symbol_names(field.questions[0])][isinstance(field.mechanism, Flip) :],
+        )
+        for field in sorted(alone, key=lambda field: survey.questions.index(field.questions[0]))
+    ]
+
+
+def named_outcome(text: str) -> tuple[str, str]:
+    """QUESTION=ANSWER; yes unless said."""
+    question, _, answer = text.partition("=")
+    return question, answer or "yes"
+
+
 def regression_on_questions(
-    survey: Survey, scan: Iterable[Bits], outcome: str, label: str, on: Sequence[str], options: Options
+    survey: Survey,
+    scan: Iterable[Bits],
+    outcome: str,
+    label: str,
+    on: Sequence[str],
+    options: Options,
+    work: Work = COMMAND,
 ) -> Regression:
     """The log odds of an answer on the true, unseen answers to other questions of the same survey."""
     at_outcome, bit = _bit(survey, outcome, label)
@@ -97,10 +136,10 @@ def regression_on_questions(
             " publish it without ask, or once for each group, and regress on what is known of the groups"
         )
     most = math.prod(predictor.field.size for predictor in predictors)
-    if most > MOST_CELLS:
-        raise FitError(f"{most} combinations of answers are too many; at most {MOST_CELLS}")
+    if most > work.cells:
+        raise FitError(f"{most} combinations of answers are too many; at most {work.cells}{work.advice}")
     says = replace(at_outcome, start=at_outcome.start + bit, stop=at_outcome.start + bit + 1)
-    counts, patterns = _patterns(survey, scan, [says, *predictors], MOST_NUMBERS // most)
+    counts, patterns = _patterns(survey, scan, [says, *predictors], work.numbers // most, work.advice)
     p, q = float(_mechanism(at_outcome).p), float(_mechanism(at_outcome).q)
     outcome_likelihood = np.where(patterns[:, :1] > 0, np.array([q, p]), np.array([1 - q, 1 - p]))
     at, cells = 1, np.ones((len(patterns), 1))
@@ -136,10 +175,15 @@ def _alone(survey: Survey, name: str) -> Columns:
     if name not in survey.ids:
         raise FitError(f"there is no question {name!r}; the questions are {', '.join(q.id for q in survey.questions)}")
     at = columns_of(survey, name)
-    question = at.field.questions[0]
-    if len(at.field.questions) > 1 or not isinstance(at.field.mechanism, Flip | Subset) or question.levels:
+    if not _is_alone(at):
         raise FitError(f"{name} is no question with options in a field of its own; a cross-tab may do")
     return at
+
+
+def _is_alone(at: Columns) -> bool:
+    """Whether a field is one question whose answers are symbols."""
+    field = at.field
+    return len(field.questions) == 1 and isinstance(field.mechanism, Flip | Subset) and not field.questions[0].levels
 
 
 def _mechanism(place: Columns) -> Flip | Subset:
@@ -163,20 +207,23 @@ def _bit(survey: Survey, name: str, label: str) -> tuple[Columns, int]:
     return at, names.index(label)
 
 
-def _patterns(survey: Survey, scan: Iterable[Bits], places: Sequence[Columns], most: int) -> tuple[Floats, Bits]:
+def _patterns(
+    survey: Survey, scan: Iterable[Bits], places: Sequence[Columns], most: int, advice: str
+) -> tuple[Floats, Bits]:
     """The distinct bits of some fields, and how often each came."""
-    counts: dict[bytes, int] = {}
+    counts: Counter[bytes] = Counter()
+    width = sum(at.stop - at.start for at in places)
     for packed in scan:
         bits = np.unpackbits(packed, axis=1, count=survey.width)
-        part = np.ascontiguousarray(np.concatenate([bits[:, at.part] for at in places], axis=1))
-        for row, count in zip(*np.unique(part, axis=0, return_counts=True), strict=True):
-            counts[row.tobytes()] = counts.get(row.tobytes(), 0) + int(count)
+        part = np.packbits(np.concatenate([bits[:, at.part] for at in places], axis=1), axis=1)
+        joined, size = part.tobytes(), part.shape[1]
+        counts.update(joined[at : at + size] for at in range(0, len(joined), size))
         if len(counts) > most:
-            raise FitError("there are too many different reports; choose questions with fewer options")
+            raise FitError(f"there are too many different reports; choose questions with fewer options{advice}")
     if sum(counts.values()) < LEAST_REPORTS:
         raise FitError("not enough reports")
     rows = np.frombuffer(b"".join(counts), dtype=np.uint8).reshape(len(counts), -1)
-    return np.array(list(counts.values()), dtype=float), rows
+    return np.array(list(counts.values()), dtype=float), np.unpackbits(rows, axis=1, count=width)
 
 
 def _design(predictors: Sequence[Columns]) -> tuple[list[str], Floats]:

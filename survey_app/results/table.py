@@ -1,23 +1,32 @@
 """The results as a CSV table that researchers download: which columns it has, and how a cell is written.
 
 A column for every key of a `Line` but its names; so a new key of the document is a new column, on the page and in the
-terminal alike. (The CSV of noisy bits is another one: `export`.)
+terminal alike. Results also have p and q: the chance that a device sends what `reported` counts if the option is its
+person's answer, and if it is not. Both come from the published integers, and `unbiased` = (`reported` − q)/(p − q).
+They stand where `reported` does, and are empty for whatever is not one share of what was sent: a mean, a ratio, a
+margin or total that several symbols make up, a difference. (The raw data are another CSV: `export`.)
 """
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import fields
 
+from client.definition import Field, Survey
+from client.mechanism import Flip, Geometric
+from client.words import digit_label
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
-from survey_app.results.document import Line, Part, table_rows
+from survey_app.results.document import Line, Part, Results, table_rows
 from survey_app.results.groups import Study
+from survey_app.results.regression import CoefficientLine, Regression
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 COLUMNS = tuple(field.name for field in fields(Line) if field.name not in ("option", "options"))
+HEAD = ("list", "question", "option", *COLUMNS, "p", "q")
 Row = list[Any]
 
 
@@ -26,17 +35,42 @@ def neutral(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULAS) else text
 
 
-def results_table(named: Iterable[tuple[str, Sequence[Part]]], whose: str = "survey") -> Iterator[Row]:
-    """Every estimate as a row, under the name of its survey, group or comparison; the head first."""
-    yield [whose, "list", "question", "option", *COLUMNS]
-    for name, parts in named:
-        for which, question, line in table_rows(parts):
-            yield [neutral(name), which, question, neutral(line.name), *cells(line)]
+def results_table(survey: Survey, document: Results) -> Iterator[Row]:
+    """Every estimate as a row; the head first."""
+    yield ["slug", "digest", *HEAD]
+    for row in _rows(_fields(survey), document.parts):
+        yield [survey.slug, survey.digest, *row]
 
 
-def study_table(study: Study) -> Iterator[Row]:
-    """The same for groups, their total and their differences."""
-    return results_table(study.named_parts, "group")
+def study_table(surveys: Sequence[Survey], study: Study) -> Iterator[Row]:
+    """The same for groups, each with its survey, then for their total and differences, which are of no survey alone."""
+    yield ["group", "slug", "digest", *HEAD]
+    held = [_fields(survey) for survey in surveys]  # surveys side by side may randomize differently
+    named = [survey.slug for survey in surveys], [survey.digest for survey in surveys]
+    for (name, parts), fields_of, slug, digest in zip_longest(study.named_parts, held, *named):
+        for row in _rows(fields_of or held[0], parts):
+            yield [neutral(name), slug, digest, *row]
+
+
+def _rows(held: Mapping[str, Field], parts: Iterable[Part]) -> Iterator[Row]:
+    for which, name, line in table_rows(parts):
+        yield [which, name, neutral(line.name), *cells(line), *chances(held[name], line)]
+
+
+def _fields(survey: Survey) -> dict[str, Field]:
+    """The field behind each question, and behind those that were randomized together."""
+    found = {question.id: field for field in survey.fields for question in field.questions}
+    return found | {" + ".join(one.id for one in field.questions): field for field in survey.fields if field.joint}
+
+
+def chances(field: Field, line: Line) -> tuple[float | None, float | None]:
+    """p and q of a line, by which its `reported` becomes its `unbiased`."""
+    mechanism = field.mechanism
+    if line.reported is None or isinstance(mechanism, Geometric):
+        return None, None
+    if isinstance(mechanism, Flip) and line.option == digit_label(field.questions[0], 0):
+        return float(1 - mechanism.q), float(1 - mechanism.p)  # the one stored bit is 0
+    return float(mechanism.p), float(mechanism.q)
 
 
 def crosstab_table(rows: str, columns: str, document: Crosstab | EmptyCrosstab) -> Iterator[Row]:
@@ -45,6 +79,15 @@ def crosstab_table(rows: str, columns: str, document: Crosstab | EmptyCrosstab) 
     for which, lines in document.lists.items():
         for line in lines:
             yield [which, *map(neutral, line.options), *cells(line)]
+
+
+def regression_table(document: Regression) -> Iterator[Row]:
+    """Every coefficient as a row; the head first."""
+    names = [field.name for field in fields(CoefficientLine)]
+    yield ["outcome", "answer", *names]
+    for one in document.coefficients:
+        values = [getattr(one, name) for name in names]
+        yield [document.outcome, *(neutral(text) for text in (document.label, values[0])), *values[1:]]
 
 
 def cells(line: Line) -> Row:

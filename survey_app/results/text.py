@@ -10,14 +10,18 @@ from msgspec import UNSET
 from client.definition import Survey
 from client.question import Question
 from survey_app.charts.axes import Format, number_format, precision
+from survey_app.estimate.groups import Range, possible
 from survey_app.estimate.intervals import APPROXIMATE
+from survey_app.explain.reports import in_steps
 from survey_app.explain.terminal import WIDTH, table, wrapped
 from survey_app.explain.written import count, epsilon, p_value, percent
 from survey_app.results.asked import EVERYBODY, draws_sentence
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
 from survey_app.results.document import JointPart, Line, QuestionPart, Results
 from survey_app.results.groups import Study
+from survey_app.results.reading import AMONG, OF_ALL, answer_name, in_order, reached
 from survey_app.results.regression import Regression
+from survey_app.results.silence import NOTHING, SHARE, says_nothing, tells_nothing
 
 MOST_LINES = 30
 INDENT = "  "
@@ -32,9 +36,11 @@ def results_text(survey: Survey, document: Results) -> str:
         *wrapped(f"{count(document.reports)} reports{_invited(document)}; {_intervals(document)}"),
     ]
     for question, part in zip(survey.questions, document.questions, strict=True):
-        lines += ["", *_question(question, part)]
+        lines += ["", *_question(question, part, percent(document.confidence))]
+    questions = {question.id: question for question in survey.questions}
     for joint in document.joint:
-        lines += ["", f"{joint.name}, together", *_indented(_joint(joint))]
+        together = [questions[name] for name in joint.questions]
+        lines += ["", f"{joint.name}, together", *_indented(_joint(joint, together))]
     if document.asked:
         rows = [["block", "chance", "expected", "drawn"]]
         rows += [
@@ -48,7 +54,7 @@ def results_text(survey: Survey, document: Results) -> str:
 def _invited(document: Results) -> str:
     if document.invited is UNSET or document.taken is UNSET:
         return ""
-    return f" of {count(document.invited)} invited, {count(document.taken)} with a ticket (in twenties)"
+    return f" of {in_steps(document.invited)} invited, {in_steps(document.taken)} with a ticket (in twenties)"
 
 
 def _intervals(document: Results) -> str:
@@ -60,26 +66,32 @@ def _intervals(document: Results) -> str:
     )
 
 
-def _question(question: Question, part: QuestionPart) -> list[str]:
+def _question(question: Question, part: QuestionPart, confidence: str) -> list[str]:
     found = [f"{question.id}: {question.text}"]
+    some = reached(part)
     if part.condition:
-        found += wrapped(f"{part.condition}.", INDENT)
+        found += wrapped(f"{part.condition}{f': {some.sentence(confidence)}' if some else ''}.", INDENT)
     found += wrapped(f"ε {epsilon(part.epsilon)}; {_n(part.estimates, part.base)}", INDENT)
     if not part.estimates:
         return found
     lists = {key: lines for key, lines in part.lists.items() if lines}
     first = ["answered"] if part.condition and part.answered else []
     for key in [*first, *(key for key in lists if key not in first)]:
-        name = LISTS.get(key, "of all whom n counts" if first else "")
+        name = LISTS.get(key, OF_ALL if first else "")
+        if key in first:
+            name = f"{AMONG}{f', {some.among}' if some else ''}"
         found += [f"{INDENT}{name}"] * bool(name)
-        found += _indented(_lines(lists[key], question.unit), 2 if name else 1)
+        read = in_order([question], lists[key]) if key in ("estimates", "answered") else lists[key]
+        names = [answer_name(part, line) for line in read]
+        found += _indented(_lines(read, question, names), 2 if name else 1)
     for one in part.quantiles:
         found += wrapped(f"{QUARTERS[one.level]}: {' or '.join(one.options)}", INDENT)
     return found
 
 
-def _joint(part: JointPart) -> list[str]:
-    return [*wrapped(_n(part.estimates, part.base)), *(_lines(part.estimates) if part.estimates else [])]
+def _joint(part: JointPart, questions: Sequence[Question]) -> list[str]:
+    read = in_order(questions, part.estimates)
+    return [*wrapped(_n(read, part.base)), *(_lines(read) if read else [])]
 
 
 def _n(lines: Sequence[Line], base: str) -> str:
@@ -91,40 +103,50 @@ def _n(lines: Sequence[Line], base: str) -> str:
     return f"n = {n}: {base or EVERYBODY}"
 
 
-def _lines(lines: Sequence[Line], unit: str = "") -> list[str]:
-    """A row for each line; the largest where there are very many."""
-    shown = list(lines)
+def _lines(lines: Sequence[Line], question: Question | None = None, names: Sequence[str] = ()) -> list[str]:
+    """A row for each line, under its own name or another; the largest where there are very many. Only those of a
+    question may be means.
+    """
+    shown = list(zip(names or [line.name for line in lines], lines, strict=True))
     if len(lines) > MOST_LINES:
         largest = sorted(range(len(lines)), key=lambda i: -lines[i].estimate)[:MOST_LINES]
-        shown = [lines[i] for i in sorted(largest)]
+        shown = [shown[i] for i in sorted(largest)]
     several = len({line.n for line in lines}) > 1
-    forms = {
-        kind: form_of([line for line in lines if line.kind == kind], unit, mean=kind == "mean")
-        for kind in {one.kind for one in lines}
-    }
+    kinds = {one.kind for one in lines}
+    unit = question.unit if question else ""
+    forms = {kind: form_of([line for line in lines if line.kind == kind], unit, mean=kind == "mean") for kind in kinds}
+    within = {kind: possible(question, kind) if question else SHARE for kind in kinds}
     rows = [
         [
-            line.name,
-            forms[line.kind](line.estimate),
+            name,
+            point(line, forms[line.kind], within[line.kind]),
             between(line, forms[line.kind]),
             *([f"n = {count(line.n)}"] if several else []),
             line.coverage if line.coverage == APPROXIMATE else "",
         ]
-        for line in shown
+        for name, line in shown
     ]
     more = [f"… and {count(len(lines) - len(shown))} smaller ones: --csv has all"] * (len(lines) > len(shown))
     return [*table(rows, right=(1,)), *more]
 
 
-def form_of(lines: Sequence[Line], unit: str = "", *, mean: bool = False) -> Format:
-    """How numbers are written: shares in percent, their differences in points, means in their unit."""
-    widths = [line.high - line.low for line in lines]
+def form_of(lines: Sequence[Line], unit: str = "", *, mean: bool = False, beside: Sequence[Line] = ()) -> Format:
+    """How numbers are written: shares in percent, their differences in points, means in their unit.
+
+    Differences have as many decimals as the figures `beside` them.
+    """
+    widths = [line.high - line.low for line in beside or lines]
     if mean:
         return number_format(precision(widths, False), False, unit)
     if lines[0].kind == "difference":
         points = number_format(precision(widths, True), False)
         return lambda value: points(100 * value)
     return number_format(precision(widths, True), True)
+
+
+def point(line: Line, form: Format, within: Range = SHARE) -> str:
+    """An estimate; of one that says nothing, that it does."""
+    return NOTHING if says_nothing(line, within) else form(line.estimate)
 
 
 def between(line: Line, form: Format) -> str:
@@ -154,8 +176,8 @@ def study_text(survey: Survey, study: Study) -> str:
         text += ["", f"{question.id}: {question.text}"]
         rows = [
             row
-            for option in dict.fromkeys(line.option for _, line in found)
-            for row in _beside([(name, line) for name, line in found if line.option == option], question.unit)
+            for option in dict.fromkeys(line.option for line in in_order([question], [line for _, line in found]))
+            for row in _beside([(name, line) for name, line in found if line.option == option], question)
         ]
         text += _indented(table(rows, right=(2,))) if rows else [f"{INDENT}not enough reports"]
     return "\n".join(text)
@@ -178,17 +200,19 @@ def _groups(study: Study) -> list[str]:
     return [*table(rows, right=(1, 2, 3)), *(wrapped(f"{total.note}.") if total and total.note else [])]
 
 
-def _beside(named: Sequence[tuple[str, Line]], unit: str) -> Iterator[list[str]]:
+def _beside(named: Sequence[tuple[str, Line]], question: Question) -> Iterator[list[str]]:
     """One answer: a row for each group, then for each difference."""
     mean = any(line.kind == "mean" for _, line in named)
+    within = possible(question, "mean" if mean else "share")
+    own = [line for _, line in named if line.kind != "difference"]
     for is_gap in (False, True):
         lines = [(name, line) for name, line in named if (line.kind == "difference") == is_gap]
         if not lines:
             continue
-        form = form_of([line for _, line in lines], unit, mean=mean)
+        form = form_of([line for _, line in lines], question.unit, mean=mean, beside=own)
         for name, line in lines:
             rough = line.coverage if line.coverage == APPROXIMATE else ""
-            yield [line.option, name, form(line.estimate), between(line, form), f"n = {count(line.n)}", rough]
+            yield [line.option, name, point(line, form, within), between(line, form), f"n = {count(line.n)}", rough]
 
 
 def crosstab_text(survey: Survey, document: Crosstab | EmptyCrosstab) -> str:
@@ -227,8 +251,8 @@ def independence_sentence(document: Crosstab) -> str:
 
 def _grid(document: Crosstab, lines: Sequence[Line]) -> list[str]:
     """By row and column; row below row where the columns are too many for a line."""
-    form = form_of(lines)
-    cells = {line.options: f"{form(line.estimate)} ({between(line, form)})" for line in lines}
+    form = form_of(lines, beside=document.within_rows if lines is document.differences else ())
+    cells = {line.options: f"{point(line, form)} ({between(line, form)})" for line in lines}
     rows = [
         [row, *(cells.get((row, column), "-") for column in document.column_options)]
         for row in document.row_options
@@ -237,7 +261,7 @@ def _grid(document: Crosstab, lines: Sequence[Line]) -> list[str]:
     grid = table([["", *document.column_options], *rows])
     if max(map(len, grid)) <= WIDTH:
         return grid
-    return table([[*line.options, form(line.estimate), between(line, form)] for line in lines], right=(2,))
+    return table([[*line.options, point(line, form), between(line, form)] for line in lines], right=(2,))
 
 
 def regression_text(document: Regression) -> str:
@@ -245,8 +269,10 @@ def regression_text(document: Regression) -> str:
     rows = [["", "log odds ratio", f"{percent(document.confidence)} interval", "odds ratio", "n"]]
     for one in document.coefficients:
         form = number_format(precision([one.high - one.low], False), False)
-        ratio = "-" if one.odds_ratio is None else f"{one.odds_ratio:.3g}"
-        rows.append([one.name, form(one.estimate), f"{form(one.low)} to {form(one.high)}", ratio, count(one.n)])
+        silent = tells_nothing(one)
+        ratio = "-" if silent or one.odds_ratio is None else f"{one.odds_ratio:.3g}"
+        point = NOTHING if silent else form(one.estimate)
+        rows.append([one.name, point, f"{form(one.low)} to {form(one.high)}", ratio, count(one.n)])
     return "\n".join(
         [f"log odds of {document.outcome} = {document.label} (approximate)", *table(rows, right=(1, 3, 4))]
     )

@@ -14,11 +14,11 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter
 
 from survey_app.collect.intake import Intake
-from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT
-from survey_app.pages import api, assets, auth, filters, front, tokens
-from survey_app.pages.console import editor, home, invitations, launch, survey
+from survey_app.collect.rate_limit import AUTHOR_LIMIT, DEFAULT_RATE_LIMIT, Limiter
+from survey_app.pages import api, assets, auth, filters, front, inviting, surveys, tokens
+from survey_app.pages.console import editor, home, invitations, languages, launch, people, survey
 from survey_app.pages.form import explain, form
-from survey_app.pages.results import archive, downloads, page
+from survey_app.pages.results import archive, downloads, link, page
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem, is_api
 from survey_app.server.headers import secure
 from survey_app.server.openapi import document
@@ -28,10 +28,15 @@ from survey_app.tickets.ending import end_closed
 from survey_app.tickets.issue import Desk, of_store
 
 DEFAULT_LOGIN_LIMIT = "10/minute"
-OF_RESPONDENTS = (api.blueprint, assets.blueprint, explain.blueprint, form.blueprint, front.blueprint)
+OF_RESPONDENTS = tuple(room.blueprint for room in (api, assets, explain, form, front, inviting))
 OF_RESEARCHERS = tuple(
-    room.blueprint for room in (auth, archive, downloads, editor, home, invitations, launch, page, survey, tokens)
-)
+    room.blueprint
+    for room in (
+        *(auth, archive, downloads, editor, home, invitations, languages, launch, link, page, people, survey),
+        *(surveys, tokens),
+    )
+)  # fmt: skip
+CHANGING = ("POST", "PATCH", "DELETE")
 
 
 class _Key(IntegerConverter):
@@ -75,9 +80,12 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     tickets = open_tickets(kept)
     app.extensions["candor_tickets"], app.extensions["candor_desk"] = tickets, Desk(tickets, of_store(kept))
     app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], partial(_end, tickets, kept))
+    off = app.config["RATE_LIMIT"] == "off"
+    app.extensions["candor_authors"] = Limiter("off" if off else AUTHOR_LIMIT)
     app.extensions["candor_openapi"] = document()
     auth.init(app)
-    auth.csrf.exempt(api.blueprint)
+    for by_token in (api.blueprint, inviting.blueprint, surveys.blueprint):
+        auth.csrf.exempt(by_token)
     for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
         app.register_blueprint(blueprint)
     app.jinja_env.filters.update(filters.FILTERS)
@@ -97,7 +105,7 @@ def _end(tickets: TicketFile, kept: Store) -> bool:
 
 def _complete(response: Response) -> Response:
     researchers = any(request.blueprint == blueprint.name for blueprint in OF_RESEARCHERS)
-    if researchers and request.method == "POST":  # whatever it did may have closed a survey, or deleted it
+    if researchers and request.method in CHANGING:  # whatever it did may have closed a survey, or deleted it
         end_closed(current_app.extensions["candor_tickets"], current_app.extensions["candor_store"])
     return secure(response, researchers)
 

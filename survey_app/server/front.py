@@ -14,11 +14,12 @@ from typing import Any
 from flask import Flask
 
 from survey_app.collect.intake import REPORTS, WAIT_SECONDS, Intake, Reply, reply
+from survey_app.pages.access import account_of, get_store
 from survey_app.problems import Problem
 from survey_app.server import wire
 from survey_app.server.app import create_app
-from survey_app.server.uploads import largest_upload
-from survey_app.store import Outcome
+from survey_app.server.uploads import largest_upload, needs_token
+from survey_app.store import Outcome, Unavailable
 from survey_app.tickets.issue import TICKETS, Desk
 
 THREADS = 16
@@ -31,8 +32,19 @@ class Front:
         self._app: Any = app.wsgi_app
         self._intake: Intake = app.extensions["candor_intake"]
         self._desk: Desk = app.extensions["candor_desk"]
+        self._store = get_store(app)
         self._proxies: int = app.config["TRUSTED_PROXIES"]
         self._pool = ThreadPoolExecutor(THREADS, "request")
+
+    def __rsgi_del__(self, loop: Any) -> None:
+        """What granian calls when a worker stops: the writer, the desk and their files end with it."""
+        self.close()
+
+    def close(self) -> None:
+        """End every thread and process of the app, once nobody sends any more."""
+        self._pool.shutdown()
+        self._intake.close()
+        self._desk.close()
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         """Reply to one request."""
@@ -42,9 +54,11 @@ class Front:
         posted = scope.method == "POST"
         report, ticket = ((way.fullmatch(scope.path) if posted else None) for way in (REPORTS, TICKETS))
         try:
-            if report or ticket:
+            tokened = needs_token(scope.method, scope.path)
+            if report or ticket or tokened:
                 self._intake.limit(wire.address(scope, self._proxies))
-            body = await wire.read(scope, protocol, largest_upload(scope.path))
+            unknown = tokened and not self._knows(scope.headers.get("authorization"))
+            body = b"" if unknown else await wire.read(scope, protocol, largest_upload(scope.path))
         except Problem as problem:
             wire.refuse(protocol, problem)
             return
@@ -55,7 +69,17 @@ class Front:
             wire.send(protocol, await self._report(report[1], body))
             return
         run = asyncio.get_running_loop().run_in_executor
-        protocol.response_bytes(*await run(self._pool, self._call, _environ(scope, body)))
+        status, headers, sent = await run(self._pool, self._call, _environ(scope, body))
+        if unknown:  # the app has refused it, without what is still to come
+            headers.append(("connection", "close"))
+        protocol.response_bytes(status, headers, sent)
+
+    def _knows(self, header: str | None) -> bool:
+        """Whether a header carries a token that counts."""
+        try:
+            return account_of(self._store, header) is not None
+        except (Problem, Unavailable):
+            return False
 
     async def _report(self, slug: str, body: bytes) -> Reply:
         """A report waits for the disk without a thread."""

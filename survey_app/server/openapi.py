@@ -1,7 +1,7 @@
 """The API's description, OpenAPI 3.1; a test compares it with the routes and with the table of problems.
 
-The shapes of results and cross-tabs are not written down a second time: their schemas come from the structs that the
-replies are made of.
+The shapes of results, cross-tabs and surveys are not written down a second time: their schemas come from the structs
+that the replies are made of, and that requests are read by.
 """
 
 from functools import cache
@@ -10,16 +10,30 @@ from typing import Any
 import msgspec
 
 from client.canonical import NAME
+from survey_app.pages.surveys import CONFIRM, STATES, YAML, Change
+from survey_app.pages.told import Listing, Told
 from survey_app.problems import CONTENT_TYPE, PROBLEMS
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
 from survey_app.results.document import Results
 from survey_app.results.groups import Study
+from survey_app.results.regression import Regression
+from survey_app.tickets.inviting import MOST_AT_ONCE
 
 SLUG = {"name": "slug", "in": "path", "required": True, "schema": {"type": "string", "pattern": f"^{NAME.pattern}$"}}
 TEXT = {"type": "string"}
 DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 SIDE = {"in": "query", "required": True, "schema": TEXT, "description": "a question, or QUESTION:OPTION"}
 PAIR = [{"name": name, **SIDE} for name in ("rows", "columns")]
+EXPLAINED: list[dict[str, Any]] = [
+    {"name": "outcome", "in": "query", "required": True, "schema": TEXT, "description": "QUESTION=ANSWER"},
+    {
+        "name": "on",
+        "in": "query",
+        "required": True,
+        "schema": {"type": "array", "items": TEXT, "minItems": 1, "maxItems": 8},
+        "description": "the questions that may explain it, each by its own on=",
+    },
+]
 FLAG = {"enum": ["0", "1"]}
 INTERVALS: tuple[dict[str, Any], ...] = (
     {"name": "confidence", "in": "query", "schema": {"type": "number", "minimum": 0.5, "maximum": 0.9999}},
@@ -54,6 +68,28 @@ BLINDED: dict[str, Any] = {
     "required": ["survey", "blinded"],
     "properties": {"survey": DIGEST, "blinded": SIGNED},
 }
+WANTED: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["count"],
+    "properties": {"count": {"type": "integer", "minimum": 1, "maximum": MOST_AT_ONCE}},
+}
+CODES: dict[str, Any] = {
+    "type": "object",
+    "required": ["survey", "codes"],
+    "properties": {"survey": DIGEST, "codes": {"type": "array", "items": TEXT}},
+}
+INVITED: dict[str, Any] = {
+    "type": "object",
+    "required": ["survey", "state", "invited", "taken", "not_taken"],
+    "properties": {
+        "survey": DIGEST,
+        "state": {"enum": ["open", "paused", "closed"]},
+        "invited": {"type": "integer"},
+        "taken": {"type": "integer"},
+        "not_taken": {"type": "array", "items": DIGEST, "description": "SHA-256 of codes that were not brought"},
+    },
+}
 
 
 def _problems(*codes: str) -> dict[str, Any]:
@@ -79,10 +115,10 @@ def _status(value: str) -> dict[str, Any]:
 
 @cache
 def _documents() -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """References to the schemas of results, a study, a cross-tab and an empty one; and all that they need, by name."""
-    derived = msgspec.json.schema_components(
-        [Results, Study, Crosstab, EmptyCrosstab], ref_template="#/components/schemas/{name}"
-    )
+    """References to the schemas of results, a study, a cross-tab and an empty one, a fit, a survey, all surveys, and a
+    change; and all that they need, by name."""
+    shapes = [Results, Study, Crosstab, EmptyCrosstab, Regression, Told, Listing, Change]
+    derived = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
     references, schemas = msgspec.json.decode(msgspec.json.encode(derived))  # plain lists, as a reader of JSON has them
     return references, schemas
 
@@ -90,7 +126,7 @@ def _documents() -> tuple[list[dict[str, Any]], dict[str, Any]]:
 def document() -> dict[str, Any]:
     """The whole description."""
     whole = {"type": "object"}
-    (results, study, crosstab, empty), schemas = _documents()
+    (results, study, crosstab, empty, regression, told, listing, change), schemas = _documents()
     batch = {
         "type": "object",
         "required": ["stored", "already_stored", "rejected", "rejected_lines"],
@@ -107,12 +143,41 @@ def document() -> dict[str, Any]:
         "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
     }
     signature = {"type": "object", "required": ["signature"], "properties": {"signature": SIGNED}}
+    location = {"Location": {"description": "its definition", "schema": TEXT}}
     etag = {"ETag": {"description": "the digest, in quotes", "schema": TEXT}}
     digest = {"name": "digest", "in": "query", "schema": DIGEST, "description": "an older version"}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Candor", "version": "1", "description": "Surveys whose server cannot know your answer."},
         "paths": {
+            "/api/surveys": {
+                "get": {
+                    "summary": "The surveys of an account, and those that are shared with it",
+                    "security": [{"token": []}],
+                    "responses": {"200": _json("all of them", listing), **_problems("unauthorized", "unavailable")},
+                },
+                "post": {
+                    "summary": "Publish an author's file, as a new version if its slug is known",
+                    "security": [{"token": []}],
+                    "parameters": [
+                        {"name": "state", "in": "query", "schema": {"enum": list(STATES)}, "description": "else open"}
+                    ],
+                    "requestBody": {
+                        "required": True,
+                        "content": {
+                            **{kind: {"schema": TEXT} for kind in YAML},
+                            "application/json": {"schema": whole},
+                        },
+                    },
+                    "responses": {
+                        "201": _json("published, with advice", told) | {"headers": location},
+                        **_problems(
+                            "malformed_request", "unauthorized", "conflict", "too_large", "bad_survey",
+                            "too_many_requests", "unavailable",
+                        ),
+                    },
+                },
+            },
             "/api/surveys/{slug}": {
                 "get": {
                     "summary": "The canonical definition",
@@ -122,7 +187,35 @@ def document() -> dict[str, Any]:
                         "304": {"description": "unchanged"},
                         **_problems("not_found", "unavailable"),
                     },
-                }
+                },
+                "patch": {
+                    "summary": "Other terms, or another state; of a study, for all its groups",
+                    "security": [{"token": []}],
+                    "parameters": [SLUG, digest],
+                    "requestBody": {"required": True, "content": {"application/json": {"schema": change}}},
+                    "responses": {
+                        "200": _json("as it is now", told),
+                        **_problems(
+                            "malformed_request", "unauthorized", "forbidden", "not_found", "conflict", "too_large",
+                            "too_many_requests", "unavailable",
+                        ),
+                    },
+                },
+                "delete": {
+                    "summary": "Delete all versions and reports; of a study, of all its groups",
+                    "security": [{"token": []}],
+                    "parameters": [
+                        SLUG,
+                        {"name": CONFIRM, "in": "header", "required": True, "schema": TEXT, "description": "the slug"},
+                    ],
+                    "responses": {
+                        "204": {"description": "gone"},
+                        **_problems(
+                            "malformed_request", "unauthorized", "forbidden", "not_found", "too_many_requests",
+                            "unavailable",
+                        ),
+                    },
+                },
             },
             "/api/surveys/{slug}/reports": {
                 "post": {
@@ -163,9 +256,35 @@ def document() -> dict[str, Any]:
                     "requestBody": {"required": True, "content": {"application/x-ndjson": {"schema": TEXT}}},
                     "responses": {
                         "200": _json("how many lines became what", batch),
-                        **_problems("unauthorized", "forbidden", "not_found", "too_large", "unavailable"),
+                        **_problems(
+                            "unauthorized", "forbidden", "not_found", "too_large", "too_many_requests", "unavailable"
+                        ),
                     },
                 }
+            },
+            "/api/surveys/{slug}/invitations": {
+                "get": {
+                    "summary": "How the invitations stand; exact, for whoever runs the survey",
+                    "security": [{"token": []}],
+                    "parameters": [SLUG],
+                    "responses": {
+                        "200": _json("numbers, and the hashes of codes that were not brought", INVITED),
+                        **_problems("unauthorized", "forbidden", "not_found", "unavailable"),
+                    },
+                },
+                "post": {
+                    "summary": "Make invitations; their codes are told once",
+                    "security": [{"token": []}],
+                    "parameters": [SLUG],
+                    "requestBody": {"required": True, "content": {"application/json": {"schema": WANTED}}},
+                    "responses": {
+                        "201": _json("the codes, in no order", CODES),
+                        **_problems(
+                            "malformed_request", "unauthorized", "forbidden", "too_late", "not_found", "survey_closed",
+                            "too_large", "unavailable",
+                        ),
+                    },
+                },
             },
             "/api/surveys/{slug}/results": {
                 "get": {
@@ -192,6 +311,17 @@ def document() -> dict[str, Any]:
                     },
                 }
             },
+            "/api/surveys/{slug}/regression": {
+                "get": {
+                    "summary": "The odds of an answer, explained by the true answers to other questions",
+                    "security": [{}, {"token": []}],
+                    "parameters": [SLUG, digest, *INTERVALS, *EXPLAINED],
+                    "responses": {
+                        "200": _json("log odds ratios with intervals", regression),
+                        **_problems("malformed_request", "unauthorized", "forbidden", "not_found", "unavailable"),
+                    },
+                }
+            },
             "/healthz": {
                 "get": {
                     "summary": "Whether the store answers",
@@ -213,6 +343,15 @@ def document() -> dict[str, Any]:
                         "code": {"enum": list(PROBLEMS)},
                         "title": TEXT,
                         "detail": TEXT,
+                        "faults": {
+                            "type": "array",
+                            "description": "of bad_survey: all that is to mend",
+                            "items": {
+                                "type": "object",
+                                "required": ["reason", "path", "line"],
+                                "properties": {"reason": TEXT, "path": TEXT, "line": {"type": ["integer", "null"]}},
+                            },
+                        },
                     },
                 }
             },

@@ -15,6 +15,7 @@ from survey_app.estimate.question import Kind, scores_of, symbol_names
 from survey_app.plan.people import Indices, draw_people
 from survey_app.results import document
 from survey_app.results.document import results
+from survey_app.results.reading import in_order
 from survey_app.simulate import devices
 from survey_app.tally import Tally, add_bits
 
@@ -48,12 +49,12 @@ class Tried:
 
 
 def try_out(survey: Survey, respondents: int, rng: np.random.Generator) -> list[Tried]:
-    """The results of so many made-up respondents, question by question."""
+    """The results of so many made-up respondents, question by question, in the order in which people read them."""
     said = draw_people(survey, {}, respondents, rng)
     told = results(survey, tally(survey, said, respondents, rng))
     return [
-        Tried(question, tuple(_line(question, line, said[question.id]) for line in part.estimates))
-        for question, part in zip(survey.questions, told.questions, strict=True)
+        Tried(question, tuple(_line(question, line, said[question.id]) for line in in_order([question], lines)))
+        for question, lines in zip(survey.questions, (part.estimates for part in told.questions), strict=True)
     ]
 
 

@@ -13,9 +13,12 @@ from survey_app.store.records import (
     Draft,
     Event,
     Key,
+    Link,
     Member,
     Outcome,
     Published,
+    Role,
+    Share,
     State,
     StoreError,
     Submission,
@@ -29,14 +32,15 @@ from survey_app.store.records import (
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.tickets import Kept, Mark, TicketFile, open_tickets
 from survey_app.store.steps import STEP
-from survey_app.store.versions import any_version, listed, may_close, opened_version
+from survey_app.store.versions import any_version, grouped, listed, may_close, opened_version
 
 DEFAULT_DB = "sqlite:///candor.db"
 
 __all__ = [
-    "DEFAULT_DB", "STEP", "Draft", "Event", "Kept", "Key", "Mark", "Member", "Outcome", "Published", "State", "Store",
-    "StoreError", "Submission", "TicketFile", "Token", "Unavailable", "User", "any_version", "listed", "may_close",
-    "now", "open_store", "open_tickets", "opened_version", "token_id", "too_late",
+    "DEFAULT_DB", "STEP", "Draft", "Event", "Kept", "Key", "Link", "Mark", "Member", "Outcome", "Published", "Role",
+    "Share", "State", "Store", "StoreError", "Submission", "TicketFile", "Token", "Unavailable", "User",
+    "any_version", "grouped", "listed", "may_close", "now", "open_store", "open_tickets", "opened_version",
+    "token_id", "too_late",
 ]  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
 from client.definition import Survey
@@ -130,6 +130,34 @@ class User:
     stamp: str
 
 
+class Role(IntEnum):
+    """What an account is to a survey; each may do what those before it may."""
+
+    READER = 1  # sees private results, and takes them along
+    EDITOR = 2  # changes terms, opens, pauses, closes, publishes new versions, invites
+    OWNER = 3  # shares, deletes, reads the log
+
+    @property
+    def said(self) -> str:
+        """As people and the file say it."""
+        return self.name.lower()
+
+
+class Share(NamedTuple):
+    """An account, by its name, and what it is to a survey of another."""
+
+    name: str
+    role: Role
+
+
+class Link(NamedTuple):
+    """A link to private results, without the secret: the beginning of its hash names it."""
+
+    id: str
+    label: str
+    made: date
+
+
 class Token(NamedTuple):
     """An API token, without the secret: the beginning of its hash names it."""
 
@@ -145,11 +173,12 @@ class Draft(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that a researcher did; nothing here is about respondents."""
+    """Something that a researcher did, `by` another than the owner; nothing here is about respondents."""
 
     slug: str
     moment: datetime
     what: str
+    by: str = ""
 
 
 def token_id(token_hash: bytes) -> str:

@@ -3,7 +3,7 @@
 A study is one thing with several groups, so lists have it once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from survey_app.store.protocol import Store
 from survey_app.store.records import Published, State
@@ -26,9 +26,14 @@ def any_version(store: Store, slug: str, digest: str | None = None) -> Published
 
 
 def listed(store: Store, owner: int | None = None) -> list[list[Published]]:
-    """Every survey, alone, and every study with its groups; by their slugs."""
+    """Every survey, alone, and every study with its groups, of all or of one owner; by their slugs."""
+    return grouped(store, store.surveys(owner))
+
+
+def grouped(store: Store, surveys: Iterable[Published]) -> list[list[Published]]:
+    """Surveys as people think of them: a study is one thing, with its groups."""
     found: dict[str, list[Published]] = {}
-    for published in store.surveys(owner):
+    for published in surveys:
         name = published.name
         if name not in found:
             found[name] = store.study(name) or [published]

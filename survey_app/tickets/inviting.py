@@ -18,6 +18,7 @@ from survey_app.results.document import Results
 from survey_app.store import STEP, StoreError, TicketFile
 
 COLUMNS = ("name", "link")
+MOST_AT_ONCE = 100_000  # invitations, by a page or the API
 FORMULA = ("=", "+", "-", "@", "\t")
 
 
@@ -33,14 +34,18 @@ def link(address: str, code: str, digest: str) -> str:
     return f"{address}#code={code}&sha256={digest}"
 
 
+def as_cell(text: str) -> str:
+    """What a spreadsheet would take for a formula gets a space before it, which reading the list takes away again; so
+    does static/console/invitations.js."""
+    return f" {text}" if text.startswith(FORMULA) else text
+
+
 def as_csv(names: Sequence[str], links: Iterable[str]) -> str:
-    """The list of whoever invites: a name and a link a line. A name that a spreadsheet would take for a formula gets a
-    space before it, which reading the list takes away again; so does static/console/invitations.js."""
+    """The list of whoever invites: a name and a link a line."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    cells = (f" {name}" if name.startswith(FORMULA) else name for name in names)
-    writer.writerows(zip(cells, links, strict=True))
+    writer.writerows(zip(map(as_cell, names), links, strict=True))
     return text.getvalue()
 
 
@@ -89,7 +94,7 @@ def absent(file: TicketFile, digest: str, listed: str) -> list[str]:
         raise StoreError("this is not the list that invite made: its first line is name,link")
     names = []
     for row in rows:
-        taken = found.get(secret_hash(_code(row["link"])))
+        taken = found.get(secret_hash(code_of(row["link"])))
         if taken is None:
             raise StoreError(f"the link of {row['name']} is no invitation to this survey")
         if not taken:
@@ -97,7 +102,8 @@ def absent(file: TicketFile, digest: str, listed: str) -> list[str]:
     return names
 
 
-def _code(address: str) -> str:
+def code_of(address: str) -> str:
+    """The code in a link of an invitation, with or without its host; StoreError if it has none."""
     try:
         code = Address.parse(address if "://" in address else f"https://localhost{address}").invitation
     except CandorError as error:

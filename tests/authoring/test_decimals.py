@@ -17,7 +17,7 @@ from survey_app.authoring import build, choose
 from survey_app.authoring.source import PUBLISHED, AuthoringError
 
 LN3 = "1.09861228866810969139524523692252570464749055782274945173469433363749429321860896687361575481373208878797"
-BUSY = settings(deadline=None, max_examples=50)  # a busy machine is no fault of the code
+BUSY = settings(max_examples=50)  # a busy machine is no fault of the code
 FINEST = Fraction(PUBLISHED)  # the step from one ε that can be published to the next
 DECIMALS = st.decimals("0.01", "8", places=40)
 QUESTIONS = {

@@ -11,7 +11,9 @@ def told(source: str) -> list[str]:
 
 def test_a_fault_that_the_stand_in_has_too_is_told_once() -> None:
     source = "slug: a\ntitle: b\nepsilon: 100\nquestions:\n- {id: a, type: yes_no, text: A}\n"
-    assert told(source) == ["questions[0]"]
+    assert told(source) == ["epsilon"], "where it was written, not where it does not work"
+    own = source.replace("epsilon: 100\n", "").replace("text: A", "text: A, epsilon: 100")
+    assert told(own) == ["questions[0].epsilon"]
 
 
 def test_where_the_survey_shares_no_epsilon_a_stand_in_brings_its_own() -> None:

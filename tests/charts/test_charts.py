@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
-from survey_app.charts import STYLE, Row, Words, distribution, intervals
+from survey_app.charts import STYLE, Row, Words, distribution, intervals, strip, strip_axis
 from survey_app.charts.axes import linear, number_format, precision, tick_format
 from survey_app.charts.frame import clean, number, width_of, wrap
 from survey_app.charts.paint import DARK, LIGHT, SERIES_DARK, SERIES_LIGHT, contrast
@@ -34,7 +34,7 @@ LONG = [
     Row("المسيرات والحفلات والصحف اليومية", 0.2, 0.1, 0.3),
     Row("どのくらい勉強しましたか、正直に答えてください", 0.2, 0.1, 0.3),
 ]
-SCALE = [Row(label, share, share - 0.05, share + 0.06, 0.2) for label, share in [("Strongly disagree", 0.12), ("Disagree", 0.22), ("Neither", 0.31), ("Agree", 0.25), ("Strongly agree", 0.1)]]  # fmt: skip
+SCALE = [Row(label, share, share - 0.05, share + 0.06, 0.2) for label, share in [("Not at all", 0.12), ("Hardly", 0.22), ("Partly", 0.31), ("Mostly", 0.25), ("Fully", 0.1)]]  # fmt: skip
 BINS = [Row(f"{low}–{low + 1200}", 0.125, 0.08, 0.17) for low in range(0, 10_000, 1250)]
 MEANS = [Row("hours", -3.4, -5.25, 9.5), Row("days", 12.5, 10, 14)]
 KINDS: dict[str, Callable[[bool], str]] = {
@@ -90,7 +90,7 @@ def test_a_chart_is_safe_under_a_strict_policy_and_says_what_it_shows(kind: str,
     labelled = [root.find(f".//*[@id='{name}']") for name in root.get("aria-labelledby", "").split()]
     assert [one.tag for one in labelled if one is not None] == [f"{SVG}title", f"{SVG}desc"]
     assert all(one is not None and (one.text or "").strip() for one in labelled)
-    assert ("prefers-color-scheme:dark" in svg) == alone
+    assert "prefers-color-scheme" not in svg
     assert (root.get("width") is not None) == alone
 
 
@@ -133,18 +133,47 @@ def test_marks_stand_where_their_numbers_are(values: list[tuple[float, float, fl
     root = parse(intervals(rows, title="t"))
     points = places(root, "circle", "point", "cx")[: len(rows)]
     starts, ends = places(root, "line", "interval", "x1"), places(root, "line", "interval", "x2")
-    axis = linear(0, max(max(row.high, row.reported or 0) for row in rows) or 0.0, 8, 392)
+    axis = linear(0, 1, 8, 332)
     for place, row in enumerate(rows):
         assert points[place] == pytest.approx(axis(row.value), abs=0.051)
         assert starts[place] == pytest.approx(axis(row.low), abs=0.051)
         assert ends[place] == pytest.approx(axis(row.high), abs=0.051)
-        assert 8 <= starts[place] <= points[place] <= ends[place] <= 392
+        assert 8 <= starts[place] <= points[place] <= ends[place] <= 332
+
+
+@pytest.mark.parametrize("draw", [intervals, distribution])
+def test_shares_of_two_plots_stand_on_one_scale_unless_they_are_zoomed(draw: Callable[..., str]) -> None:
+    few, many = [Row("a", 0.02, 0.01, 0.04)], [Row("a", 0.9, 0.8, 0.97)]
+    for rows in (few, many):
+        assert {"0%", "20%", "40%", "60%", "80%", "100%"} <= {*texts(parse(draw(rows, title="t")))}
+    assert "100%" not in texts(parse(draw(few, title="t", zoomed=True)))
+
+
+def test_a_file_for_paper_has_dark_ink_and_no_background() -> None:
+    for draw in KINDS.values():
+        root = parse(draw(True))
+        sizes = [(one.get("width"), one.get("height")) for one in root.iter(f"{SVG}rect") if one.get("class") != "bar"]
+        assert sizes == [] and 'class="paper"' not in draw(True)
+        style = next(root.iter(f"{SVG}style")).text or ""
+        assert LIGHT["ink"] in style and DARK["ink"] not in style
+    assert min(contrast(LIGHT[name], "#ffffff") for name in ("ink", "faint", "accent")) >= 4.5
+
+
+def test_a_strip_has_its_mark_where_its_number_is_and_says_nothing_twice() -> None:
+    share, mean = parse(strip(0.25, 0.2, 0.3)), parse(strip(30.0, 20.0, 40.0, span=(0.0, 60.0)))
+    assert places(share, "circle", "point", "cx") == [63.5]
+    assert places(share, "line", "interval", "x1") == [52.2] and len(places(share, "line", "grid", "x1")) == 5
+    assert places(mean, "rect", "own", "x") == [115.5] and not places(mean, "line", "grid", "x1")
+    assert share.get("aria-hidden") == "true" and not texts(share)
+    assert texts(parse(strip_axis())) == ["0%", "50%", "100%"]
+    with pytest.raises(ValueError, match="chart"):
+        strip(math.nan, 0, 1)
 
 
 def test_bars_stand_on_zero_and_reach_their_value() -> None:
     root = parse(KINDS["scale"](False))
     tops, heights = places(root, "rect", "bar", "y")[:5], places(root, "rect", "bar", "height")[:5]
-    assert {top + height for top, height in zip(tops, heights, strict=True)} == {190.0}
+    assert {top + height for top, height in zip(tops, heights, strict=True)} == {160.0}
     for row, height in zip(SCALE, heights, strict=True):
         assert height == pytest.approx(heights[0] * row.value / SCALE[0].value, abs=0.2)
 
@@ -262,7 +291,7 @@ def test_on_a_phone_every_word_is_inside_readable_and_free(browser: Browser, dir
             assert frame["right"] <= 360
             for one in seen:
                 box = one["box"]
-                assert one["size"] >= 9.5, one
+                assert one["size"] >= 12, one
                 assert box["left"] >= frame["left"] - 0.5 and box["right"] <= frame["right"] + 0.5, one
                 assert box["top"] >= frame["top"] - 0.5 and box["bottom"] <= frame["bottom"] + 0.5, one
             for place, one in enumerate(seen):

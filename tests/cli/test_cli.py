@@ -56,10 +56,10 @@ def test_the_whole_life_of_a_survey(run: Any, file: str, tmp_path: Path) -> None
     assert found["reports"] == 40
     table = run("results", "exam", "--csv").output.splitlines()
     assert table[0] == (
-        "survey,list,question,option,kind,n,estimate,low,high,unbiased,raw,reported,coverage,sample_low,sample_high,"
-        "sample_coverage,method"
+        "slug,digest,list,question,option,kind,n,estimate,low,high,unbiased,raw,reported,coverage,sample_low,"
+        "sample_high,sample_coverage,method,p,q"
     )
-    assert table[1].startswith("exam,estimates,cheated,no,share,40,")
+    assert table[1].startswith(f"exam,{found['survey']},estimates,cheated,no,share,40,")
     assert any("'=1+1" in row for row in table)
     assert "is closed" in run("survey", "close", "exam").output
     assert json.loads(run("results", "exam", "--json").output)["reports"] == 65
@@ -96,7 +96,8 @@ def test_a_new_version_has_its_own_reports_and_the_same_definition_is_refused(
 
 def test_surveys_belong_to_their_owners(run: Any, file: str, tmp_path: Path) -> None:
     run("user", "add", "bob", text="another password\nanother password\n")
-    assert run("survey", "add", file, "--owner", "bob").exit_code == 0
+    added = run("survey", "add", file, "--owner", "bob")
+    assert added.exit_code == 0 and "owner    bob" in added.output.splitlines()
     Path(file).write_text(SURVEY.replace("honesty", "truth"))
     assert "belongs to somebody else" in run("survey", "add", file).output
     assert "there is no account" in run("survey", "add", file, "--owner", "eve").output

@@ -19,7 +19,7 @@ def house(tmp_path: Path) -> Iterator[House]:
     """A house whose database is where `run` looks for it."""
     built = build(tmp_path)
     yield built
-    built.store.close()
+    built.close()
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_the_terminal_names_every_fault_of_a_file(run: Any, tmp_path: Path, comm
     done = run(*command, str(file))
     assert done.exit_code == 1
     lines = done.output.splitlines()
-    assert lines[0] == f"Error: {file}: 4 things to mend"
+    assert lines[0] == f"Error: {file}: 4 errors"
     assert {line.strip().partition(": ")[0] for line in lines[1:]} == {
         "line 1, slug", "line 4, closes", "line 6, questions[0].options", "line 7, questions[1].max",
     }  # fmt: skip
@@ -84,7 +84,7 @@ def test_a_file_without_questions_is_told_its_other_faults_too(run: Any, tmp_pat
     file = tmp_path / "survey.yaml"
     file.write_text(FAULTY)
     said = run("survey", "build", str(file)).output
-    assert "3 things to mend" in said
+    assert "3 errors" in said
     assert "slug: must be" in said and "title: is empty" in said and "no question yet" in said
 
 
@@ -93,7 +93,7 @@ def test_a_json_file_is_told_its_faults_as_json(run: Any, tmp_path: Path) -> Non
     file.write_text(
         '{"slug": "x y", "title": "", "epsilon": 2, "questions": [{"id": "a", "type": "yes_no", "text": "A"}]}'
     )
-    assert "2 things to mend" in run("survey", "build", str(file)).output
+    assert "2 errors" in run("survey", "build", str(file)).output
 
 
 def test_one_fault_is_one_line(run: Any, tmp_path: Path) -> None:

@@ -170,3 +170,31 @@ def test_a_study_is_managed_by_its_name_or_by_any_group(run: Any, store: SqliteS
     deleted = CliRunner().invoke(main, ["--db", f"sqlite:///{store.path}", "survey", "delete", name], input="y\n")
     assert "Delete the study poll with all its groups" in deleted.output
     assert store.study("poll") == []
+
+
+AGAIN = "slug: again\ntitle: Again\nepsilon: 2\nquestions:\n  - {id: a, type: yes_no, text: A?}\n"
+
+
+def test_a_file_with_other_terms_is_told_the_very_command_that_changes_them(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "again.yaml"
+    file.write_text(AGAIN)
+    assert run("survey", "add", str(file)).exit_code == 0
+    refused(run("survey", "add", str(file)), "is published already")
+    refused(run("survey", "add", str(file)), "with these very terms")
+    file.write_text(AGAIN + "results: public\ncloses: 2099-03-31T00:00Z\nmax_reports: 900\n")
+    told = run("survey", "add", str(file))
+    refused(told, "only its terms differ, which need no new version")
+    command = told.output.strip().rpartition("\n")[2].strip()
+    assert command == "candor survey set again --results public --closes 2099-03-31T00:00Z --max-reports 900"
+    assert run(*command.split()[1:], "--yes").exit_code == 0
+    refused(run("survey", "add", str(file)), "with these very terms")
+
+
+def test_adding_warns_of_figures_that_so_few_cannot_give(run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "again.yaml"
+    file.write_text(AGAIN.replace("epsilon: 2", "epsilon: 0.5"))
+    told = run("survey", "add", str(file), "--respondents", "100")
+    assert told.exit_code == 0, "it is a warning, not a lock"
+    assert "precision: a, yes at 20%: with 100 respondents the margin is ±" in told.output
+    file.write_text(AGAIN)
+    assert "precision:" not in run("survey", "add", str(file), "--respondents", "100000").output

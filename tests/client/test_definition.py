@@ -222,7 +222,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_no_value_in_any_place_does_anything_but_parse_or_refuse(data: st.DataObject) -> None:
     root = copy.deepcopy(worked())
@@ -245,7 +245,7 @@ def test_no_value_in_any_place_does_anything_but_parse_or_refuse(data: st.DataOb
         pass
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=200))
 def test_no_bytes_do_anything_but_parse_or_refuse(source: bytes) -> None:
     with pytest.raises(DefinitionError):

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,29 +38,12 @@ EVERYTHING = define(
     ],
     epsilon=10,
     description="First paragraph.\u2029Second paragraph.",
-    consent="You agree.",
     contact="x@example.org",
 )
 
 
 def main(arguments: list[str], clock: Clock | None = None) -> int:
     return program.main(arguments, clock=clock or hurried())
-
-
-@pytest.fixture
-def typed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Lines to be typed; what is left at the end was never asked for."""
-    lines: list[str] = []
-
-    def read(prompt: str) -> str:
-        print(prompt)
-        if not lines:
-            raise EOFError
-        return lines.pop(0)
-
-    monkeypatch.setattr("builtins.input", read)
-    yield lines
-    assert not lines
 
 
 @pytest.fixture
@@ -88,6 +70,24 @@ def test_a_person_answers_sees_consents_and_gets_a_receipt(
     assert "you: 12 h  →  sent: " in said
     assert "you: no answer  →  sent: " in said
     assert said.index("What will be sent") < said.index("Send this?") < said.index("Your receipt")
+
+
+def test_a_terminal_waits_for_consent_and_neither_sends_nor_keeps_it(
+    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.define(encode(EVERYTHING | {"consent": "You take part freely."}))
+    link = f"{server.origin}/s/exam"
+    typed.append("no")
+    assert main([link]) == 1
+    said = capsys.readouterr().out
+    assert said.index("You take part freely.") < said.index("Do you agree to the above?")
+    assert "Nothing was asked, and nothing was sent." in said
+    assert not Ledger().read().entries
+    typed += ["yes", "no", "1", "1", "0", "0", "y", "n"]
+    assert main([link]) == 1
+    typed.append("y")
+    assert main([link]) == 0  # what was made is sent; that was agreed to
+    assert set(json.loads(server.bodies[0])) == {"survey", "id", "bits"}
 
 
 def test_a_hidden_question_is_not_asked(server: Server, link: str, typed: list[str]) -> None:

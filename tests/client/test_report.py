@@ -130,7 +130,7 @@ def test_a_short_id_is_an_error() -> None:
         randomize(survey(simple()), {"cheated": True}, random_bytes=lambda n: bytes(15 if n == 16 else n))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from(sorted(SMALL)), st.randoms(use_true_random=False), st.integers(0, 10**6))
 def test_any_byte_stream_gives_the_bits_of_the_reference(name: str, random: Any, place: int) -> None:
     definition = SMALL[name]

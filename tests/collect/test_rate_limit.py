@@ -22,7 +22,7 @@ def test_an_address_that_sends_too_much_has_to_wait(tmp_path: Path) -> None:
     check_stored(house.post(made(published), environ_overrides={"REMOTE_ADDR": "203.0.113.77"}))
     assert house.client.options("/api/surveys/exam/reports").status_code == 204
     assert check_tally(house, published) == 6
-    house.store.close()
+    house.close()
 
 
 def test_the_limit_remembers_no_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,4 +46,4 @@ def test_the_limit_remembers_no_address(tmp_path: Path, monkeypatch: pytest.Monk
     clock.monotonic = lambda: 3601.0
     check_stored(send())
     assert len(kept.storage) == 2
-    house.store.close()
+    house.close()

@@ -1,6 +1,8 @@
 """The writer: many requests share a transaction, and a quiet moment is used to tidy."""
 
+import os
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,7 @@ def test_many_requests_share_one_transaction_and_each_hears_its_own_outcome(tmp_
     assert outcomes.count(Outcome.STORED) == 61
     assert outcomes.count(Outcome.ALREADY_STORED) + outcomes.count(Outcome.ID_TAKEN) == 2
     assert check_store(store, published) == 61
+    writer.close()
 
 
 def test_what_could_not_be_ended_is_tried_again_though_nothing_comes_any_more(
@@ -57,14 +60,13 @@ def test_what_could_not_be_ended_is_tried_again_though_nothing_comes_any_more(
             third.set()
         return tries[-1]
 
-    Writer(store, end).submit(submission(published)).result()
-    assert third.wait(60)
+    with closing(Writer(store, end)) as writer:
+        writer.submit(submission(published)).result()
+        assert third.wait(60)
     assert tries == [False, False, True]
 
 
 def test_the_writer_tidies_when_it_is_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from survey_app.collect.writer import Writer
-
     monkeypatch.setattr("survey_app.collect.writer.TIDY_SECONDS", 0.05)
     store, published = make(tmp_path / "candor.db")
     tidied = threading.Event()
@@ -73,11 +75,34 @@ def test_the_writer_tidies_when_it_is_quiet(tmp_path: Path, monkeypatch: pytest.
     def tidy(self: SqliteStore) -> bool:
         stored = self._one("select count(*) from reports")[0]  # none yet when it tidies at the start
         done = original(self)
-        if done and stored and self is store:  # writers of other tests may still run
+        if done and stored:
             tidied.set()
         return done
 
     monkeypatch.setattr(SqliteStore, "tidy", tidy)
-    Writer(store).submit(submission(published)).result()
-    assert tidied.wait(60)
+    with closing(Writer(store)) as writer:
+        writer.submit(submission(published)).result()
+        assert tidied.wait(60)
     assert (tmp_path / "candor.db-wal").stat().st_size == 0
+
+
+def test_a_writer_that_is_closed_stores_what_waits_and_leaves_neither_thread_nor_open_file(tmp_path: Path) -> None:
+    store, published = make(tmp_path / "candor.db")
+
+    def held() -> list[str]:
+        links = (os.readlink(link) for link in Path("/proc/self/fd").iterdir() if link.exists())
+        return [path for path in links if path.startswith(str(tmp_path))]
+
+    writer = Writer(store)
+    waiting = [writer.submit(submission(published)) for _ in range(700)]
+    assert "writer" in {thread.name for thread in threading.enumerate()}
+    writer.close()
+    assert {future.result(0) for future in waiting} == {Outcome.STORED}
+    assert "writer" not in {thread.name for thread in threading.enumerate()}
+    store.close()  # this thread's; SQLite lets go of files once nobody has a lock on them
+    assert held() == []
+    assert writer.submit(submission(published)).result() is Outcome.STORED, "a later report starts another thread"
+    writer.close()
+    writer.close()
+    assert check_store(store, published) == 701
+    store.close()

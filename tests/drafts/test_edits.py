@@ -308,7 +308,7 @@ def _edited(source: bytes, name: str, place: int, to: int, survey: dict[str, Any
     return edits.move_question(source, place, to) if name == "move" else edits.delete_question(source, place)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(files(), st.lists(changes(), min_size=1, max_size=3), st.data())
 def test_edits_do_what_they_say_in_any_layout(source: bytes, chosen: list[Any], data: st.DataObject) -> None:
     try:
@@ -334,12 +334,25 @@ def test_edits_do_what_they_say_in_any_layout(source: bytes, chosen: list[Any], 
 # forms
 
 
+WRITTEN: dict[str, dict[str, Any]] = {
+    "yes_no": {},
+    "choice": {"options": ["red", "green"]},
+    "scale": {"points": ["low", "high"]},
+    "multiple": {"options": ["red", "green", "blue"]},
+    "number": {"min": "0", "max": "9"},
+}
+
+
 @pytest.mark.parametrize("kind", form.STARTERS)
-def test_a_new_question_of_every_type_is_valid_but_for_its_text(kind: str) -> None:
-    source = edits.add_question(edits.empty("new"), form.new_question(edits.content_of(edits.empty("new")), kind))
+def test_a_new_question_says_nothing_that_nobody_wrote_and_is_no_survey_until_somebody_does(kind: str) -> None:
+    begun = edits.empty("new", "New")
+    question = form.new_question(edits.content_of(begun), kind)
+    assert not any(value for key, value in question.items() if key not in ("id", "type"))
+    source = edits.add_question(begun, question)
     (fault,) = check(source).faults
-    assert (fault.question, fault.key) == (0, "text")
-    built = build(edits.set_question(source, 0, {"text": "Is it?"}))
+    assert (fault.question, fault.key, fault.reason) == (0, "text", "has no text yet; write what you ask")
+    changes = {"text": "Is it?", **WRITTEN[kind]}
+    built = build(edits.set_question(source, 0, changes))
     assert built.survey.questions[0].type == kind
     assert built.design.ask == "auto", "the fewest respondents, unless somebody wants otherwise"
 
@@ -347,14 +360,39 @@ def test_a_new_question_of_every_type_is_valid_but_for_its_text(kind: str) -> No
 @pytest.mark.parametrize("old", form.STARTERS)
 @pytest.mark.parametrize("new", form.STARTERS)
 def test_a_question_of_one_type_becomes_one_of_another(old: str, new: str) -> None:
-    source = edits.add_question(edits.empty("new"), form.new_question(edits.content_of(edits.empty("new")), old))
-    question = said(source)["questions"][0]
+    begun = edits.empty("new", "New")
+    question = form.new_question(edits.content_of(begun), old) | WRITTEN[old]
+    source = edits.add_question(begun, question)
     source = edits.set_question(source, 0, *form.question_changes(question, {"type": new, "text": "Is it?"}))
-    made = build(source).survey.questions[0]
-    assert (made.type, made.text) == (new, "Is it?")
-    labels = question.get("options") or question.get("points")
-    if labels and new in ("choice", "scale", "multiple"):
-        assert list(made.labels) == labels
+    (made,) = said(source)["questions"]
+    assert (made["type"], made["text"]) == (new, "Is it?")
+    labels = WRITTEN[old].get("options") or WRITTEN[old].get("points")
+    kept = made.get("options") or made.get("points") or None
+    assert kept == (labels if new in ("choice", "scale", "multiple") else None)
+    faults = {fault.key for fault in check(source).faults}
+    missing = {"choice": "options", "scale": "points", "multiple": "options", "number": "min"}.get(new)
+    assert faults == (set() if kept or old == new or missing is None else {missing})
+
+
+def test_a_condition_keeps_no_answers_of_another_question() -> None:
+    old: dict[str, Any] = {"id": "c", "type": "yes_no", "text": "C?", "show_if": {"question": "a", "is": ["yes"]}}
+    shown = form.show_question(old)
+    assert form.question_changes(old, shown | {"show_if_is": "yes\nno"})[0] == {
+        "show_if": {"question": "a", "is": ["yes", "no"]}
+    }
+    chosen = shown | {"show_if": "b"}
+    assert form.question_changes(old, chosen)[0] == {"show_if": {"question": "b", "is": []}}
+    ticked = chosen | {"show_if_of": "b", "show_if_is": "red"}
+    assert form.question_changes(old, ticked)[0] == {"show_if": {"question": "b", "is": ["red"]}}
+    assert form.question_changes(old, shown | {"show_if": ""})[0] == {"show_if": None}
+
+
+def test_a_language_is_chosen_or_named_by_another_tag() -> None:
+    assert form.survey_changes({}, {"language": "de", "language_tag": ""}) == {"language": "de"}
+    assert form.survey_changes({"language": "de"}, {"language": "de", "language_tag": "pt-BR"}) == {"language": "pt-BR"}
+    assert form.survey_changes({"language": "de"}, {"language": ""}) == {"language": None}
+    assert edits.content_of(edits.empty("new", "Neu: ja?", "de")).said["title"] == "Neu: ja?"
+    assert edits.content_of(edits.empty("new", "Neu", "de")).said["language"] == "de"
 
 
 def test_every_key_of_a_question_has_a_field() -> None:
@@ -434,7 +472,7 @@ joint: [[a, b], [d, e]]
     places = {(one.question, one.key, one.line) for one in found.faults}
     assert {(0, "options", 6), (2, "max", 8), (3, "text", 9), (None, "slug", 1), (None, "closes", 4)} <= places
     assert not found.about(1)  # its only fault is that it refers to one
-    assert found.about(0, "options")[0].reason == "at least two"
+    assert found.about(0, "options")[0].reason == "needs at least two of the options"
 
 
 @pytest.mark.parametrize(
@@ -452,7 +490,9 @@ def test_a_good_file_has_no_faults() -> None:
     found = check(CAMPUS)
     assert found.built is not None
     assert not found.faults
-    assert [one.reason for one in check(edits.empty("new")).faults] == ["there is no question yet; add the first"]
+    assert [one.reason for one in check(edits.empty("new", "New")).faults] == [
+        "there is no question yet; add the first"
+    ]
 
 
 def test_who_may_answer_is_chosen_in_the_form_and_the_rest_of_the_file_stays() -> None:

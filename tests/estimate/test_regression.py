@@ -19,7 +19,7 @@ from survey_app.authoring import choose
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.regression import Coefficient, FitError, Latent, latent_logistic, logistic
-from survey_app.results.regression import regression_on_groups, regression_on_questions
+from survey_app.results.regression import Work, regression_on_groups, regression_on_questions
 from survey_app.simulate.devices import reports
 from survey_app.tally import Bits, Tally
 from tests.definitions import (
@@ -328,10 +328,9 @@ def test_a_slope_in_tiny_units_has_no_odds_ratio_that_is_a_number() -> None:
     assert found.coefficients[1].odds_ratio is None
 
 
-def test_too_many_different_reports_are_refused_before_memory_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("survey_app.results.regression.MOST_NUMBERS", 12)
+def test_too_many_different_reports_are_refused_before_memory_is_full() -> None:
     definition = define([yes_no("y"), choice_question("x", options=4)], [field(COIN, "y"), field(subset(4, 2), "x")])
     study, rng = survey(definition), np.random.default_rng()
     rows = reports(study, {"y": rng.integers(0, 2, 500), "x": rng.integers(0, 4, 500)}, rng)
     with pytest.raises(FitError, match="too many different reports"):
-        regression_on_questions(study, rows, "y", "yes", ["x"], Options())
+        regression_on_questions(study, rows, "y", "yes", ["x"], Options(), Work(512, 12))

@@ -19,6 +19,7 @@ LOSSES = st.decimals(min_value=Decimal("1e-15"), max_value=2000, allow_nan=False
 PLAIN = re.compile(r"(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
 ROUND_UP = {
     "survey_app.explain.written": "makes text of it",
+    "survey_app.assure.audit": "puts the claim of a field to the test",
     "survey_app.authoring": "makes the claim of a definition",
     "survey_app.authoring.source": "cuts what an author asks for, downwards",
     "survey_app.plan.advice": "proposes an ε",

@@ -35,7 +35,7 @@ def database(tmp_path: Path) -> Path:
 def house(database: Path) -> Iterator[House]:
     built = build(database.parent)
     yield built
-    built.store.close()
+    built.close()
 
 
 @pytest.fixture

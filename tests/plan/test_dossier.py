@@ -160,3 +160,12 @@ def test_terms_and_what_is_missing_are_told() -> None:
     ]
     text = markdown(dossier(plain, Terms(), 100))
     assert "No consent text is written yet" in text and "| Contact | not decided yet |" in text
+
+
+def test_a_board_reads_sections_every_language_and_what_people_are_shown_at_the_end() -> None:
+    parsed = build_file(Path(__file__).parents[2] / "examples" / "wellbeing.yaml").survey
+    text = markdown(dossier(parsed, Terms(), 2000))
+    order = ["### Your work", "### How did you feel?", "in an order that each device draws", "in de too", "counselling"]
+    order += ["They are shown WB-2026, the same for everybody", "## In de", "Wurden Sie bei der Arbeit schikaniert?"]
+    assert all(words in text for words in order)
+    assert text.index("### Your work") < text.index("### How did you feel?") < text.index("## In de")

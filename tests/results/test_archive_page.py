@@ -16,9 +16,10 @@ import pytest
 from client.definition import Survey
 from survey_app.plan.people import draw_people
 from survey_app.results.bits import field_bits
-from survey_app.results.document import Line, results
+from survey_app.results.document import Line, results, table_rows
 from survey_app.results.export import csv_chunks
 from survey_app.results.spss import write_statistics
+from survey_app.results.table import csv_text, results_table
 from survey_app.simulate.devices import reports
 from survey_app.tally import Bits, Tally, add_bits
 from tests.definitions import (
@@ -38,8 +39,8 @@ from tests.definitions import (
 from tests.rscript import find_rscript
 
 PAGE = (Path(__file__).parents[2] / "docs" / "archive.md").read_text()
-PANDAS, PYREADSTAT = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-(R,) = re.findall(r"^```r\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+PANDAS, PANDAS_TABLE, PYREADSTAT = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+R, R_TABLE = re.findall(r"^```r\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 QUESTIONS = [
     yes_no("cheated"),
@@ -156,6 +157,31 @@ def test_the_r_script_comes_to_the_estimates_of_the_page(ask: bool, tmp_path: Pa
     parsed = everything(ask)
     rows, tally = filled(parsed)
     assert in_r(R, exported(parsed, rows, tmp_path)) == pytest.approx(on_the_page(parsed, tally), abs=1e-9)
+
+
+def tabled(ask: bool, folder: Path) -> tuple[Path, dict[str, float]]:
+    """The table of results as a file, and the unbiased value of every line that has a share that was sent."""
+    parsed = everything(ask)
+    _, tally = filled(parsed)
+    document = results(parsed, tally)
+    file = folder / "exam-results.csv"
+    file.write_text(csv_text(results_table(parsed, document)), encoding="utf-8", newline="")
+    lines = table_rows(document.parts)
+    found = {f"{name} {which} {line.name}": line.unbiased for which, name, line in lines if line.reported is not None}
+    return file, {name: value for name, value in found.items() if value is not None}
+
+
+@pytest.mark.parametrize("ask", [False, True])
+def test_the_pandas_script_needs_only_the_table_of_results(
+    ask: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, wanted = tabled(ask, tmp_path)
+    assert in_python(PANDAS_TABLE, file, monkeypatch) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_the_r_script_needs_only_the_table_of_results(tmp_path: Path) -> None:
+    file, wanted = tabled(False, tmp_path)
+    assert in_r(R_TABLE, file) == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", [".sav", ".dta"])

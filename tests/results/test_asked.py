@@ -84,7 +84,7 @@ def test_every_question_says_whom_its_n_counts(made: Survey, tally: Tally) -> No
     assert parts["cheated"].base == parts["stress"].base == drew
     assert (parts["cheated"].condition, parts["hours"].condition) == ("", "")
     assert parts["why"].base == f"{drew}, also those to whom it was not put"
-    assert parts["why"].condition == "Asked only of those who answered “yes” to “Did you copy from somebody?”"
+    assert parts["why"].condition == "Asked if “Did you copy from somebody?” is “yes”"
     assert parts["who"].base == "devices that drew this block (6.8% of all), also those to whom it was not put"
     assert parts["used"].base.endswith("; for each option those asked about it (3 of 4, drawn at random)")
     (joint,) = results(made, tally).joint
@@ -97,7 +97,7 @@ def test_a_condition_is_told_in_the_words_of_its_question() -> None:
         define([multiple(), choice(show_if=shown)], [field(subset(8, 1), "used"), field(subset(4, 1), "help")])
     )
     part = results(made, Tally(100, np.full(12, 20))).questions[1]
-    assert part.condition == "Asked only of those who chose “item 0” or “item 2” in “Which?”"
+    assert part.condition == "Asked if “Which?” includes “item 0” or “item 2”"
     assert part.base == "all respondents, also those to whom it was not put"
 
 

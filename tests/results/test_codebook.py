@@ -1,9 +1,11 @@
 """The codebook names every question, symbol, field and bit, with the numbers that an estimate needs."""
 
 from itertools import pairwise
+from pathlib import Path
 
 from client.definition import Survey
 from client.words import NO_ANSWER
+from survey_app.authoring import build_file
 from survey_app.explain.chances import total
 from survey_app.explain.prose import Heading, Table, markdown
 from survey_app.explain.written import epsilon
@@ -61,7 +63,7 @@ def test_every_question_and_option_stands_in_it() -> None:
         assert f"### {question.id}\n\n{question.text}\n" in text
     assert ["0", "option 0"] in rows and ["3", NO_ANSWER] in rows and ["2", "5 to 6 h"] in rows
     assert ["Range", "0 to 6 h, in steps of 1"] in rows
-    assert ["Condition", "Asked only of those who answered “yes” to “Did you copy?”"] in rows
+    assert ["Condition", "Asked if “Did you copy?” is “yes”"] in rows
     assert "First.\n\nSecond." in text and "I agree." in text
 
 
@@ -75,3 +77,21 @@ def test_a_thousand_levels_are_not_listed_one_by_one() -> None:
     parsed = survey(define([number("n", max=999, levels=1000)], [field(subset(1000, 1), "n")]))
     (symbols,) = (block for block in codebook(parsed) if isinstance(block, Table) and block.head[0] == "symbol")
     assert len(symbols.rows) == 201 and symbols.rows[-1][1] == "800 more, in equal steps"
+
+
+def test_sections_and_translations_stand_in_it() -> None:
+    parsed = build_file(Path(__file__).parents[2] / "examples" / "wellbeing.yaml").survey
+    headings = [(block.depth, block.text) for block in codebook(parsed) if isinstance(block, Heading)]
+    battery = headings.index((3, "How did you feel?"))
+    assert headings[battery : battery + 5] == [
+        (3, "How did you feel?"), (4, "calm"), (4, "tense"), (4, "tired"), (3, "Your habits"),
+    ]  # fmt: skip
+    assert headings[-1] == (2, "In de")
+    rows = cells(parsed)
+    assert [
+        "section 1, introduction",
+        "Think of the last four weeks.",
+        "Denken Sie an die letzten vier Wochen.",
+    ] in rows
+    assert ["calm, 1", "sometimes", "manchmal"] in rows and ["hours, unit", "hours", "Stunden"] in rows
+    assert "WB-2026" in markdown(codebook(parsed))

@@ -8,8 +8,9 @@ intervals made for 70% are shown to fail both.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,11 +54,15 @@ def study(made: Survey, truth: Mapping[str, Any], n: int, runs: int, options: Op
     everybody = draw_people(made, truth, PEOPLE, rng)
     hits, seen = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
     labels: dict[tuple[str, ...], Coverage] = {}
+    truths: dict[tuple[str, ...], float] = {}  # of everybody, so the same in every survey
     for _ in range(runs):
         rows = np.concatenate(list(reports(made, draw_people(made, truth, n, rng), rng)))
         counts = np.zeros(made.width, dtype=np.int64)
         add_bits(counts, rows)
-        for name, line, true in figures(made, Tally(n, counts), rows, everybody, options):
+        for name, line, true_of in figures(made, Tally(n, counts), rows, everybody, options):
+            if name not in truths:
+                truths[name] = float(true_of())
+            true = truths[name]
             seen[name] += 1
             hits[name] += line.low - 1e-9 <= true <= line.high + 1e-9
             labels[name] = line.coverage
@@ -66,29 +71,44 @@ def study(made: Survey, truth: Mapping[str, Any], n: int, runs: int, options: Op
 
 def figures(
     made: Survey, tally: Tally, rows: Any, everybody: dict[str, Indices], options: Options
-) -> Iterator[tuple[tuple[str, ...], Line, float]]:
-    """All lines of the results, and of a pair of drawn options, with what is true of everybody."""
+) -> Iterator[tuple[tuple[str, ...], Line, Callable[[], Any]]]:
+    """All lines of the results, and of a pair of drawn options, with what tells the truth of everybody."""
     document = results(made, tally, options)
     for question, part in zip(made.questions, document.questions, strict=True):
         said = everybody[question.id]
         for line in part.estimates:
-            yield (question.id, line.option), line, true_figure(question, line.option, line.kind, said)
-        answered = said[said != unanswered(question)]
+            yield (question.id, line.option), line, partial(true_figure, question, line.option, line.kind, said)
+        answered = said[said != unanswered(question)] if part.answered else said
         for line in part.answered:
-            yield (question.id, line.option, "answered"), line, true_figure(question, line.option, "share", answered)
+            told = partial(true_figure, question, line.option, "share", answered)
+            yield (question.id, line.option, "answered"), line, told
         for place, line in enumerate(part.cumulative):
-            yield (question.id, line.option), line, float(np.mean(said <= place))
+            yield (question.id, line.option), line, partial(_share, partial(np.less_equal, said, place))
     for joint in document.joint:
         members = [question for question in made.questions if question.id in joint.questions]
         for line in joint.estimates:
-            both = [everybody[one.id] == symbol(one, option) for one, option in zip(members, line.options, strict=True)]
-            yield ("joint", *line.options), line, float(np.mean(np.all(both, axis=0)))
+            pairs = [
+                (everybody[one.id], symbol(one, option)) for one, option in zip(members, line.options, strict=True)
+            ]
+            yield ("joint", *line.options), line, partial(_share, partial(_all_are, pairs))
     crossed = crosstab_document(made, tally, [rows], *PAIR, options)
     if isinstance(crossed, Crosstab):
         used = everybody["used"]
         for line in crossed.estimates:
             notes, phone = (option.endswith("yes") for option in line.options)
-            yield ("pair", *line.options), line, float(np.mean(((used & 1) == notes) & ((used >> 1 & 1) == phone)))
+            yield (
+                ("pair", *line.options),
+                line,
+                partial(_share, partial(_all_are, [(used & 1, notes), (used >> 1 & 1, phone)])),
+            )
+
+
+def _share(chosen: Callable[[], Any]) -> float:
+    return float(np.mean(chosen()))
+
+
+def _all_are(pairs: list[tuple[Any, int]]) -> Any:
+    return np.all([said == wanted for said, wanted in pairs], axis=0)
 
 
 def symbol(question: Question, option: str) -> int:

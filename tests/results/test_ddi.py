@@ -5,11 +5,13 @@ element we use may have, in the order of its sequence, those that may come once,
 """
 
 from fractions import Fraction
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from client.definition import Survey
+from survey_app.authoring import build_file
 from survey_app.results.bits import integers, stored_bits
 from survey_app.results.ddi import NAMESPACE, ddi
 from tests.definitions import COIN, choice, define, field, subset, survey, yes_no
@@ -128,7 +130,11 @@ RICH = survey(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("parsed", [everything(False), everything(True), RICH], ids=["all", "ask", "rich"])
+SHOWN = build_file(Path(__file__).parents[2] / "examples" / "wellbeing.yaml").survey
+SURVEYS = {"all": everything(False), "ask": everything(True), "rich": RICH, "sections": SHOWN}
+
+
+@pytest.mark.parametrize("parsed", SURVEYS.values(), ids=SURVEYS)
 def test_every_element_stands_where_the_standard_has_it(parsed: Survey) -> None:
     root = read(parsed)
     assert plain(root) == "codeBook"
@@ -178,15 +184,29 @@ def test_the_study_has_its_digest_epsilon_consent_and_words() -> None:
     root = read(RICH)
     assert RICH.digest in texts(root, "stdyDscr/citation/titlStmt/IDNo")
     assert texts(root, "stdyDscr/citation/titlStmt/parTitl") == ["Le titre"]
-    assert texts(root, "stdyDscr/stdyInfo/abstract") == ["What it is.\n\nAnd more."]
+    assert texts(root, "stdyDscr/stdyInfo/abstract") == ["What it is.\n\nAnd more.", "x"]
     assert "I agree." in texts(root, "stdyDscr/dataAccs/useStmt/conditions")[0]
     assert "ε = " in texts(root, "stdyDscr/method/dataColl/actMin")[0]
     assert texts(root, "fileDscr/fileTxt/dimensns/caseQnty") == ["1240"]
     assert integers(RICH.fields[0]) in texts(root, "dataDscr/varGrp/notes")
     assert "Why\ufffd <b>&\n\n?" in texts(root, "dataDscr/var/qstn/qstnLit")
-    assert texts(root, "dataDscr/var/universe")[0].startswith("why: Asked only of those")
+    assert texts(root, "dataDscr/var/universe")[0].startswith("why: Asked if “")
     assert root.get("{http://www.w3.org/XML/1998/namespace}lang") == "de"
 
 
 def test_without_reports_their_number_is_left_out() -> None:
     assert texts(read(RICH, None), "fileDscr/fileTxt/dimensns/caseQnty") == []
+
+
+def test_sections_are_groups_of_variables_and_questions_stand_in_every_language() -> None:
+    root = read(SHOWN)
+    groups = [one for one in root.iter(f"{PREFIX}varGrp") if one.get("type") != "other"]
+    assert [one.get("type") for one in groups] == ["section", "grid", "section"]
+    assert texts(groups[0], "labl") == ["Your work", "Ihre Arbeit"]
+    assert texts(groups[0], "txt") == ["Think of the last four weeks.", "Denken Sie an die letzten vier Wochen."]
+    variables = {one.get("ID"): one for one in root.iter(f"{PREFIX}var")}
+    tense = next(bit for bit in stored_bits(SHOWN) if any(one.id == "tense" for one in bit.field.questions))
+    held = [variables[name] for name in (groups[1].get("var") or "").split()]
+    assert tense.variable in [one.get("name") for one in held]
+    asked = next(one for one in held if one.get("name") == tense.variable)
+    assert texts(asked, "qstn/qstnLit")[:2] == ["I was tense.", "Ich war angespannt."]

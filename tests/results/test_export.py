@@ -410,7 +410,7 @@ def test_a_directory_that_cannot_be_written_is_named(
     def refuse(**_: Any) -> Any:
         raise PermissionError(13, os.strerror(13))
 
-    monkeypatch.setattr("survey_app.cli.export.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("survey_app.cli.files.tempfile.mkstemp", refuse)
     done = run("exam", str(tmp_path / "exam.csv"))
     assert done.exit_code == 1
     assert f"cannot write {tmp_path / 'exam.csv'}: Permission denied" in done.output

@@ -99,16 +99,19 @@ def test_surveys_of_two_studies_are_called_by_their_slugs() -> None:
 
 def test_a_table_has_every_line_and_no_formula() -> None:
     found = study((150, 90))
-    rows = list(csv.DictReader(io.StringIO(csv_text(study_table(found)))))
+    rows = list(csv.DictReader(io.StringIO(csv_text(study_table(surveys(), found)))))
     assert [row["group"] for row in rows[::2]] == ["North", "South", "all groups", "South - North"]
+    members = [(survey.slug, survey.digest) for survey in surveys()]
+    assert [(row["slug"], row["digest"]) for row in rows[::2]] == [*members, ("", ""), ("", "")]
+    assert [bool(row["p"] and row["q"]) for row in rows[::2]] == [True, True, False, False]
     assert all(row["n"] and float(row["low"]) < float(row["high"]) for row in rows)
     evil = [
         (survey, Tally(400, np.array([150])))
         for survey in build(FILE.format(epsilon=2, north=1, south=1).replace("North", '"=1+1"').encode()).surveys
     ]
-    named = csv_text(study_table(study_document(evil, (1, 1), Options())))
+    named = csv_text(study_table([one for one, _ in evil], study_document(evil, (1, 1), Options())))
     assert "\n=1" not in named
-    assert "\n'=1+1,estimates" in named
+    assert "\n'=1+1,exam-north," in named
 
 
 def test_people_read_the_groups_first_and_then_each_answer_in_all_of_them() -> None:
@@ -121,10 +124,10 @@ def test_people_read_the_groups_first_and_then_each_answer_in_all_of_them() -> N
         ["South", "300", "8,000", "40%"],
     ]
     assert [line.split()[:2] for line in lines[8:12]] == [
-        ["no", "North"],
-        ["no", "South"],
-        ["no", "all"],
-        ["no", "South"],
+        ["yes", "North"],
+        ["yes", "South"],
+        ["yes", "all"],
+        ["yes", "South"],
     ]
     assert "South - North" in lines[11]
     assert all(" n = " in line for line in lines[8:])

@@ -45,7 +45,7 @@ def tallied(made: Survey, reports: int, rng: np.random.Generator) -> Tally:
     return tally(made, draw_people(made, {}, reports, rng), reports, rng)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(
     names=st.lists(st.sampled_from(list(FIELDS)), min_size=1, max_size=4),
     ask=st.booleans(),

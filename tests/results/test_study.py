@@ -231,7 +231,8 @@ def test_people_read_tables_and_programs_ask_for_json_or_csv(run: Any, tmp_path:
     file.write_text("exam: {year: 1}\nother: {year: 2}\n")
     fitted = run("regress", "exam", "other", "--outcome", "help=option 1", "--covariates", str(file))
     assert fitted.exit_code == 1 or "log odds of help = option 1" in fitted.stdout
-    for words in (("results", "exam"), ("crosstab", "exam", "cheated", "help")):
+    outcome = ("regress", "exam", "--outcome", "cheated", "--on", "help")
+    for words in (("results", "exam"), ("crosstab", "exam", "cheated", "help"), outcome):
         both = run(*words, "--json", "--csv")
         assert (both.exit_code, "give --json or --csv, not both" in both.output) == (2, True)
     refused(run("crosstab", "exam", "used:item 0", "help"), "another option of its question")

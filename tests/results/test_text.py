@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec import UNSET
 
 from client import Survey
 from survey_app.estimate.intervals import APPROXIMATE, Method, Options
@@ -9,10 +10,11 @@ from survey_app.results.crosstab import crosstab_document
 from survey_app.results.document import results
 from survey_app.results.groups import groups_document
 from survey_app.results.regression import CoefficientLine, Regression
+from survey_app.results.table import csv_text, regression_table
 from survey_app.results.text import crosstab_text, regression_text, results_text, study_text
 from survey_app.tally import Tally
 from tests.blocks import blocks
-from tests.definitions import COIN, choice, define, field, scale, subset, survey, yes_no
+from tests.definitions import COIN, choice, define, field, number, scale, subset, survey, yes_no
 from tests.results.kinds import FIELDS, made_of
 
 
@@ -32,18 +34,18 @@ def test_results_are_a_page_that_a_person_can_read() -> None:
         "",
         "cheated: Did you copy?",
         "  ε 2.1973; n = 100: devices that drew this block (50% of all)",
-        "  no   70%  55% to 85%",
         "  yes  30%  15% to 45%",
+        "  no   70%  55% to 85%",
         "",
         "help: What helped?",
-        "  Asked only of those who answered “yes” to “Did you copy?”.",
+        "  Asked if “Did you copy?” is “yes”: about 27 of 100 were asked and answered (95% interval 14 to 43).",
         "  ε 2.1973; n = 100: devices that drew this block (50% of all), also those to whom it was not put",
-        "  among those who answered",
+        "  among those who were asked and answered, about 27 of 100",
         "    option 0  64%  29% to 98%  approximate",
         "    option 1  36%  2% to 71%   approximate",
-        "  of all whom n counts",
-        "    option 0   18%  6% to 31%",
-        "    option 1   10%  0% to 23%",
+        "  of all, asked or not",
+        "    option 0                18%  6% to 31%",
+        "    option 1                10%  0% to 23%",
     ]  # fmt: skip
 
 
@@ -64,10 +66,9 @@ def test_a_follow_up_leads_with_those_who_answered() -> None:
     made, tally = two_blocks()
     text = results_text(made, results(made, tally))
     section = text.partition("help: ")[2].partition("\n\n")[0]
-    assert "Asked only of those who answered “yes” to “Did you copy?”." in section
-    assert (
-        section.index("among those who answered") < section.index("of all whom n counts") < section.index("no answer")
-    )
+    assert "Asked if “Did you copy?” is “yes”: about 27 of 100 were asked and answered" in section
+    places = ["among those who were asked and answered", "of all, asked or not", "not asked or no answer"]
+    assert sorted(places, key=section.index) == places
 
 
 def test_a_thousand_options_are_cut_and_said_to_be() -> None:
@@ -135,6 +136,30 @@ def test_coefficients_stand_in_a_table() -> None:
         "      log odds ratio  95% interval    odds ratio    n",
         "year           −0.50  −0.70 to −0.30       0.607  500",
     ]
+
+
+def test_coefficients_are_a_table_for_programs_too() -> None:
+    line = CoefficientLine(
+        name="=year", n=500, estimate=-0.5, standard_error=0.1, low=-0.7, high=-0.3, odds_ratio=None,
+        coverage=APPROXIMATE, method=Method.WALD,
+    )  # fmt: skip
+    found = Regression(outcome="cheated", label="yes", confidence=0.95, coefficients=(line,))
+    assert csv_text(regression_table(found)).splitlines() == [
+        "outcome,answer,name,n,estimate,standard_error,low,high,odds_ratio,coverage,method",
+        f"cheated,yes,'=year,500,-0.5,0.1,-0.7,-0.3,,approximate,{Method.WALD}",
+    ]
+
+
+def test_a_follow_up_that_is_a_number_says_among_how_many_its_mean_is() -> None:
+    after = {"question": "cheated", "is": ["yes"]}
+    questions = [yes_no(), number("hours", levels=3, max=6, show_if=after)]
+    made = survey(define(questions, [field(COIN, "cheated"), field(subset(4, 1), "hours")]))
+    document = results(made, Tally(400, np.array([150, 60, 60, 60, 220])))
+    line = document.questions[1].answering
+    assert line is not UNSET and line.coverage == "guaranteed" and line.low < line.estimate < line.high
+    assert f"about {400 * line.estimate:.0f} of 400 were asked and answered (95% interval" in results_text(
+        made, document
+    )
 
 
 def test_a_survey_of_blocks_fits_a_terminal() -> None:

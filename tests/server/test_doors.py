@@ -112,4 +112,4 @@ def test_reports_are_posted_and_the_reply_says_so(tmp_path: Path, door: type[Fla
     response = house.client.open(REPORTS, method=method)
     assert response.status_code == 405
     assert set(response.headers["Allow"].split(", ")) == {"OPTIONS", "POST"}  # in no order
-    house.store.close()
+    house.close()

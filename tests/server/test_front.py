@@ -20,7 +20,7 @@ def app(tmp_path: Path) -> Iterator[Flask]:
     house.publish(worked())
     house.app.get("/who")(lambda: {"address": request.remote_addr, "host": request.host, "cookie": request.cookies})
     yield house.app
-    house.store.close()
+    house.close()
 
 
 def test_the_rate_limit_counts_the_address_that_the_trusted_proxy_saw(app: Flask) -> None:

@@ -30,6 +30,7 @@ def test_without_noise_the_results_are_the_truth() -> None:
     survey = build(CERTAIN).survey
     found = try_out(survey, 2000, np.random.default_rng())
     assert [one.question for one in found] == list(survey.questions)
+    assert [line.option for line in found[0].lines][:2] == ["yes", "no"]
     kinds = set()
     for one in found:
         width = float(one.question.max - one.question.min) or 6.0

@@ -117,8 +117,8 @@ def test_a_worker_that_dies_leaves_no_server_that_is_silent(tmp_path: Path) -> N
 
 
 def receive(store: SqliteStore, report: Report) -> Outcome:
-    intake = Intake(store, "off")
-    return intake.take("exam", report.to_json()).result(timeout=PATIENCE)
+    with contextlib.closing(Intake(store, "off")) as intake:
+        return intake.take("exam", report.to_json()).result(timeout=PATIENCE)
 
 
 def refused(store: SqliteStore, report: Report) -> str:

@@ -1,14 +1,18 @@
-"""A file of another version is refused, and left as it is."""
+"""A file of the version before is brought up to date; any other is refused, and left as it is."""
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from survey_app.store import StoreError
+from survey_app.accounts import secret_hash
+from survey_app.store import Role, State, StoreError
 from survey_app.store.sqlite import SqliteStore
-from tests.house import make
+from survey_app.store.sqlite.database import ADDED
+from tests.house import TOKEN, check_store, make, submission
+from tests.store.test_plumbing import schema
 
 
 def aged(path: Path, version: int) -> SqliteStore:
@@ -59,3 +63,91 @@ def test_a_file_of_a_later_version_is_refused_with_a_sentence(tmp_path: Path) ->
     make(path)[0].close()
     with pytest.raises(StoreError, match="was made by a newer Candor"):
         aged(path, 99).migrate()
+
+
+BEFORE = """
+create table settings (name text primary key, value blob not null) without rowid;
+create table users (
+    key integer primary key, name text not null unique, password text not null,
+    admin integer not null, disabled integer not null, stamp text not null);
+create table tokens (hash blob primary key, user integer not null references users, made text not null) without rowid;
+create table surveys (
+    key integer primary key autoincrement, slug text not null, study text not null, version integer not null,
+    digest text not null, state text not null, public integer not null, opens text, closes text, max_reports integer,
+    deletes text, size integer, owner integer not null references users, definition blob not null, source blob,
+    unique (slug, version), unique (slug, digest));
+create index studies on surveys (study);
+create table reports (survey integer not null, id blob not null, bits blob not null,
+    primary key (survey, id)) without rowid;
+create table tallies (survey integer primary key, total integer not null, counts blob not null,
+    shown integer not null, shown_counts blob not null, pending blob not null, final integer not null);
+create table drafts (key integer primary key autoincrement, owner integer not null references users,
+    source blob not null);
+create table audit (key integer primary key, owner integer not null references users, slug text not null,
+    moment text not null, what text not null);
+"""  # as version 4 made it
+
+
+def version_4(path: Path, now: Path) -> None:
+    """A file of version 4 with what a server of that time had put into it: accounts, a survey, reports, a draft, a log."""
+    store, published = make(now)
+    store.write(lambda: [submission(published) for _ in range(50)])
+    store.save_draft(published.owner, b"slug: later\n")
+    store.add_token(store.users()[0], secret_hash(TOKEN))
+    store.tidy(now=True)
+    store.close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(f"pragma journal_mode=wal; begin; {BEFORE} pragma user_version=4; commit;")
+        connection.execute("attach ? as now", (str(now),))
+        for table in re.findall(r"create table (\w+)", BEFORE):
+            connection.execute(f"insert into main.{table} select * from now.{table}")  # noqa: S608 — names from above
+        connection.commit()
+
+
+def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of the tables that version 4 had."""
+    with closing(sqlite3.connect(path)) as connection:
+        return {
+            table: connection.execute(f"select * from {table}").fetchall()  # noqa: S608 — the same
+            for table in re.findall(r"create table (\w+)", BEFORE)
+        }
+
+
+def test_a_file_of_version_4_with_reports_is_brought_up_to_date_and_stays_whole(tmp_path: Path) -> None:
+    path, now = tmp_path / "old.db", tmp_path / "now.db"
+    version_4(path, now)
+    before = content(path)
+    assert len(before["reports"]) == 50 and before["audit"] and before["drafts"]
+
+    store = SqliteStore(path)
+    store.migrate()
+    assert content(path) == before
+    assert schema(path) == schema(now)
+    published = store.newest("exam")
+    assert published is not None
+    assert check_store(store, published) == 50
+    assert store.user_of_token(secret_hash(TOKEN)) == store.users()[0]
+    friend = store.add_user("eve", "x")
+    store.share(published, friend, Role.EDITOR)
+    store.set_state(published, State.PAUSED, by=friend.key)
+    assert [(event.what, event.by) for event in store.events(published.owner)[:2]] == [
+        ("paused", "eve"),
+        ("shared with eve as editor", ""),
+    ]
+    store.migrate()  # once more, as every start does
+    assert [one.name for one in store.shares("exam")] == ["eve"]
+    store.close()
+
+
+def test_an_update_that_fails_halfway_leaves_version_4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "old.db"
+    version_4(path, tmp_path / "now.db")
+    before, tables = content(path), schema(path)
+    broken = {5: f"{ADDED[5]} create table shares (again text);"}
+    monkeypatch.setattr("survey_app.store.sqlite.database.ADDED", broken)
+    with pytest.raises(StoreError, match="cannot open the database"):
+        SqliteStore(path).migrate()
+    assert (content(path), schema(path)) == (before, tables)
+    monkeypatch.undo()
+    SqliteStore(path).migrate()
+    assert "shares" in schema(path)

@@ -35,6 +35,9 @@ COLUMNS = {
     "tallies": {"survey", "total", "counts", "shown", "shown_counts", "pending", "final"},
     "drafts": {"key", "owner", "source"},
     "audit": {"key", "owner", "slug", "moment", "what"},  # what researchers did
+    "actors": {"event", "user"},  # who did it, if it was not the owner
+    "shares": {"slug", "user", "role"},
+    "links": {"hash", "slug", "label", "made"},  # when one is used, nobody writes down
     "sqlite_sequence": {"name", "seq"},  # SQLite's own: the last key of surveys, so that none is used twice
 }  # fmt: skip
 

@@ -71,8 +71,8 @@ class ByTheClock(SqliteStore):
 class ShownAtAPause(SqliteStore):
     """A store that takes the last step already when it pauses."""
 
-    def set_state(self, published: Published, state: State) -> None:
-        super().set_state(published, state)
+    def set_state(self, published: Published, state: State, *, by: int | None = None) -> None:
+        super().set_state(published, state, by=by)
         if state is State.PAUSED:
             with self._transaction() as connection:
                 tallies.finish(connection, [published.key])

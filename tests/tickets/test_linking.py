@@ -113,7 +113,8 @@ def go(collector: Server, issuer: Server, survey: Survey, codes: list[str]) -> V
         return visit(survey, codes, take, lambda body: send(body, {}))
 
 
-def without_http(folder: Path, file: TicketFile) -> Visitors:
+@contextmanager
+def without_http(folder: Path, file: TicketFile) -> Iterator[Visitors]:
     """Everybody at the desk and the intake, in this process, which goes on while the attacker looks."""
     store, survey = publish(folder, file)
     codes = invite(file, survey.slug, PEOPLE)
@@ -122,9 +123,10 @@ def without_http(folder: Path, file: TicketFile) -> Visitors:
     def send(body: bytes) -> None:
         assert intake.take(survey.slug, body).result(PATIENCE) is Outcome.STORED
 
-    found = visit(survey, codes, lambda code, body: desk.take(survey.slug, code, body).result(PATIENCE), send)
+    yield visit(survey, codes, lambda code, body: desk.take(survey.slug, code, body).result(PATIENCE), send)
     desk.close()
-    return found
+    intake.close()
+    store.close()
 
 
 @pytest.mark.parametrize(("kind", "links"), [(TicketFile, False), (Walled, True)])
@@ -133,7 +135,8 @@ def test_the_attempts_find_everybody_where_a_wal_keeps_the_order_and_nobody_here
 ) -> None:
     """Before anything was tidied up: the WAL of the reports has their order, and so has the other one."""
     file = kind(tmp_path / "candor.db-tickets")
-    found = without_http(tmp_path, file).look(tmp_path)
+    with without_http(tmp_path, file) as visitors:
+        found = visitors.look(tmp_path)
     assert found.links is links, found
     assert found.right > 0.9 * PEOPLE or not links, found
     file.close()

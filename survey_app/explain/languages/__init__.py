@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 LANGUAGES = ("en", "de", "es", "fr")
-RIGHT_TO_LEFT = ("ar", "fa", "he", "ur", "yi")
+RIGHT_TO_LEFT = ("ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,11 @@ class Words:
     def direction(self) -> str:
         """The direction of the survey's own texts."""
         return "rtl" if self.tag.split("-")[0] in RIGHT_TO_LEFT else "ltr"
+
+    @property
+    def foreign(self) -> bool:
+        """Whether our strings are in another language than the survey's texts."""
+        return self.tag.split("-")[0] != self.language
 
     def __call__(self, key: str, **values: object) -> str:
         section, _, name = key.partition(".")

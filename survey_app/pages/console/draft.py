@@ -15,8 +15,10 @@ from flask.typing import ResponseReturnValue
 from survey_app.authoring.faults import Checked, check
 from survey_app.authoring.source import Plain
 from survey_app.drafts import form
+from survey_app.drafts.others import handle_of
+from survey_app.explain.languages.names import names
 from survey_app.pages.access import owner, store
-from survey_app.pages.console.outlook import levels, outlook, respondents_of
+from survey_app.pages.console.outlook import RESPONDENTS, levels, outlook, respondents_of
 from survey_app.plan.choice import saving
 from survey_app.plan.variants import NAMES
 from survey_app.problems import Problem
@@ -24,10 +26,26 @@ from survey_app.store import StoreError
 
 TYPE_NAMES = {
     "yes_no": "Yes or no",
-    "choice": "One of several",
+    "choice": "Single choice",
     "scale": "Scale",
-    "multiple": "Several of them",
+    "multiple": "Multiple choice",
     "number": "Number",
+}
+OTHERS = {"battery": "Battery", "section": "Section"}
+KEY_NAMES = {
+    "accept_weak_privacy": "weak privacy",
+    "ask": "what each person answers",
+    "closes": "closing",
+    "deletes": "deletion",
+    "epsilon": "ε",
+    "invitations": "who may answer",
+    "joint": "joint fields",
+    "max": "most",
+    "max_reports": "maximum",
+    "min": "least",
+    "opens": "opening",
+    "show_if": "condition",
+    "slug": "URL",
 }
 DESIGN_NAMES = {
     "": "none: the best for its ε",
@@ -45,6 +63,8 @@ ASKS = {
     "few answers need less noise.",
     "auto": "The same, with blocks of questions that are formed so that you need the fewest people.",
 }
+REMEMBERED = 20  # drafts whose expected respondents a browser remembers
+TICKED = ("show_if_is",)
 CHANGED = "This was changed in another window, and what you typed was not saved. Save again to put it in its place."
 
 
@@ -80,27 +100,32 @@ def save(key: int, source: bytes) -> None:
 
 
 def sent() -> dict[str, str]:
-    """The fields of the form; of several with one name the last, so that a switch can be off."""
-    return {name: values[-1] for name, values in request.form.lists()}
+    """The fields of the form; of several with one name the last, so that a switch can be off, or all that is ticked."""
+    return {name: "\n".join(values) if name in TICKED else values[-1] for name, values in request.form.lists()}
 
 
-def planned() -> int:
-    """How many respondents are expected; the browser's session remembers it.
+def planned(key: int) -> int:
+    """How many respondents are expected of a draft; the browser's session remembers it for the last of them.
 
-    A session is one cookie, which also holds what the next page is to say. A reply that sets it without need, to a
-    check while somebody types, may overtake the reply to a save, and then nobody is told that it was saved.
+    It is no part of the file, which becomes the survey, and a draft has no other place: two people who share one may
+    well expect different numbers. A session is one cookie, which also holds what the next page is to say. A reply that
+    sets it without need, to a check while somebody types, may overtake the reply to a save, and then nobody is told
+    that it was saved.
     """
-    known = respondents_of(str(session.get("respondents", "")))
+    found = session.get("respondents")
+    kept: dict[str, int] = found if isinstance(found, dict) else {}
+    known = kept.get(str(key), RESPONDENTS)
     expected = respondents_of(request.args.get("respondents"), known)
     if expected != known:
-        session["respondents"] = expected
+        others = [(name, number) for name, number in kept.items() if name != str(key)]
+        session["respondents"] = dict([*others, (str(key), expected)][-REMEMBERED:])
     return expected
 
 
 def page(template: str, key: int, source: bytes, status: int = 200, **more: Any) -> ResponseReturnValue:
     """A page about a draft, with everything that stands around it."""
     checked = check(source)
-    ahead = outlook(source, planned(), request.args.get("plan") == "all")
+    ahead = outlook(source, planned(key), request.args.get("plan") == "all")
     html = render_template(
         f"console/{template}.html",
         **context(key, source, checked),
@@ -121,14 +146,19 @@ def context(key: int, source: bytes, checked: Checked) -> dict[str, Any]:
         "checked": checked,
         "content": checked.content,
         "title": title if isinstance(title, str) and title.strip() else "Untitled draft",
-        "respondents": planned(),
+        "respondents": planned(key),
         "asks": [(ask, name.capitalize(), ASKS[ask]) for ask, name in NAMES.items()],
         "asked": said.get("ask", "all"),
         "saving": saving,
         "type_names": TYPE_NAMES,
+        "others": OTHERS,
+        "handle_of": handle_of,
         "design_names": DESIGN_NAMES,
-        "starters": form.STARTERS,
+        "key_names": KEY_NAMES,
         "show_question": form.show_question,
+        "parents_of": form.parents_of,
+        "answers_of": form.answers_of,
+        "languages": names(),
         "type_of": form.type_of,
         "part_stamp": part_stamp,
         "own": part_stamp(settings_of(said)),
@@ -137,5 +167,5 @@ def context(key: int, source: bytes, checked: Checked) -> dict[str, Any]:
 
 
 def moment_kind(text: str | None) -> str:
-    """Browsers pick moments; what is none stays text, so that it can be seen and mended."""
+    """Browsers pick moments; what is none stays text, so that it can be seen and corrected."""
     return "datetime-local" if not text or re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d", text) else "text"

@@ -5,7 +5,7 @@ what is wrong is told where it is.
 """
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -14,18 +14,31 @@ from client.question import TYPES
 from survey_app.authoring.faults import check
 from survey_app.authoring.fields import ASK
 from survey_app.authoring.source import LARGEST_FILE, LARGEST_FORM, AuthoringError, Plain
-from survey_app.drafts import edits, form, groups
+from survey_app.drafts import edits, form, groups, languages
 from survey_app.drafts.edits import EditError
+from survey_app.drafts.others import SECTION, handle_of
 from survey_app.explain import written
 from survey_app.pages.access import download, owner, store
-from survey_app.pages.console.draft import CHANGED, context, draft_of, page, part_stamp, save, sent, settings_of, stamp
+from survey_app.pages.console.draft import (
+    CHANGED,
+    OTHERS,
+    context,
+    draft_of,
+    page,
+    part_stamp,
+    save,
+    sent,
+    settings_of,
+    stamp,
+)
+from survey_app.pages.console.duplicates import keep_duplicate
 from survey_app.pages.console.guard import guard
 from survey_app.problems import Problem
 
 blueprint = Blueprint("editor", __name__)
 guard(blueprint)
 
-ACTION = re.compile(r"(save|done|up|down|copy|delete|move):(\d{1,6})|add:(\w+)")
+ACTION = re.compile(r"(save|done|open|up|down|copy|head|remove|delete|move):(\d{1,6})|add:(\w+)")
 BACK = re.compile(r"/console/drafts/([0-9]{1,18})(/settings|/yaml|/try|/publish)?(\?edit=[0-9]{1,6})?")
 POSITION = re.compile(r"[0-9]{1,6}")
 STRAY = (
@@ -33,6 +46,16 @@ STRAY = (
     " Nothing was saved."
 )
 NOT_TYPED = ("csrf_token", "stamp", "own", "do", "was", "question", "to", "back")
+
+
+class Done(NamedTuple):
+    """The file after an action, the question to look at, what to say, and which question is open or to be deleted."""
+
+    source: bytes
+    at: int
+    told: str
+    edit: int | None = None
+    remove: int | None = None
 
 
 class Changed(Exception):
@@ -70,60 +93,70 @@ def change(key: int) -> ResponseReturnValue:
     if action is None:
         raise Problem("malformed_request", "The form does not say what to do.")
     try:
-        if "question" in fields:
-            source, position = with_question(source, fields)
-        elif fields.get("stamp") != stamp(source):
+        position, changed = int(action[2] or 0), fields.get("stamp") != stamp(source)
+        if "question" in fields:  # the buttons of the whole page save what is open
+            others = action[2] is not None and action[2] != fields["question"]
+            source, opened = with_question(source, fields)
+            if others and changed:
+                save(key, source)
+                flash("Saved. The draft was changed in another window, so nothing else was done; look again.", "error")
+                return redirect(url_for(".questions", key=key))
+            position = position if others else opened
+        elif changed:
             flash("The draft was changed in another window. Nothing was done; look again.", "error")
             return redirect(url_for(".questions", key=key))
-        else:
-            position = int(action[2] or 0)
-        source, at, edit, told = _do(source, action, position, fields)
+        done = _do(source, action, position, fields)
     except Changed as error:
         places = {"edit": error.position, "remove": -1, "focus": -1}
         return page("questions", key, source, 409, **places, typed=fields, notice=CHANGED)
     except (EditError, AuthoringError) as error:
         return _unsaved(key, fields, str(error))
-    save(key, source)
-    flash(told, "status")
-    return redirect(url_for(".questions", key=key, edit=edit, focus=at, _anchor=f"q{at}"))
+    save(key, done.source)
+    flash(done.told, "status")
+    anchor = f"q{done.at}" if done.edit is None else None  # a browser that goes to a place in a page focuses nothing
+    at = url_for(".questions", key=key, edit=done.edit, remove=done.remove, focus=done.at, _anchor=anchor)
+    return redirect(at)
 
 
 def with_question(source: bytes, fields: dict[str, str]) -> tuple[bytes, int]:
     """The file with the fields of the open question, and where that question is now."""
     content = edits.content_of(source)
     position = int(fields["question"]) if POSITION.fullmatch(fields["question"]) else -1
-    ids = [question.get("id") if isinstance(question, dict) else None for question in content.questions]
+    ids = [handle_of(entry) for entry in content.questions]
     if fields.get("stamp") != stamp(source) and (position >= len(ids) or ids[position] != fields.get("was")):
-        if ids.count(fields.get("was")) != 1:
+        if ids.count(was := fields.get("was", "")) != 1:
             raise EditError("The question was changed or deleted in another window.")
-        position = ids.index(fields.get("was"))
+        position = ids.index(was)
     now = part_stamp(content.question(position))
-    if fields.get("own", now) != now:
+    if fields.get("own") not in (None, "", now):
         raise Changed(position)
     changes, renames = form.question_changes(content.question(position), fields)
     return edits.set_question(source, position, changes, renames), position
 
 
-def _do(
-    source: bytes, action: re.Match[str], position: int, fields: dict[str, str]
-) -> tuple[bytes, int, int | None, str]:
-    """The file after an action, the question to look at, the one to open, and what to say."""
+def _do(source: bytes, action: re.Match[str], position: int, fields: dict[str, str]) -> Done:
     content = edits.content_of(source)
     last = len(content.questions) - 1
     if kind := action[3]:
-        if kind not in TYPES:
+        if kind not in (*TYPES, *OTHERS):
             raise Problem("malformed_request", "There is no such type of question.")
-        return edits.add_question(source, form.new_question(content, kind)), last + 1, last + 1, "Question added."
+        added = edits.add_question(source, form.new_question(content, kind))
+        return Done(added, last + 1, f"{OTHERS.get(kind, 'Question')} added.", edit=last + 1)
+    if action[1] == "head":
+        added = edits.add_question(source, form.new_question(content, SECTION))
+        return Done(edits.move_question(added, last + 1, position), position, "Section added.", edit=position)
     if action[1] in ("up", "down", "move"):
         wanted = POSITION.fullmatch(fields.get("to", "").strip())
         steps = {"up": position - 1, "down": position + 1, "move": int(wanted[0]) - 1 if wanted else position}
         to = min(max(steps[action[1]], 0), last)
-        return edits.move_question(source, position, to), to, None, f"Question moved to place {to + 1}."
+        return Done(edits.move_question(source, position, to), to, f"Question moved to position {to + 1}.")
     if action[1] == "copy":
-        return edits.copy_question(source, position), position + 1, position + 1, "Question duplicated."
+        return Done(edits.copy_question(source, position), position + 1, "Question duplicated.", edit=position + 1)
     if action[1] == "delete":
-        return edits.delete_question(source, position), min(position, last - 1), None, "Question deleted."
-    return source, position, position if action[1] == "save" else None, "Saved."
+        return Done(edits.delete_question(source, position), min(position, last - 1), "Question deleted.")
+    if action[1] == "remove":
+        return Done(source, position, "Saved.", remove=position)
+    return Done(source, position, "Saved.", edit=None if action[1] == "done" else position)
 
 
 def _unsaved(key: int, fields: dict[str, str], why: str) -> ResponseReturnValue:
@@ -134,6 +167,12 @@ def _unsaved(key: int, fields: dict[str, str], why: str) -> ResponseReturnValue:
 
 
 # the survey itself
+
+
+@blueprint.post("/console/drafts/<int:key>/duplicate")
+def duplicate(key: int) -> ResponseReturnValue:
+    """Another draft like this one, under an address of its own."""
+    return keep_duplicate(draft_of(key))
 
 
 @blueprint.post("/console/drafts/<int:key>/ask")
@@ -170,7 +209,7 @@ def change_settings(key: int) -> ResponseReturnValue:
     try:
         said = edits.content_of(source).said
         now = part_stamp(settings_of(said))
-        notice = CHANGED if fields.get("own", now) != now else STRAY if form.is_stray(said, fields) else ""
+        notice = CHANGED if fields.get("own") not in (None, "", now) else STRAY if form.is_stray(said, fields) else ""
         if notice:
             shown = _shown(said)
             shown |= {name: text for name, text in fields.items() if name in shown}
@@ -256,6 +295,8 @@ def live(key: int) -> ResponseReturnValue:
             source = with_text(source, fields["source"])[: LARGEST_FILE + 1]
         elif "question" in fields:
             source, edited = with_question(source, fields)
+        elif "spoken" in fields:
+            source = languages.set_texts(source, fields["spoken"], fields)
         else:
             source = with_settings(source, fields)
     except (Changed, EditError, AuthoringError):

@@ -6,23 +6,28 @@ with a survey stands in a log that only its owner reads.
 
 import re
 import secrets
+from collections.abc import Sequence
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_login import current_user
 
 from survey_app.authoring.source import LARGEST_FILE, AuthoringError, read
 from survey_app.drafts import edits
+from survey_app.drafts.groups import named_like
 from survey_app.explain import written
-from survey_app.pages.access import owner, store
+from survey_app.explain.languages.names import names
+from survey_app.pages.access import owner, role_of, store
 from survey_app.pages.console.guard import guard
 from survey_app.pages.form.form import refusal
 from survey_app.simulate.demo import sample
-from survey_app.store import Published, listed
+from survey_app.store import Published, grouped, listed, now
 
 blueprint = Blueprint("console", __name__)
 guard(blueprint)
 
 LISTED_EVENTS = 100
+LONGEST_TITLE = 1000
 STATES = {
     None: ("open", "Open"),
     "survey_not_open": ("ready", "Not open yet"),
@@ -34,19 +39,34 @@ STATES = {
 
 @blueprint.get("/console")
 def home() -> ResponseReturnValue:
-    """One's surveys and drafts; for the first time, a tour."""
+    """One's surveys, those of others that are shared, and drafts; for the first time, a tour."""
     kept = store()
-    surveys = [
-        (groups[0], len(groups), stand(groups[0]), sum(kept.snapshot(group).reports for group in groups))
-        for groups in listed(kept, owner())
+    surveys = [_card(groups) for groups in listed(kept, owner())]
+    shared = [
+        (*_card(groups), role_of(current_user.user, groups[0]), _name(groups[0]))
+        for groups in grouped(kept, kept.shared_with(owner()))
     ]
     drafts = [
         (draft, peek(draft.source, "title") or "Untitled draft", peek(draft.source, "slug"))
         for draft in reversed(kept.drafts(owner()))
     ]
     events = kept.events(owner())[:LISTED_EVENTS]
-    template = "console/home.html" if (surveys or drafts) and "tour" not in request.args else "console/first.html"
-    return render_template(template, surveys=surveys, drafts=drafts, events=events)
+    template = (
+        "console/home.html" if (surveys or shared or drafts) and "tour" not in request.args else "console/first.html"
+    )
+    return render_template(
+        template, surveys=surveys, shared=shared, drafts=drafts, events=events, languages=names(), moment=now()
+    )
+
+
+def _card(groups: Sequence[Published]) -> tuple[Published, int, tuple[str, str], int]:
+    """A survey, or the first group of a study; how many groups, where it stands, and its reports so far."""
+    return groups[0], len(groups), stand(groups[0]), sum(store().snapshot(group).reports for group in groups)
+
+
+def _name(published: Published) -> str:
+    owns = store().user(published.owner)
+    return owns.name if owns else ""
 
 
 @blueprint.post("/console")
@@ -62,7 +82,10 @@ def start() -> ResponseReturnValue:
             flash(message, "error")
             return redirect(url_for(".home"))
     else:
-        source = edits.empty(_unused("survey"))
+        title = " ".join(request.form.get("title", "").split())[:LONGEST_TITLE]
+        language = request.form.get("language", "")
+        slug = _unused(named_like(title, set()) if title else "survey")
+        source = edits.empty(slug, title, language if language in names() and language != "en" else "")
     key = store().save_draft(owner(), source)
     return redirect(url_for("editor.questions", key=key))
 

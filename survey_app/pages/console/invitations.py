@@ -2,7 +2,7 @@
 
 Names never come here. The page makes a list of names and links in the browser, and looks in it, in the browser, for the
 codes that were not brought; this server knows hashes of codes only. The exact counts on this page are for the owner
-alone, whose business reminders are; everywhere else they are shown in steps.
+and editors alone, whose business reminders are; everywhere else they are shown in steps.
 """
 
 from flask import Blueprint, Response, jsonify, render_template, request
@@ -12,20 +12,18 @@ from survey_app.explain import chances, written
 from survey_app.explain.languages import Words
 from survey_app.pages.access import download, owner, store, tickets
 from survey_app.pages.console.guard import guard
-from survey_app.pages.console.survey import link, mine
+from survey_app.pages.console.survey import allowed, link
 from survey_app.problems import Problem
-from survey_app.store import Published, State, StoreError, now, too_late
+from survey_app.store import Published, Role, State, StoreError, now, too_late
 from survey_app.tickets import inviting
 
 blueprint = Blueprint("invitations", __name__)
 guard(blueprint)
 
-MOST_INVITATIONS = 100_000
-
 
 def by_invitation(slug: str) -> Published:
-    """One's own survey that takes reports of invited people only, or a Problem."""
-    published = mine(slug)
+    """A survey to edit that takes reports of invited people only, or a Problem."""
+    published = allowed(slug, Role.EDITOR)
     if published.survey.tickets is None:
         raise Problem(
             "not_found", "Anybody with the link may answer this survey; invitations are chosen before it is published."
@@ -50,7 +48,7 @@ def show(slug: str) -> ResponseReturnValue:
         counts=None if issuer else inviting.invited(tickets(), survey.digest),
         closed=published.state is State.CLOSED,
         too_late=too_late(survey, now()),
-        most=MOST_INVITATIONS,
+        most=inviting.MOST_AT_ONCE,
     )
 
 
@@ -66,10 +64,12 @@ def invite(slug: str) -> ResponseReturnValue:
     if why := too_late(survey, now()):
         raise StoreError(why)
     count = request.form.get("count", "")
-    if not count.isascii() or not count.isdigit() or not 1 <= int(count[:9]) <= MOST_INVITATIONS:
-        raise Problem("malformed_request", f"Make from 1 to {written.count(MOST_INVITATIONS)} invitations at once.")
+    if not count.isascii() or not count.isdigit() or not 1 <= int(count[:9]) <= inviting.MOST_AT_ONCE:
+        raise Problem(
+            "malformed_request", f"Make from 1 to {written.count(inviting.MOST_AT_ONCE)} invitations at once."
+        )
     codes = inviting.invite(tickets(), survey.slug, int(count))
-    store().record(owner(), survey.slug, f"made {written.count(len(codes))} invitations")
+    store().record(published.owner, survey.slug, f"made {written.count(len(codes))} invitations", owner())
     links = [inviting.link(link(published), code, survey.digest) for code in codes]
     if request.accept_mimetypes.best == "application/json":
         return jsonify({"links": links})
@@ -78,7 +78,7 @@ def invite(slug: str) -> ResponseReturnValue:
 
 @blueprint.get("/console/<slug>/invited.json")
 def invited(slug: str) -> Response:
-    """How the invitations stand, with the hashes of codes that were not brought; exact, for the owner alone."""
+    """How the invitations stand, with the hashes of codes that were not brought; exact, for whoever invites."""
     response = jsonify(inviting.invited(tickets(), by_invitation(slug).survey.digest)._asdict())
     response.headers["Cache-Control"] = "no-store"
     return response

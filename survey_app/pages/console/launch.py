@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_login import current_user
 from markupsafe import Markup
 
 from survey_app import charts
@@ -17,11 +18,13 @@ from survey_app.explain.prose import html
 from survey_app.pages.access import download, owner, store, tickets
 from survey_app.pages.console.draft import draft_of, page, planned
 from survey_app.pages.console.guard import guard
-from survey_app.pages.console.outlook import RESPONDENTS, outlook, respondents_of
+from survey_app.pages.console.home import stand
+from survey_app.pages.console.outlook import outlook, respondents_of
+from survey_app.pages.console.terms import shown_terms
 from survey_app.pages.form.explain import explained
 from survey_app.pages.form.form import frame_of
 from survey_app.plan.dossier import dossier
-from survey_app.publish import publish as publish_built
+from survey_app.publish import differences, edited_by, publish_as, same_as
 from survey_app.simulate.trial import Line, Tried, try_out
 from survey_app.store import Published, State, StoreError, now
 
@@ -38,7 +41,7 @@ def _built(key: int) -> Built | ResponseReturnValue:
     """The draft as a survey, or the way back to what is wrong with it."""
     built = check(draft_of(key)).built
     if built is None:
-        flash("Mend what is wrong first; then there is something to see.", "error")
+        flash("Correct the errors first; then there is something to see.", "error")
         return redirect(url_for("editor.questions", key=key))
     return built
 
@@ -133,8 +136,7 @@ def board(key: int) -> ResponseReturnValue:
     if not isinstance(built, Built):
         return built
     survey = built.survey
-    people = respondents_of(request.args.get("respondents"), built.terms.max_reports or RESPONDENTS)
-    file = html(survey.title, dossier(survey, built.terms, people))
+    file = html(survey.title, dossier(survey, built.terms, planned(key)))
     return download(file, f"{survey.slug}-dossier.html", "text/html; charset=utf-8")
 
 
@@ -150,9 +152,9 @@ def review(key: int) -> ResponseReturnValue:
 def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
     built = check(source).built
     earlier, taken = _earlier(built) if built else ([], False)
-    warnings = _warnings(built, source)
-    if built and built.terms.closes and built.terms.closes <= now():
-        warnings.append("closes lies in the past: the survey would be closed from the start")
+    warnings = _warnings(built)
+    ahead = outlook(source, planned(key))
+    same = same_as(store(), built) if built and earlier else []
     return page(
         "publish",
         key,
@@ -165,9 +167,14 @@ def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
         message=message,
         name=_name(built) if built else "",
         earlier=earlier[0] if earlier else None,
+        earlier_closed=bool(earlier) and stand(earlier[0])[0] == "closed",
         earlier_groups=len(earlier),
         earlier_reports=sum(store().snapshot(one).reports for one in earlier),
         taken=taken,
+        doubts=ahead.hopeless if ahead else [],
+        same=same,
+        differ=differences(same, built) if built and same else [],
+        wanted=shown_terms(built.terms) if built else {},
     )
 
 
@@ -187,7 +194,7 @@ def _earlier(built: Built) -> tuple[list[Published], bool]:
     """The version before, of a study all its groups; and whether the address is somebody else's."""
     newest = store().newest(built.slug)
     there = store().study(built.slug) or ([newest] if newest else [])
-    taken = any(one.owner != owner() for one in there)
+    taken = any(one.owner != owner() for one in there) and edited_by(store(), current_user.user, built) is None
     return [] if taken else there, taken
 
 
@@ -197,10 +204,13 @@ def _name(built: Built) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
 
-def _warnings(built: Built | None, source: bytes) -> list[str]:
-    """What its author has to have read: a weak ε, and figures that will say nothing of so many respondents."""
-    ahead = outlook(source, planned())
-    return [*built.advice, *ahead.hopeless] if built and ahead else []
+def _warnings(built: Built | None) -> list[str]:
+    """What its author has to have read: a weak ε, or a date that has passed."""
+    if built is None:
+        return []
+    over = built.terms.closes and built.terms.closes <= now()
+    past = ["closes lies in the past: the survey would be closed from the start"] if over else []
+    return [*built.advice, *past]
 
 
 @blueprint.post("/console/drafts/<int:key>/publish")
@@ -210,14 +220,16 @@ def publish(key: int) -> ResponseReturnValue:
     built = check(source).built
     if built is None or request.form.get("digest") != _name(built):
         return _review(key, source, "The draft was changed meanwhile. This is what would be published now.")
-    if _warnings(built, source) and "advised" not in request.form:
+    if same_as(store(), built):
+        return _review(key, source, "Nothing was published: there is no new version in it.")
+    if _warnings(built) and "advised" not in request.form:
         return _review(key, source, "Read the advice and tick that you did.")
     try:
-        publish_built(
+        publish_as(
             store(),
             tickets(),
             built,
-            owner=owner(),
+            current_user.user,
             state=State.READY if request.form.get("state") == "later" else State.OPEN,
             source=source,
         )

@@ -4,6 +4,7 @@ The numbers are those of `survey_app.plan` and `survey_app.explain`. What would 
 together, takes seconds for a long survey, so there it is worked out only when somebody wants it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -14,10 +15,10 @@ from survey_app.authoring import Built, is_weak
 from survey_app.authoring.faults import check
 from survey_app.explain import chances, written
 from survey_app.plan import guidance
-from survey_app.plan.advice import troubles
+from survey_app.plan.advice import doubts
 from survey_app.plan.estimands import price_of_skipping
 from survey_app.plan.forecast import Forecast, enough, forecasts
-from survey_app.plan.groups import StudyPlan, advise_groups, as_one, plan_groups
+from survey_app.plan.groups import StudyPlan, as_one, plan_groups
 from survey_app.plan.settings import Settings
 from survey_app.plan.spread import LEAST_RESPONDENTS
 from survey_app.plan.survey import SurveyPlan, plan_built
@@ -63,6 +64,11 @@ class Outlook:
         """What the whole survey spends on one person."""
         return chances.total(self.built.survey)
 
+    def blocks_of(self, names: Iterable[str]) -> int:
+        """Over how many blocks questions are spread, of which a person answers one; none where all are answered."""
+        survey, wanted = self.built.survey, {*names}
+        return sum(any(one.id in wanted for one in field.questions) for field in survey.fields) if survey.ask else 0
+
     def part(self, question: str) -> Part | None:
         """What is said about one question."""
         return next((part for part in self.parts if part.question.id == question), None)
@@ -70,9 +76,9 @@ class Outlook:
 
 @lru_cache(maxsize=32)
 def outlook(source: bytes, respondents: int, everything: bool = False) -> Outlook | None:
-    """The outlook of a file; None if it is not a survey yet."""
+    """The outlook of a file; None if it is not a survey yet. What is still to be translated changes nothing here."""
     checked = check(source)
-    built, content = checked.built, checked.content
+    built, content = checked.bare, checked.content
     if built is None or content is None:
         return None
     survey, least = built.survey, LEAST_RESPONDENTS * len(built.groups)
@@ -95,9 +101,8 @@ def outlook(source: bytes, respondents: int, everything: bool = False) -> Outloo
     plan = None
     if thorough or len(survey.questions) <= COMPARED_QUESTIONS:
         plan = plan_built(content.tree, built, expected, thorough=thorough)
-    hopeless = [f"{planned.id}, {planned.assumption}: {why}" for planned, why in troubles(now, settings)]
     study = plan_groups(built, expected, enough(now))
-    hopeless += advise_groups(study, now, settings) if study else []
+    hopeless = doubts(now, settings, study)
     guess = written.at_most(chances.guess(float(total)))
     return Outlook(respondents, built, now, parts, guess, is_weak(total), plan, thorough, hopeless, study)
 

@@ -7,35 +7,30 @@ from typing import Any
 import segno
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_login import current_user
 
-from client.canonical import NAME
+from client import display
 from survey_app.explain import chances
-from survey_app.explain.languages import Words
-from survey_app.pages.access import download, owner, store
+from survey_app.explain.languages import LANGUAGES, Words
+from survey_app.explain.languages.names import name_of
+from survey_app.mail.message import by_hand
+from survey_app.pages.access import download, managed, owner, role_of, store, tickets
+from survey_app.pages.console.duplicates import keep_duplicate
 from survey_app.pages.console.guard import guard
 from survey_app.pages.console.home import LISTED_EVENTS, stand
-from survey_app.pages.console.terms import TermsError, read_sizes, read_terms, said_terms, shown_terms
+from survey_app.pages.console.terms import TermsError, read_sizes, read_terms, said_terms, shown_terms, with_terms
 from survey_app.problems import Problem
-from survey_app.store import Published, State, StoreError, any_version, may_close, now, opened_version
+from survey_app.publish import set_terms
+from survey_app.store import Published, Role, State, StoreError, may_close, now
+from survey_app.tickets.inviting import shown as shown_invitations
 
 blueprint = Blueprint("survey", __name__)
 guard(blueprint)
 
 
-def mine(slug: str) -> Published:
-    """One's own survey: the version that the request names, or the one that collects. Else a Problem.
-
-    Of a study it is the first group: what is done to one is done to all.
-    """
-    groups = store().study(slug)
-    wanted = groups[0].survey.slug if groups else slug
-    published = any_version(store(), wanted, request.values.get("digest")) if NAME.fullmatch(slug) else None
-    others = published is not None and published.owner != owner()
-    if published is None or (others and opened_version(store(), wanted) is None):
-        raise Problem("not_found", "There is no such survey.")
-    if others:
-        raise Problem("forbidden", "This survey belongs to another account.")
-    return published
+def allowed(slug: str, least: Role) -> Published:
+    """A survey that whoever signed in may manage in this role: the version that the request names; see `managed`."""
+    return managed(slug, least, current_user.user, request.values.get("digest"))
 
 
 def link(published: Published) -> str:
@@ -56,7 +51,7 @@ def qr(published: Published) -> segno.QRCode:
 @blueprint.get("/console/<slug>")
 def show(slug: str) -> ResponseReturnValue:
     """Everything about one survey, or about all groups of a study."""
-    return page_of(slug, mine(slug))
+    return page_of(slug, allowed(slug, Role.READER))
 
 
 def page_of(slug: str, published: Published, message: str = "", said: dict[str, str] | None = None) -> str:
@@ -75,12 +70,23 @@ def page_of(slug: str, published: Published, message: str = "", said: dict[str, 
         reports=kept.snapshot(published).reports,
         words=Words(published.survey.language),
         source=kept.source(published) is not None,
+        letters=_letters(published),
+        name_of=name_of,
         waiting=None if request.args else _waiting(published.survey.study, [published]),
         link=link(published),
         pinned=pinned(published),
         qr=_drawn(published),
-        events=kept.events(owner(), slug)[:LISTED_EVENTS],
+        events=kept.events(published.owner, slug)[:LISTED_EVENTS],
+        **_people(published),
     )
+
+
+def _letters(published: Published) -> list[tuple[str, str]]:
+    """The text for an e-mail in every language of a survey that we speak besides English, with its tag."""
+    survey = published.survey
+    spoken = [tag for tag in display.languages(survey) if (main := tag.split("-")[0]) in LANGUAGES and main != "en"]
+    address = "(here the link of this person)" if published.invited else pinned(published)
+    return [(tag, by_hand(survey, tag, address)) for tag in spoken]
 
 
 def _study(slug: str, groups: Sequence[Published], **more: Any) -> str:
@@ -91,7 +97,8 @@ def _study(slug: str, groups: Sequence[Published], **more: Any) -> str:
         (group, reports, link(group), pinned(group), _drawn(group))
         for group, reports in zip(groups, counts, strict=True)
     ]
-    events = [event for name in (slug, *(one.survey.slug for one in groups)) for event in kept.events(owner(), name)]
+    names = (slug, *(one.survey.slug for one in groups))
+    events = [event for name in names for event in kept.events(first.owner, name)]
     return render_template(
         "console/study.html",
         slug=slug,
@@ -104,8 +111,24 @@ def _study(slug: str, groups: Sequence[Published], **more: Any) -> str:
         waiting=_waiting(slug, groups),
         groups=sharing,
         events=sorted(events, key=lambda event: event.moment, reverse=True)[:LISTED_EVENTS],
+        **_people(first),
         **more,
     )
+
+
+def _people(published: Published) -> dict[str, Any]:
+    """What the reader of the page may do, and who else may see the survey; the pages show the latter to its owner."""
+    kept, name = store(), published.name
+    role = role_of(current_user.user, published) or Role.READER
+    return {
+        "role": role,
+        "owns": role is Role.OWNER,
+        "edits": role >= Role.EDITOR,
+        "owner": kept.user(published.owner),
+        "shares": kept.shares(name),
+        "links": kept.links(name),
+        "invitations": None if published.survey.study else shown_invitations(tickets(), published.survey),
+    }
 
 
 def _waiting(study: str, groups: Sequence[Published]) -> Published | None:
@@ -122,7 +145,7 @@ def _drawn(published: Published) -> str:
 @blueprint.get("/console/<slug>/source.yaml")
 def source(slug: str) -> Response:
     """The author's file, as it was written."""
-    found = store().source(mine(slug))
+    found = store().source(allowed(slug, Role.READER))
     if found is None:
         raise Problem("not_found", "The file that this version was made from was not kept.")
     return download(found, f"{slug}.yaml", "application/yaml; charset=utf-8")
@@ -131,30 +154,42 @@ def source(slug: str) -> Response:
 @blueprint.get("/console/<slug>/definition.json")
 def definition(slug: str) -> Response:
     """The canonical definition, byte for byte."""
-    return download(mine(slug).survey.source, f"{slug}.definition.json", "application/json")
+    return download(allowed(slug, Role.READER).survey.source, f"{slug}.definition.json", "application/json")
 
 
 @blueprint.get("/console/<slug>/qr.svg")
 def poster(slug: str) -> Response:
     """The QR code as a file."""
-    return download(qr(mine(slug)).svg_inline(scale=8, border=4, light="#fff"), f"{slug}-qr.svg", "image/svg+xml")
+    return download(
+        qr(allowed(slug, Role.READER)).svg_inline(scale=8, border=4, light="#fff"), f"{slug}-qr.svg", "image/svg+xml"
+    )
 
 
 @blueprint.post("/console/<slug>/edit")
 def edit(slug: str) -> ResponseReturnValue:
     """A draft of the next version, from the file of this one."""
-    found = store().source(mine(slug))
+    published = allowed(slug, Role.EDITOR)
+    found = store().source(published)
     if found is None:
         raise Problem("not_found", "The file of this version was not kept, so there is nothing to edit.")
     flash("This is a copy. The published survey stays as it is until you publish this one.", "status")
-    return redirect(url_for("editor.questions", key=store().save_draft(owner(), found)))
+    return redirect(url_for("editor.questions", key=store().save_draft(owner(), with_terms(found, published.terms))))
+
+
+@blueprint.post("/console/<slug>/duplicate")
+def duplicate(slug: str) -> ResponseReturnValue:
+    """A draft of another survey, from the file of this one."""
+    found = store().source(allowed(slug, Role.READER))
+    if found is None:
+        raise Problem("not_found", "The file of this version was not kept, so there is nothing to duplicate.")
+    return keep_duplicate(found)
 
 
 @blueprint.post("/console/<slug>/open")
 def open_survey(slug: str) -> ResponseReturnValue:
     """Open what was published unopened, or go on after a pause."""
-    published = mine(slug)
-    store().set_state(published, State.OPEN)
+    published = allowed(slug, Role.EDITOR)
+    store().set_state(published, State.OPEN, by=owner())
     flash(f"{published.survey.title} is open.", "status")
     return redirect(url_for(".show", slug=published.name))
 
@@ -162,8 +197,8 @@ def open_survey(slug: str) -> ResponseReturnValue:
 @blueprint.post("/console/<slug>/pause")
 def pause(slug: str) -> ResponseReturnValue:
     """Take no reports for a while."""
-    published = mine(slug)
-    store().set_state(published, State.PAUSED)
+    published = allowed(slug, Role.EDITOR)
+    store().set_state(published, State.PAUSED, by=owner())
     flash(f"{published.survey.title} is paused. It takes no reports until you let it go on.", "status")
     return redirect(url_for(".show", slug=slug))
 
@@ -171,7 +206,7 @@ def pause(slug: str) -> ResponseReturnValue:
 @blueprint.post("/console/<slug>/terms")
 def change_terms(slug: str) -> ResponseReturnValue:
     """Change the terms, or say on the same page why not; what may close it at once is asked again."""
-    published, said = mine(slug), said_terms(request.form)
+    published, said = allowed(slug, Role.EDITOR), said_terms(request.form)
     groups = store().study(published.survey.study) or [published]
     try:
         reports = sum(store().snapshot(group).reports for group in groups)
@@ -179,7 +214,7 @@ def change_terms(slug: str) -> ResponseReturnValue:
         if terms.max_reports and may_close(store(), groups, terms.max_reports) and "sure" not in request.form:
             asked = {"published": published, "survey": published.survey, "slug": slug, "said": said}
             return render_template("console/limit.html", **asked, most=terms.max_reports), 409
-        changed = store().set_terms(published, terms)
+        changed = set_terms(store(), published, terms, current_user.user)
     except (TermsError, StoreError) as error:
         reason = str(error)
         return page_of(slug, published, f"{reason[0].upper()}{reason[1:]}.", said), 409
@@ -193,11 +228,11 @@ def change_terms(slug: str) -> ResponseReturnValue:
 @blueprint.post("/console/<slug>/sizes")
 def change_sizes(slug: str) -> ResponseReturnValue:
     """How many people each group of a study has: of all groups, or of none."""
-    published = mine(slug)
+    published = allowed(slug, Role.EDITOR)
     groups = store().study(published.survey.study)
     try:
         for group, size in read_sizes(groups, request.form):
-            store().set_terms(group, replace(group.terms, size=size))
+            set_terms(store(), group, replace(group.terms, size=size), current_user.user)
     except (TermsError, StoreError) as error:
         reason = str(error)
         return page_of(published.name, published, f"{reason[0].upper()}{reason[1:]}."), 409
@@ -208,9 +243,9 @@ def change_sizes(slug: str) -> ResponseReturnValue:
 @blueprint.route("/console/<slug>/close", methods=["GET", "POST"])
 def close(slug: str) -> ResponseReturnValue:
     """Close for good, after a page that asks."""
-    published = mine(slug)
+    published = allowed(slug, Role.EDITOR)
     if request.method == "POST":
-        store().set_state(published, State.CLOSED)
+        store().set_state(published, State.CLOSED, by=owner())
         flash(f"{published.survey.title} is closed. Its results are final.", "status")
         return redirect(url_for(".show", slug=slug))
     groups = store().study(published.survey.study) or [published]
@@ -223,7 +258,7 @@ def close(slug: str) -> ResponseReturnValue:
 @blueprint.route("/console/<slug>/delete", methods=["GET", "POST"])
 def delete(slug: str) -> ResponseReturnValue:
     """Delete all versions and reports, of all groups of a study, after the slug was typed."""
-    published = mine(slug)
+    published = allowed(slug, Role.OWNER)
     name = published.name
     wrong = request.method == "POST" and request.form.get("typed", "").strip() != name
     if request.method == "POST" and not wrong:

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from survey_app.authoring.faults import check
 from survey_app.authoring.moments import moment_of, spelled
 from survey_app.authoring.terms import Terms
+from survey_app.drafts import edits
 from survey_app.explain import written
 from survey_app.store import Published
 
@@ -28,6 +30,25 @@ def shown_terms(terms: Terms) -> dict[str, str]:
     return dict(zip(FIELDS, (_field(terms.closes), most, results, _field(terms.deletes)), strict=True))
 
 
+def with_terms(source: bytes, terms: Terms) -> bytes:
+    """An author's file with the terms that hold now, which may have been changed since it was written."""
+    built = check(source).built
+    if built is None:
+        return source
+    now, then = _written(terms), _written(built.terms)
+    try:
+        return edits.set_survey(source, {key: now[key] for key in now if now[key] != then[key]})
+    except edits.EditError:
+        return source
+
+
+def _written(terms: Terms) -> dict[str, str | None]:
+    moments = {key: getattr(terms, key) for key in ("opens", "closes", "deletes")}
+    spelt = {key: spelled(moment) if moment else None for key, moment in moments.items()}
+    most = None if terms.max_reports is None else str(terms.max_reports)
+    return {"results": "public" if terms.public else "private", "max_reports": most, **spelt}
+
+
 def said_terms(form: Mapping[str, str]) -> dict[str, str]:
     """The same fields as they were sent."""
     return {name: form.get(name, "").strip() for name in FIELDS}
@@ -41,11 +62,19 @@ def read_terms(old: Terms, said: Mapping[str, str], reports: int, moment: dateti
     most = old.max_reports if said["max_reports"] == shown["max_reports"] else _count(said["max_reports"])
     if said["results"] not in ("public", "private"):
         raise TermsError("Results are public or private")
-    if closes and closes != old.closes and closes <= moment:
-        raise TermsError(f"This date of closing has passed. {CLOSING}")
-    if most and most != old.max_reports and most <= reports:
-        raise TermsError(f"It has {written.count(reports)} reports already. {CLOSING}")
-    return replace(old, public=said["results"] == "public", closes=closes, max_reports=most, deletes=deletes)
+    terms = replace(old, public=said["results"] == "public", closes=closes, max_reports=most, deletes=deletes)
+    if why := would_close(old, terms, reports, moment):
+        raise TermsError(f"{why}. {CLOSING}")
+    return terms
+
+
+def would_close(old: Terms, new: Terms, reports: int, moment: datetime) -> str | None:
+    """Why other terms would close a survey at once, with so many reports shown; None if they would not."""
+    if new.closes and new.closes != old.closes and new.closes <= moment:
+        return "This date of closing has passed"
+    if new.max_reports and new.max_reports != old.max_reports and new.max_reports <= reports:
+        return f"It has {written.count(reports)} reports already"
+    return None
 
 
 def read_sizes(groups: Sequence[Published], said: Mapping[str, str]) -> list[tuple[Published, int | None]]:

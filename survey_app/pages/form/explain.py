@@ -1,13 +1,16 @@
 """The pages that explain: what a survey can learn about a person, the same on paper, and the interviewer's page.
 
-They need no script (but for the interviewer's), set no cookie, and speak the survey's language.
+They need no script (but for the interviewer's), set no cookie, and speak the survey's language; the first of them the
+reader's, where the survey has it.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from flask import Blueprint, Response, render_template, request
 
 from client.definition import Survey
+from survey_app.explain.translated import language_for, languages, localized
 from survey_app.pages.access import visible
 from survey_app.pages.form.explanation import Explanation
 from survey_app.pages.form.form import missing, refusal
@@ -25,13 +28,19 @@ for error in (Problem, Unavailable):
 def fresh(response: Response) -> Response:
     """No cache keeps a page: it repeats the address it was asked at, and an example that is new each time."""
     response.headers["Cache-Control"] = "no-store"
+    response.vary.add("Accept-Language")
     return compressed(response, request)
 
 
-def _page(template: str, slug: str) -> str:
+def _page(template: str, slug: str, read: Callable[[Survey], Survey] = lambda survey: survey) -> str:
     published = visible(slug)
-    told = explained(published.survey, f"{request.url_root}s/{slug}", refusal(published))
+    told = explained(read(published.survey), f"{request.url_root}s/{slug}", refusal(published))
     return render_template(template, **told)
+
+
+def preferred(survey: Survey) -> Survey:
+    """The survey in the language that the browser asks for with every request anyhow, if it has that."""
+    return localized(survey, language_for(languages(survey), request.accept_languages.values()))
 
 
 def explained(survey: Survey, url: str, refused: str | None = None) -> dict[str, Any]:
@@ -50,8 +59,8 @@ def explained(survey: Survey, url: str, refused: str | None = None) -> dict[str,
 
 @blueprint.get("/s/<slug>/privacy")
 def privacy(slug: str) -> str:
-    """What the survey can learn about a person, and what it cannot."""
-    return _page("form/privacy.html", slug)
+    """What the survey can learn about a person, and what it cannot; in a language that no address tells."""
+    return _page("form/privacy.html", slug, preferred)
 
 
 @blueprint.get("/s/<slug>/paper")

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from client import words
+from client.book import SERVER_LIMIT, SURVEY_LIMIT
 from client.definition import Field
 from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset, publish
 from client.question import Question
@@ -91,6 +92,13 @@ class Explanation(Thrown):
             shares = (1 / suspicion, after.cases / after.of)
             rows.append((self.suspicion(suspicion), written.chance(after, self.words), shares))
         return rows
+
+    @property
+    def limits(self) -> dict[str, str]:
+        """What one and two surveys like this cost, and where a device stops unless its person says otherwise."""
+        twice = self.epsilon(chances.times(self.total, 2))
+        ends = {"limit": self.whole(SURVEY_LIMIT), "server_limit": self.whole(SERVER_LIMIT)}
+        return {"epsilon": self.epsilon(self.total), "twice": twice, **ends}
 
     @property
     def groups(self) -> list[tuple[str, str, str]]:

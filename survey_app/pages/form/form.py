@@ -1,19 +1,25 @@
 """The form, its scripts and its styles.
 
-The server renders a frame: what the survey is, its state, and our strings in its language. The questions are rendered
-on the device, from the definition that it has fetched and verified: what is asked is what is hashed.
+The server gives the state of the survey, and our strings in its languages. Everything that its author wrote, from the
+title to the thanks, is shown by the device, from the definition that it has fetched and verified: what is read is what
+is hashed. Only where scripts are off does the server show it, with the ways to answer all the same.
 """
 
-import json
+import hashlib
+from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from flask import Blueprint, Response, render_template, request
-from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from client.definition import Survey
+from survey_app.assure.form import NoFile, form_file
+from survey_app.assure.version import __version__
 from survey_app.explain import chances
+from survey_app.explain.form import block, told
 from survey_app.explain.languages import LANGUAGES, Words
+from survey_app.pages import assets
 from survey_app.pages.access import visible
 from survey_app.problems import Problem
 from survey_app.server.compress import lean
@@ -21,6 +27,7 @@ from survey_app.server.headers import content_security
 from survey_app.store import Published, State, Unavailable, now
 
 blueprint = Blueprint("form", __name__)
+MOST_KEPT = 32  # files
 
 NO_FORM = {
     State.READY: "survey_not_open",
@@ -28,21 +35,16 @@ NO_FORM = {
     State.PAUSED: "survey_paused",
     State.CLOSED: "survey_closed",
 }
-OF_INVITATIONS = {
-    *("not_invited", "already_issued", "too_early", "too_late", "bad_ticket", "no_ticket", "id_taken"),
-    *("invited", "unlinked", "bytes_ticket", "copy", "copied"),
-}  # and whatever begins with "ticket"
-OF_ANYBODY = {"review_all", "bytes_id"}  # where no ticket is needed
-OF_ASK = {"chosen", "filter", "hidden"}
-OF_ALL = {"rolls_each", "depends"}  # where everything is asked
 
 
 @blueprint.get("/s/<slug>")
 def form(slug: str) -> Response:
     """The frame of the form, or why there is none."""
     published = visible(slug)
-    survey = published.survey
-    page = render_template("form/form.html", **frame_of(survey, refusal(published)), opens=published.terms.opens)
+    survey, refused = published.survey, refusal(published)
+    made = None if refused else file_of(survey)
+    file = {"file": hashlib.sha256(made).hexdigest()} if made else {}
+    page = render_template("form/form.html", **frame_of(survey, refused, published.terms.opens, **file))
     headers = {"Cache-Control": "no-cache"}
     if survey.tickets and survey.tickets.issuer:
         headers["Content-Security-Policy"] = content_security(connect=f"'self' {survey.tickets.issuer}")
@@ -50,46 +52,52 @@ def form(slug: str) -> Response:
     return lean(response, request)
 
 
-def frame_of(survey: Survey, refused: str | None = None) -> dict[str, Any]:
+def frame_of(survey: Survey, refused: str | None = None, opens: datetime | None = None, **more: str) -> dict[str, Any]:
     """What the frame shows of a survey; a preview has the same one around its draft."""
     words = Words(survey.language)
+    if opens and refused == "survey_not_open":
+        more["opens"] = opens.isoformat()
     return {
         "survey": survey,
         "refusal": refused,
         "words": words,
-        "foreign": is_foreign(words),
         "deniable": chances.deniable(survey),
-        "data": data(words, survey, refused),
+        "opens": opens,
+        "data": Markup(block(told(survey, refused or "open", **more))),  # noqa: S704
         "language": survey.language,
         "direction": words.direction,
     }
 
 
+@blueprint.get("/s/<slug>/form.html")
+def file(slug: str) -> Response:
+    """The form as a file, for those who do not trust the page."""
+    made = file_of(visible(slug).survey)
+    if made is None:
+        raise Problem("not_found")
+    headers = {"Cache-Control": "no-cache", "Content-Disposition": f'attachment; filename="{slug}.html"'}
+    return lean(Response(made, content_type="text/html; charset=utf-8", headers=headers), request)
+
+
+def file_of(survey: Survey) -> bytes | None:
+    """The form of a survey at this server as a file; none where the server is called in a way that no link can be."""
+    try:
+        return made_file(survey.source, request.url_root.rstrip("/").lower())
+    except NoFile:
+        return None
+
+
+@lru_cache(MOST_KEPT)
+def made_file(source: bytes, server: str) -> bytes:
+    """The file for a definition and a server; see `survey_app.assure.form`."""
+    style = assets.source("/static/style.css")
+    script = assets.script_of_the_form()
+    return form_file(Survey.from_json(source), server, script=script, style=style, version=__version__)
+
+
 def refusal(published: Published) -> str | None:
     """Why the survey takes no reports now, as the code that a report would get."""
     return "survey_full" if published.full else NO_FORM[published.at(now())]
-
-
-def is_foreign(words: Words) -> bool:
-    """Whether our strings are in another language than the survey."""
-    return words.tag.split("-")[0] != words.language
-
-
-def data(words: Words, survey: Survey, refused: str | None = None) -> Markup:
-    """The strings that this survey's script can need, in a block of JSON that no string can end."""
-    unused = {"survey_not_open"}
-    unused |= OF_ANYBODY if survey.tickets else OF_INVITATIONS
-    unused |= OF_ALL if survey.ask else OF_ASK
-    if not survey.tickets and refused != "survey_not_open":
-        unused.add("moment")
-    strings = {
-        key: text
-        for section in ("form", "trouble")
-        for key, text in words.section(section).items()
-        if not key.startswith("page_" if survey.tickets else ("page_", "ticket")) and key not in unused
-    }
-    told = {"language": words.language, "foreign": is_foreign(words), "strings": strings}
-    return htmlsafe_json_dumps(told, dumps=json.dumps, ensure_ascii=False, separators=(",", ":"))
 
 
 @blueprint.errorhandler(Problem)

@@ -16,11 +16,6 @@ class Speech:
         self.survey, self.words = survey, Words(survey.language)
         self.marks = written.MARKS[self.words.language]
 
-    @property
-    def foreign(self) -> bool:
-        """Whether the survey speaks a language that we do not have."""
-        return self.words.language != self.words.tag.split("-")[0]
-
     def say(self, key: str, **values: object) -> str:
         """One of our own strings; whole numbers are written as the language writes them, and ε stays on one line."""
         told = {name: self.whole(value) if type(value) is int else value for name, value in values.items()}

@@ -9,6 +9,7 @@ from client.definition import Survey
 from client.question import Question
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
+from survey_app.estimate.groups import Range, possible
 from survey_app.estimate.hypotheses import Test
 from survey_app.pages.results.figures import (
     Plot,
@@ -19,8 +20,10 @@ from survey_app.pages.results.figures import (
     rows_of,
     share_format,
 )
+from survey_app.results.asked import condition
 from survey_app.results.document import Line
 from survey_app.results.groups import TOTAL, Study
+from survey_app.results.reading import in_order
 
 GROUPS_PLOTTED = 60  # rows of one plot
 Name = tuple[str, str]  # an answer and its kind
@@ -61,6 +64,20 @@ class Beside:
         return self.document.groups[0].group
 
     @property
+    def condition(self) -> str:
+        """On what it depended whether it was asked, and of whom the figures are; empty where it was of everybody."""
+        asked = condition(self.survey, self.question)
+        if not asked:
+            return ""
+        if self.question.levels:
+            return f"{asked}. Means are of those who were asked and answered."
+        means = ", means of those who answered" if self.question.type == "scale" else ""
+        return (
+            f"{asked}. Shares here are of everybody{means}: “no answer” counts those who were not asked. The results of"
+            " each by itself tell the shares of those who were."
+        )
+
+    @property
     def intervals(self) -> int:
         """How many there are to see, besides those of the first group."""
         return sum(len(one.lines) - 1 + len(one.differences) for one in self.answers if one.lines)
@@ -92,23 +109,35 @@ class Beside:
                 ],
                 whole.get(name),
             )
-            for name in dict.fromkeys(name for lines in groups for name in lines)
+            for name in _named(in_order([self.question], [line for lines in groups for line in lines.values()]))
         ]
+
+    @property
+    def total_name(self) -> str:
+        """What the row of the total is called."""
+        total = self.document.total
+        return "All together, by these weights" if total and total.given else "All groups, by size"
 
     @property
     def rows(self) -> int:
         """How many the table has."""
         return sum(len(answer.groups) + bool(answer.total) for answer in self.answers)
 
+    def within(self, kind: str) -> Range:
+        """From what to what the figures of a kind can be."""
+        return possible(self.question, kind)
+
+    def instead(self, answer: Answer, line: Line | None) -> str:
+        """What stands in place of an estimate, or of a difference, that says nothing."""
+        return self.view.instead(line, self.within(answer.kind)) if line else ""
+
     def forms(self, kind: str) -> tuple[Format, Format]:
-        """How the figures of a kind and their differences are written."""
+        """How the figures of a kind and their differences are written: with the same number of decimals."""
         answers = [answer for answer in self.answers if (answer.kind == "mean") == (kind == "mean")]
         lines = [line for answer in answers for _, line in answer.lines]
-        differences = [line for answer in answers for line in answer.differences]
         if kind == "mean":
-            unit = self.question.unit
-            return mean_format(lines, self.view, unit), mean_format(differences, self.view, unit)
-        return share_format(lines, self.view), point_format(differences, self.view)
+            return (mean_format(lines, self.view, self.question.unit),) * 2
+        return share_format(lines, self.view), point_format(lines, self.view)
 
     @property
     def plots(self) -> Iterator[Plot]:
@@ -124,13 +153,14 @@ class Beside:
             lines = [line for _, line in shown]
             if 0 < len(lines) <= GROUPS_PLOTTED:
                 svg = intervals(
-                    rows_of(lines, self.view, [label for label, _ in shown]),
+                    rows_of(lines, self.view, [label for label, _ in shown], within=self.within(kind)),
                     title=f"{self.question.text} (by group)",
                     name=f"groups-{kind}-{self.question.id}",
                     percent=kind != "mean",
                     unit="" if kind != "mean" else self.question.unit,
                     note=self.view.note(lines),
                     words=self.view.words,
+                    zoomed=self.view.zoomed,
                     standalone=self.view.standalone,
                 )
                 yield Plot(f"{self.question.id}.{suffix}", svg)

@@ -9,6 +9,7 @@ from survey_app.charts.axes import Format
 from survey_app.pages.results.figures import MOST_PLOTTED, Plot, View, rows_of, share_format
 from survey_app.results.asked import EVERYBODY, short_base
 from survey_app.results.document import JointPart, Line, Results
+from survey_app.results.reading import in_order
 from survey_app.tally import columns_of
 
 
@@ -31,9 +32,14 @@ class Together:
         return share_format(self.part.estimates, self.view)
 
     @property
+    def lines(self) -> list[Line]:
+        """The combinations in the order in which people read them."""
+        return in_order(self.questions, self.part.estimates)
+
+    @property
     def plot(self) -> Plot | None:
         """All combinations, if they are few enough."""
-        lines: tuple[Line, ...] = self.part.estimates
+        lines = self.lines
         if not 0 < len(lines) <= MOST_PLOTTED:
             return None
         first = self.questions[0]
@@ -43,6 +49,7 @@ class Together:
             name=f"joint-{first.id}",
             note=self.view.note(lines, short_base(self.survey, columns_of(self.survey, first.id).field)),
             words=self.view.words,
+            zoomed=self.view.zoomed,
             standalone=self.view.standalone,
         )
         return Plot(f"{first.id}.joint", svg)

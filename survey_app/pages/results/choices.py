@@ -1,4 +1,4 @@
-"""What a reader of results chose in the address: which intervals, for whom, what to compare."""
+"""What a reader of results chose in the address: which intervals, for whom, what to compare, what to explain."""
 
 import re
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from survey_app.problems import Problem
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 LARGEST_POPULATION = 2**53
 MOST_GROUPS = 12
+WEIGHT, KNOWN = "weight-", "known-"  # before the slug of the survey that a number is of
 
 
 class Unfit(NamedTuple):
@@ -39,9 +40,14 @@ class Choices:
     options: Options = field(default_factory=Options)
     sample: bool = False  # intervals for these respondents
     tables: bool = False  # all tables open
+    zoomed: bool = False  # every plot on a scale of its own
     rows: str = ""
     columns: str = ""
     others: tuple[str, ...] = ()  # surveys to stand beside this one
+    outcome: str = ""  # of a regression: QUESTION=ANSWER
+    on: tuple[str, ...] = ()  # the questions that shall explain it
+    typed: tuple[tuple[str, str], ...] = ()  # weights of surveys, by slug, as they were typed
+    known: tuple[tuple[str, str], ...] = ()  # what is known of each group and shall explain an answer, likewise
     digest: str = ""
     messages: tuple[Unfit, ...] = field(default=(), compare=False)
 
@@ -64,15 +70,37 @@ class Choices:
         return [(key, value) for key, value in wanted.items() if value]
 
     @property
+    def weighed(self) -> list[tuple[str, str]]:
+        """The weights, as an address says them."""
+        return [(f"{WEIGHT}{slug}", text) for slug, text in self.typed]
+
+    @property
+    def explained(self) -> list[tuple[str, str]]:
+        """The regression, as an address says it."""
+        numbers = ((f"{KNOWN}{slug}", text) for slug, text in self.known)
+        return [("outcome", self.outcome), *(("on", name) for name in self.on), *numbers]
+
+    @property
     def compared(self) -> list[tuple[str, str]]:
-        """What is crossed, and what stands beside."""
+        """What is crossed, what stands beside with what weight, and what is explained."""
         pairs = [("rows", self.rows), ("columns", self.columns), *(("with", other) for other in self.others)]
+        pairs += [*self.weighed, *self.explained]
         return [(key, value) for key, value in pairs if value]
 
     @property
     def shown(self) -> list[tuple[str, str]]:
         """How it is shown."""
-        return [("target", "sample")] * self.sample + [("view", "table")] * self.tables
+        wanted = [("target", "sample")] * self.sample + [("view", "table")] * self.tables
+        return wanted + [("scale", "own")] * self.zoomed
+
+    @property
+    def usual(self) -> bool:
+        """Whether intervals, target and look are as everybody gets them."""
+        return self.options == Options() and not self.shown
+
+    def besides(self, *names: str) -> list[tuple[str, str]]:
+        """Everything but what a form of the page chooses itself."""
+        return [(key, value) for key, value in self.all if not key.startswith(names)]
 
     @property
     def all(self) -> list[tuple[str, str]]:
@@ -103,24 +131,37 @@ def read_options(args: MultiDict[str, str], reports: int) -> tuple[Options, list
 def read(args: MultiDict[str, str], reports: int) -> Choices:
     """The choices of a query."""
     options, messages = read_options(args, reports)
-    target, view = args.get("target", ""), args.get("view", "")
+    target, view, scale = (args.get(name, "") for name in ("target", "view", "scale"))
     if target not in ("", "population", "sample"):
         messages.append(Unfit("The target is “population” or “sample”", "these intervals are for the population"))
     if view not in ("", "table", "plot"):
         messages.append(Unfit("The view is “plot” or “table”", "this is the plot"))
-    others = tuple(dict.fromkeys(slug for text in args.getlist("with") if (slug := text.strip())))
-    if len(others) > MOST_GROUPS:
-        messages.append(Unfit(f"At most {MOST_GROUPS} surveys can stand beside this one", "these are the first"))
+    if scale not in ("", "common", "own"):
+        messages.append(Unfit("The scale is “common” or “own”", "all shares are on a common one"))
     return Choices(
         options=options,
         sample=target == "sample",
         tables=view == "table",
+        zoomed=scale == "own",
         rows=args.get("rows", "").strip(),
         columns=args.get("columns", "").strip(),
-        others=others[:MOST_GROUPS],
+        others=_several(args, "with"),
+        outcome=args.get("outcome", "").strip(),
+        on=_several(args, "on"),
+        typed=_by_slug(args, WEIGHT),
+        known=_by_slug(args, KNOWN),
         digest=args.get("digest", ""),
         messages=tuple(messages),
     )
+
+
+def _several(args: MultiDict[str, str], name: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for value in args.getlist(name) if (text := value.strip())))
+
+
+def _by_slug(args: MultiDict[str, str], prefix: str) -> tuple[tuple[str, str], ...]:
+    found = ((key.removeprefix(prefix), value.strip()) for key, value in args.items() if key.startswith(prefix))
+    return tuple((slug, text) for slug, text in found if text)
 
 
 def _confidence(text: str, messages: list[Unfit]) -> float:

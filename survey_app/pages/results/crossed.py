@@ -1,4 +1,4 @@
-"""Two questions crossed, as tables and a plot."""
+"""Two questions crossed, as tables and a plot, with yes before no as everywhere on the page."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,6 +22,7 @@ from survey_app.pages.results.figures import (
     rows_of,
     share_format,
 )
+from survey_app.results import reading
 from survey_app.results.asked import EVERYBODY
 from survey_app.results.crosstab import Crosstab
 from survey_app.results.document import Line
@@ -72,7 +73,7 @@ class Crossed:
         if differences:
             first = self.document.row_options[0]
             told = f"Differences: each row's shares minus those of “{first}”, in percentage points"
-            form = point_format(differences, self.view)
+            form = point_format(within, self.view)  # as many decimals as the shares that they are made of
             tables.append(Table("differences", told, self._by_row(self._compared, differences), form))
         return tables
 
@@ -96,13 +97,24 @@ class Crossed:
     def _by_row(self, places: Sequence[Place], lines: Sequence[Line]) -> list[tuple[str, list[Line | None]]]:
         """The rows that have lines; a row is told by its place, since two answers may have the same name."""
         at = dict(zip(places, lines, strict=True))
-        names, width = self.document.row_options, len(self.document.column_options)
-        return [(names[i], [at.get((i, j)) for j in range(width)]) for i in sorted({i for i, _ in places})]
+        names, filled = self.document.row_options, {i for i, _ in places}
+        rows = [i for i in reading.places(self.rows, len(names)) if i in filled]
+        return [(names[i], [at.get((i, j)) for j in self._columns]) for i in rows]
+
+    @property
+    def _columns(self) -> list[int]:
+        return reading.places(self.columns, len(self.document.column_options))
+
+    @property
+    def column_options(self) -> list[str]:
+        """The answers above the columns, as they are read."""
+        return [self.document.column_options[j] for j in self._columns]
 
     @property
     def plot(self) -> Plot | None:
         """The shares within rows, if they are few enough."""
-        lines = [line for line in self.document.within_rows if is_known(line)]
+        within = self._by_row(self._possible, self.document.within_rows)
+        lines = [line for _, row in within for line in row if line is not None and is_known(line)]
         if not 0 < len(lines) <= MOST_PLOTTED:
             return None
         svg = intervals(
@@ -111,6 +123,7 @@ class Crossed:
             name="plot-crosstab",
             note=self.view.note(lines, "" if self.document.base == EVERYBODY else self.document.base),
             words=self.view.words,
+            zoomed=self.view.zoomed,
             standalone=self.view.standalone,
         )
         return Plot(f"{self.rows.id.partition(':')[0]}.crosstab", svg)

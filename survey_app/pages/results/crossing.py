@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from client.definition import Survey
 from client.question import Question
+from client.words import digit_label
 from survey_app.estimate.pairs import has_pairs, names_option, option_of
 
-MOST_NAMED = 6
-NUMBERS = "are numbers without bins: only their means are"
+MOST_NAMED, MOST_TOLD = 6, 2
 
 
 class Offer(NamedTuple):
@@ -36,22 +36,40 @@ def offers(survey: Survey) -> list[Offer]:
 
 def missing(survey: Survey) -> list[str]:
     """Why the other questions are in no menu."""
-    sentences: list[str] = []
-    if numbers := [question.text for question in survey.questions if question.levels]:
-        what = "is a number without bins: only its mean is" if len(numbers) == 1 else NUMBERS
-        sentences.append(f"{_listed(numbers)} {what} estimated, and a mean has no rows or columns.")
+    sentences = numbers(survey, "no rows or columns")
     offered = {name for offer in offers(survey) for name, _ in offer.sides}
     alone = [question.text for question in survey.questions if not question.levels and question.id not in offered]
     if survey.ask and alone:
         what = "was alone in its block" if len(alone) == 1 else "were each alone in their block"
         sentences.append(
-            f"{_listed(alone)} {what}, so no device answered another question with it. To cross two questions next"
+            f"{listed(alone)} {what}, so no device answered another question with it. To cross two questions next"
             " time, name both in one joint group of the author's file."
         )
     return sentences
 
 
-def _listed(texts: Sequence[str]) -> str:
+def numbers(survey: Survey, lacking: str) -> list[str]:
+    """Why numbers without bins are in no menu: of the first ones, how they are asked."""
+    found = [question for question in survey.questions if question.levels]
+    sentences = [
+        f"“{question.text}” is asked in {question.levels} levels ({_levels(question)}): devices round to them by"
+        f" chance, so that the mean stays right, and only that is estimated. A mean has {lacking}; a number in bins has"
+        " them."
+        for question in found[:MOST_TOLD]
+    ]
+    if rest := found[MOST_TOLD:]:
+        sentences.append(f"The same is true of {listed([question.text for question in rest])}.")
+    return sentences
+
+
+def _levels(question: Question) -> str:
+    """Few levels one by one, of many the ends."""
+    labels = [digit_label(question, level) for level in range(question.levels)]
+    return ", ".join(labels if len(labels) <= MOST_NAMED else [labels[0], labels[1], "…", labels[-1]])
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Texts in quotes, few of them."""
     quoted = [f"“{text}”" for text in texts]
     if len(quoted) > MOST_NAMED + 1:
         quoted = [*quoted[:MOST_NAMED], f"{len(quoted) - MOST_NAMED} more questions"]

@@ -1,4 +1,4 @@
-"""What a reader of results takes along: tables, plots, and for the owner the noisy bits."""
+"""What a reader of results takes along: tables, plots, and for accounts with a role the raw data."""
 
 import tempfile
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from flask import Blueprint, Response, request
 
 from survey_app.estimate.tables import PairError
-from survey_app.pages.access import download, may_manage, reader, store, study, version
+from survey_app.pages.access import download, reader, require, store, study, version
 from survey_app.pages.results.blocks import together
 from survey_app.pages.results.choices import Choices, crossed_name, refusal
 from survey_app.pages.results.figures import Plot, View, figures
@@ -17,7 +17,7 @@ from survey_app.pages.results.study import ReadStudy
 from survey_app.problems import Problem
 from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, write_parquet
 from survey_app.results.table import crosstab_table, csv_text, results_table, study_table
-from survey_app.store import Published, Store
+from survey_app.store import Published, Role, Store
 
 blueprint = Blueprint("downloads", __name__)
 blueprint.register_error_handler(Problem, refused)
@@ -36,9 +36,10 @@ def table(slug: str) -> Response:
     if groups := study(slug):
         asked = ReadStudy.of(groups)
         asked.check()
-        return download(csv_text(study_table(asked.document)), f"{slug}-results.csv", TYPES["csv"])
+        rows = study_table([group.survey for group in groups], asked.document)
+        return download(csv_text(rows), f"{slug}-results.csv", TYPES["csv"])
     snapshot, choices = _checked(slug)
-    rows = results_table([(slug, document(snapshot, choices.options).parts)])
+    rows = results_table(snapshot.published.survey, document(snapshot, choices.options))
     return download(csv_text(rows), f"{slug}-results.csv", TYPES["csv"])
 
 
@@ -63,7 +64,9 @@ def plot(slug: str, name: str) -> Response:
         plots = [plot for part in asked.parts(standalone=True) for plot in part.plots]
     else:
         snapshot, choices = _checked(slug)
-        plots = _plots(snapshot, choices, View(choices.options, choices.sample, standalone=True), name)
+        plots = _plots(
+            snapshot, choices, View(choices.options, choices.sample, standalone=True, zoomed=choices.zoomed), name
+        )
     found = next((one for one in plots if one.name == name), None)
     if found is None:
         raise Problem("not_found", "There is no such plot.")
@@ -99,22 +102,18 @@ def _checked(slug: str) -> tuple[Snapshot, Choices]:
 
 @blueprint.get("/results/<slug>/reports.<kind>")
 def reports(slug: str, kind: str) -> Response:
-    """The noisy bits with their definition, for the owner; the log keeps that they were taken."""
-    published = version(slug)
+    """What the devices sent with its definition, for accounts with a role; the owner's log keeps that it was taken."""
     user = reader()
-    if user is None:
-        raise Problem("unauthorized", "Only the owner may take the noisy bits.")
-    if not may_manage(user, published):
-        raise Problem("forbidden")
+    published = require(user, version(slug), Role.READER)
     if kind not in TYPES:
-        raise Problem("not_found", f"Noisy bits come as {', '.join(TYPES)}.")
+        raise Problem("not_found", f"Raw data come as {', '.join(TYPES)}.")
     chunks = _bits(store(), published, kind)
     try:
         first = next(chunks)  # before anything is promised
     except ExportError as error:
         raise Problem("malformed_request", f"{error}.") from None
     if request.method == "GET":
-        store().record(published.owner, slug, f"exported noisy bits as {kind}")
+        store().record(published.owner, slug, f"exported raw data as {kind}", user.key if user else None)
     return download(_rest(first, chunks), f"{slug}-reports.{kind}", TYPES[kind])
 
 

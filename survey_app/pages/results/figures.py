@@ -13,12 +13,15 @@ from client.question import Question
 from survey_app.charts import Row, Words, distribution, intervals
 from survey_app.charts.axes import Format, number_format, precision
 from survey_app.estimate.derived import has_order
+from survey_app.estimate.groups import Range
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import scores_of
 from survey_app.explain import written
 from survey_app.results.asked import short_base
 from survey_app.results.caution import INVENTED, largest_shift, worth
 from survey_app.results.document import Line, QuestionPart, Results
+from survey_app.results.reading import AMONG, OF_ALL, Reached, answer_name, in_order, reached
+from survey_app.results.silence import NOTHING, SHARE, says_nothing
 
 MOST_PLOTTED = 30
 
@@ -37,6 +40,7 @@ class View:
     options: Options
     sample: bool = False
     standalone: bool = False
+    zoomed: bool = False  # every plot on a scale of its own
 
     def ends(self, line: Line) -> tuple[float, float]:
         """The interval to draw: for these respondents, if that is wanted and known."""
@@ -44,10 +48,14 @@ class View:
             return line.sample_low, line.sample_high
         return line.low, line.high
 
-    def note(self, lines: Sequence[Line], base: str = "") -> str:
+    def instead(self, line: Line, within: Range = SHARE) -> str:
+        """What stands in place of an estimate whose interval says nothing; nothing for the others."""
+        return NOTHING if says_nothing(line, within, self.ends(line)) else ""
+
+    def note(self, lines: Sequence[Line], base: str = "", some: Reached | None = None) -> str:
         """What stands below a plot: n, whom it counts, and what its intervals are."""
         counts = sorted({line.n for line in lines})
-        n = f"n = {_from_to(counts)} {base}".rstrip()
+        n = f"n: {some.among} {base}".rstrip() if some else f"n = {_from_to(counts)} {base}".rstrip()
         whom = "for the population"
         if self.sample:
             known = all(line.sample_low is not None for line in lines)
@@ -68,6 +76,10 @@ def _from_to(counts: Sequence[int]) -> str:
     return " to ".join(written.count(count) for count in (counts[0], counts[-1])[: len(counts)])
 
 
+def _sentence(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
 def is_known(line: Line) -> bool:
     """Whether a line has numbers at all; where the row of a table may be empty there are none."""
     return all(map(math.isfinite, (line.estimate, line.low, line.high)))
@@ -81,8 +93,10 @@ def largest(lines: Sequence[Line], *, in_order: bool) -> list[Line]:
     return [lines[i] for i in (sorted(by_size) if in_order else by_size)]
 
 
-def rows_of(lines: Sequence[Line], view: View, labels: Sequence[str] = (), *, reported: bool = False) -> list[Row]:
-    """The rows of a plot; n where it differs from row to row."""
+def rows_of(
+    lines: Sequence[Line], view: View, labels: Sequence[str] = (), *, reported: bool = False, within: Range = SHARE
+) -> list[Row]:
+    """The rows of a plot; n where it differs from row to row. `within` is from what to what they can be."""
     several = len({line.n for line in lines}) > 1
     names = labels or [line.option for line in lines]
     return [
@@ -92,6 +106,7 @@ def rows_of(lines: Sequence[Line], view: View, labels: Sequence[str] = (), *, re
             *view.ends(line),
             line.reported if reported else None,
             line.n if several else None,
+            view.instead(line, within),
         )
         for name, line in zip(names, lines, strict=True)
     ]
@@ -137,8 +152,8 @@ class Figure:
     def shares(self) -> list[Line]:
         """What is plotted, and looked at first."""
         if self.by_answer:
-            return list(self.part.answered)
-        return [line for line in self.part.estimates if line.kind != "mean"]
+            return in_order([self.question], self.part.answered)
+        return [line for line in in_order([self.question], self.part.estimates) if line.kind != "mean"]
 
     @cached_property
     def means(self) -> list[Line]:
@@ -167,15 +182,26 @@ class Figure:
             return self._mean
         return self._of_all if self.by_answer and line in self.part.estimates else self._share
 
+    def instead(self, line: Line) -> str:
+        """What stands in place of an estimate that says nothing."""
+        return self.view.instead(line, self.span if line.kind == "mean" else SHARE)
+
     @property
     def condition(self) -> str:
-        """Of whom it was asked, and how many answered, where it was not of everybody."""
-        none = next((line for line in self.part.estimates if line.kind == "no_answer"), None)
-        if not self.part.condition or none is None:
+        """On what it depended whether it was asked, and how many were and answered, where it was not everybody."""
+        if self.reached is None:
             return self.part.condition and f"{self.part.condition}."
-        low, high = self.view.ends(none)
-        said = [self._of_all(1 - share) for share in (none.estimate, high, low)]
-        return f"{self.part.condition}: {said[0]} answered it ({said[1]} to {said[2]})."
+        return f"{self.part.condition}: {self.reached.sentence(written.percent(self.view.options.confidence))}."
+
+    @cached_property
+    def reached(self) -> Reached | None:
+        """How many were asked and answered, where it was not everybody."""
+        return reached(self.part)
+
+    def called(self, line: Line) -> str:
+        """Our own word for an answer that is none of the author's; empty for theirs."""
+        name = answer_name(self.part, line)
+        return "" if name == line.option else name
 
     @property
     def plots(self) -> list[Plot]:
@@ -190,17 +216,18 @@ class Figure:
                 name=f"plot-{question.id}",
                 note=self._note(self.plotted),
                 words=view.words,
+                zoomed=view.zoomed,
                 standalone=view.standalone,
             )
             plots.append(Plot(question.id, svg))
         if self.means:
             svg = intervals(
-                rows_of(self.means, view),
+                rows_of(self.means, view, within=self.span),
                 title=f"{question.text} (mean)" if self.shares else question.text,
                 name=f"mean-{question.id}",
                 percent=False,
                 unit=question.unit,
-                span=self._span,
+                span=self.span,
                 note=self._note(self.means),
                 words=view.words,
                 standalone=view.standalone,
@@ -209,9 +236,9 @@ class Figure:
         return plots
 
     def _note(self, lines: Sequence[Line]) -> str:
-        note = self.view.note(lines, short_base(self.survey, self.field))
-        if self.by_answer and lines is self.plotted:
-            note = f"Among those who answered; {note}"
+        note = self.view.note(lines, short_base(self.survey, self.field), self.reached)
+        if self.reached:
+            note = f"{_sentence(AMONG)}; {note}"
         if len(lines) < len(self.shares) and lines is self.plotted:
             note = f"The {len(lines)} largest of {written.count(len(self.shares))}; the table has all. {note}"
         if self.part.lowered and lines is self.plotted:
@@ -225,7 +252,8 @@ class Figure:
         return note
 
     @property
-    def _span(self) -> tuple[float, float]:
+    def span(self) -> tuple[float, float]:
+        """From where to where a mean may lie."""
         if self.question.type == "number":
             return float(self.question.min), float(self.question.max)
         scores = scores_of(self.question)
@@ -236,8 +264,11 @@ class Figure:
         """Reports, ε, margin, and what to keep in mind."""
         lines = self.part.estimates
         others = [f"“{one.text}”" for one in self.field.questions if one is not self.question]
-        epsilon = written.epsilon(self.field.mechanism.epsilon)
-        epsilon += f", together with {' and '.join(others)}" if others else ""
+        loss = self.field.mechanism.epsilon
+        epsilon = (
+            f"{written.epsilon(loss)}: what is sent multiplies the odds of any guess by at most {written.times(loss)}"
+        )
+        epsilon += f"; together with {' and '.join(others)}" if others else ""
         if not lines:
             return [("Reports", "not enough"), ("ε", epsilon)]
         counts = sorted({line.n for line in lines})
@@ -250,14 +281,14 @@ class Figure:
             facts.append((name, written.margin(self._margin(self.means), False, self.question.unit)))
         if told := worth(self.field, self.question, lines):
             line, effective = told
-            text = f"about {written.count(round(effective))} reports"
+            text = f"about {written.count(round(effective))}: so many answers without noise would tell as much"
             text += f" (design effect {line.n / effective:.1f}, for “{line.option}”)"
-            facts.append(("Worth without noise", text))
+            facts.append(("Effective sample size", text))
         shift = largest_shift(self.survey, self.field, self.question)
         if shift is not None:
             moved = written.size(shift, not self.question.levels, self.question.unit)
             what = "a share of n" if self.by_answer else "a share" if self.shares else "the mean"
-            facts.append((f"{written.percent(INVENTED)} of invented reports", f"could move {what} by up to {moved}"))
+            facts.append((f"{written.percent(INVENTED)} of fake responses", f"could move {what} by up to {moved}"))
         return facts
 
     def _margin(self, lines: Sequence[Line]) -> float:
@@ -267,13 +298,19 @@ class Figure:
     def lists(self) -> list[tuple[str, str, tuple[Line, ...]]]:
         """The estimates and what follows from the shares, each with its heading; those who answered may come first."""
         found = {
-            "estimates": ("Of all whom n counts" if self.by_answer else "Estimates", self.part.estimates),
-            "answered": ("Among those who answered", self.part.answered),
+            "estimates": (_sentence(OF_ALL) if self.by_answer else "Estimates", self._in_order(self.part.estimates)),
+            "answered": (
+                _sentence(AMONG) if self.by_answer else "Among those who answered",
+                self._in_order(self.part.answered),
+            ),
             "cumulative": ("Cumulative shares", self.part.cumulative),
             "totals": ("Totals", self.part.totals),
         }
         order = sorted(found, key=lambda key: key != "answered") if self.by_answer else list(found)
         return [(key, *found[key]) for key in order if found[key][1]]
+
+    def _in_order(self, lines: Sequence[Line]) -> tuple[Line, ...]:
+        return tuple(in_order([self.question], lines))
 
 
 def figures(survey: Survey, document: Results, view: View) -> list[Figure]:

@@ -10,6 +10,8 @@ from survey_app.pages.results.figures import Figure, Plot, rows_of
 from survey_app.results.asked import short_base
 from survey_app.results.document import Line
 
+WIDEST = 0.5  # an interval that is wider teaches nothing but despair
+
 
 @dataclass(frozen=True)
 class Noise:
@@ -46,23 +48,26 @@ class Noise:
             name=f"noise-{question.id}",
             note=view.note(self.figure.plotted, short_base(self.figure.survey, self.figure.field)),
             words=view.words,
+            zoomed=view.zoomed,
             standalone=view.standalone,
         )
         return Plot(f"{question.id}.noise", svg)
 
 
 def noise(figures: Sequence[Figure]) -> Noise | None:
-    """A question to show what the noise did: one that everybody was asked, a yes or no if there is one."""
-    shown = [figure for figure in figures if _raw(figure)]
-    if not shown:
-        return None
-    figure = min(shown, key=lambda one: (bool(one.question.show_if), one.question.type != "yes_no"))
-    raw = _raw(figure)
-    if figure.question.type == "yes_no" and not figure.question.optional:
-        return Noise(figure, raw[-1])
-    return Noise(figure, max(raw, key=lambda line: line.estimate))
+    """The answer to show what the noise did: of a yes or no if one is clear, else of the share that is measured best.
 
+    Nothing where all is too wide to learn from; never of a question that was put to some only, nor of no answer.
+    """
+    raw = [
+        Noise(figure, line)
+        for figure in figures
+        if not figure.question.show_if
+        for line in figure.plotted
+        if line.reported is not None and line.kind == "share" and line.high - line.low <= WIDEST
+    ]
 
-def _raw(figure: Figure) -> list[Line]:
-    """The answers of a question of which it is known how often they were sent."""
-    return [line for line in figure.plotted if line.reported is not None and line.kind == "share"]
+    def order(one: Noise) -> tuple[bool, float]:
+        return one.figure.question.type != "yes_no", one.line.high - one.line.low
+
+    return min(raw, key=order, default=None)  # of equals the first: yes stands before no

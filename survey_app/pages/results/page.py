@@ -10,16 +10,20 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from survey_app.assure.manipulation import suspicions
+from survey_app.charts import strip_axis
 from survey_app.estimate.question import LEAST_REPORTS
 from survey_app.explain import written
 from survey_app.explain.chances import total
 from survey_app.explain.reports import told as told_reports
-from survey_app.pages.access import may_manage, readable, reader, store, study, tickets, version
+from survey_app.pages.access import WITHDRAWN, may, readable, reader, store, study, tickets, version
 from survey_app.pages.results.blocks import together
 from survey_app.pages.results.choices import Choices, crossed_name, query, read
 from survey_app.pages.results.crossing import missing, offers
 from survey_app.pages.results.figures import View, figures
+from survey_app.pages.results.fitted import fit, offered
 from survey_app.pages.results.noise import noise
+from survey_app.pages.results.overview import overview
 from survey_app.pages.results.readings import Snapshot, candidates, compare, cross, document, moved, stopping
 from survey_app.pages.results.study import study_page
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem
@@ -27,7 +31,7 @@ from survey_app.results.asked import draws_sentence
 from survey_app.results.caution import UNTRUE, untrue_answers
 from survey_app.results.checklist import cautions, checklist
 from survey_app.results.methods import Setting, paragraph
-from survey_app.store import STEP, State, now
+from survey_app.store import STEP, Role, State, now
 from survey_app.tickets.inviting import counted, shown
 
 blueprint = Blueprint("results", __name__)
@@ -43,11 +47,12 @@ def page(slug: str) -> ResponseReturnValue:
     told = _about(snapshot, choices)
     if snapshot.reports < LEAST_REPORTS:
         return render_template("results/empty.html", **told)
-    survey, view = published.survey, View(choices.options, choices.sample)
+    survey, view = published.survey, View(choices.options, choices.sample, zoomed=choices.zoomed)
     results = counted(document(snapshot, choices.options), tickets(), survey)
     parts = figures(survey, results, view)
     crossed, uncrossed = cross(snapshot, choices, view)
     compared, unmatched = compare(snapshot, choices, view)
+    fitted, unfitted = fit(snapshot, choices)
     setting = Setting(
         choices.options,
         choices.sample,
@@ -55,12 +60,16 @@ def page(slug: str) -> ResponseReturnValue:
         published.invited,
         stopping(published),
         moved(published),
-        compared=(crossed.intervals if crossed else 0) + sum(one.intervals for one in compared),
+        compared=(crossed.intervals if crossed else 0)
+        + sum(one.intervals for one in compared)
+        + (fitted.intervals if fitted else 0),
     )
     html = render_template(
         "results/page.html",
         **told,
         figures=parts,
+        glances=overview(parts),
+        axis=strip_axis(),
         noise=noise(parts),
         asked=results.asked,
         drawn_as=draws_sentence(results.asked) if results.asked else "",
@@ -72,15 +81,19 @@ def page(slug: str) -> ResponseReturnValue:
         crossed_name=crossed_name(choices),
         compared=compared,
         unmatched=unmatched,
+        fitted=fitted,
+        unfitted=unfitted,
+        regressing=offered(survey),
         others=candidates(published),
         messages=choices.messages,
+        suspicions=suspicions(survey, snapshot.tally),
         methods=paragraph(survey, results, setting),
         checklist=checklist(survey, results, setting),
         cautions=cautions(results, setting),
         untrue=untrue_answers(survey, results),
         lies=UNTRUE,
     )
-    return html, 400 if choices.messages or uncrossed or unmatched else 200
+    return html, 400 if choices.messages or uncrossed or unmatched or unfitted else 200
 
 
 def wanted(slug: str) -> tuple[Snapshot, Choices]:
@@ -109,8 +122,9 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
         "choices": choices,
         "query": query,
         "percent": written.percent,
-        "owner": may_manage(reader(), published),
+        "member": may(reader(), published, Role.READER),
         "total": written.epsilon(total(survey)),
+        "odds": written.times(total(survey)),
         "parquet": find_spec("pyarrow") is not None,
     }
 
@@ -135,5 +149,6 @@ def refused(problem: Problem) -> ResponseReturnValue:
         wanted = request.full_path if request.query_string else request.path
         return redirect(url_for("auth.sign_in", next=wanted))
     title = PROBLEMS[problem.code][1]
-    page = render_template("results/refused.html", code=problem.code, title=title, detail=problem.detail)
+    told = {"code": problem.code, "detail": problem.detail, "withdrawn": problem.detail == WITHDRAWN}
+    page = render_template("results/refused.html", title=title, **told)
     return page, problem.status

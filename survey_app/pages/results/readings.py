@@ -14,10 +14,11 @@ from survey_app.estimate.tables import PairError
 from survey_app.explain import written
 from survey_app.pages.access import check_scan, readable, reader, store, visible
 from survey_app.pages.results.beside import Beside, beside
-from survey_app.pages.results.choices import Choices
+from survey_app.pages.results.choices import MOST_GROUPS, Choices
 from survey_app.pages.results.crossed import Crossed
 from survey_app.pages.results.crossing import side
 from survey_app.pages.results.figures import View
+from survey_app.pages.results.weights import Weights, weights_of
 from survey_app.problems import Problem
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab, crosstab_document
 from survey_app.results.document import Results, results
@@ -67,22 +68,28 @@ def _crossed_document(snapshot: Snapshot, rows: str, columns: str, options: Opti
 
 
 @lru_cache(maxsize=4)
-def compared_document(snapshots: tuple[Snapshot, ...], options: Options) -> Study:
-    """Several surveys side by side."""
-    return groups_document([(one.published.survey, one.tally) for one in snapshots], options)
+def compared_document(snapshots: tuple[Snapshot, ...], options: Options, weights: Weights | None = None) -> Study:
+    """Several surveys side by side, and with weights together."""
+    members = [(one.published.survey, one.tally) for one in snapshots]
+    return groups_document(members, options, dict(weights) if weights else None)
 
 
-def document_of_study(snapshots: Sequence[Snapshot], options: Options) -> Study:
-    """The groups of a study, as the API gives them."""
+def document_of_study(snapshots: Sequence[Snapshot], options: Options, weights: Weights | None = None) -> Study:
+    """The groups of a study, as the API gives them; weights count instead of sizes."""
     sizes, final = tuple(one.published.terms.size for one in snapshots), snapshots[0].published.state is State.CLOSED
-    return _document_of_study(tuple(snapshots), sizes, options, final)
+    return _document_of_study(tuple(snapshots), sizes, options, final, weights)
 
 
 @lru_cache(maxsize=4)
 def _document_of_study(
-    snapshots: tuple[Snapshot, ...], sizes: tuple[int | None, ...], options: Options, final: bool
+    snapshots: tuple[Snapshot, ...],
+    sizes: tuple[int | None, ...],
+    options: Options,
+    final: bool,
+    weights: Weights | None,
 ) -> Study:
-    return study_document([(one.published.survey, one.tally) for one in snapshots], sizes, options, final=final)
+    members = [(one.published.survey, one.tally) for one in snapshots]
+    return study_document(members, sizes, options, final=final, weights=dict(weights) if weights else None)
 
 
 def cross(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Crossed | None, list[str]]:
@@ -90,7 +97,11 @@ def cross(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Crossed | N
     if not choices.rows and not choices.columns:
         return None, []
     if not choices.rows or not choices.columns:
-        return None, ["A cross-tab needs two questions: one for the rows, one for the columns."]
+        lacking = "columns" if choices.rows else "rows"
+        return None, [f"A cross-tab needs two questions, and none is chosen for the {lacking}: choose one there too."]
+    if choices.rows == choices.columns:
+        twice = "The same is chosen for the rows and for the columns"
+        return None, [f"{twice}: choose two different questions, or two different options of one."]
     try:
         document = crossed_document(snapshot, choices.rows, choices.columns, choices.options)
     except PairError as error:
@@ -104,7 +115,9 @@ def cross(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Crossed | N
 def compare(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[Beside], list[str]]:
     """The surveys that the reader wants side by side, or why they are not."""
     snapshots, messages = [snapshot], []
-    for slug in choices.others:
+    if len(choices.others) > MOST_GROUPS:
+        messages.append(f"At most {MOST_GROUPS} surveys can stand beside this one; these are the first.")
+    for slug in choices.others[:MOST_GROUPS]:
         try:
             other = readable(visible(slug))
         except Problem:
@@ -118,18 +131,24 @@ def compare(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[Besi
     if population is not None and population < max(shown.reports for shown in snapshots):
         fewer = written.count(population)
         return [], [*messages, f"Not side by side: one of the surveys has more than {fewer} reports."]
+    slugs = [one.published.survey.slug for one in snapshots]
+    weights = None
     try:
-        document = compared_document(tuple(snapshots), choices.options)
+        weights = weights_of(choices.typed, [(slug, slug) for slug in slugs])
+    except GroupsError as error:
+        messages.append(f"No total: {error}.")
+    try:
+        document = compared_document(tuple(snapshots), choices.options, weights)
     except GroupsError as error:
         return [], [*messages, f"Not side by side: {error}."]
     return beside(snapshot.published.survey, document, view), messages
 
 
 def candidates(published: Published) -> list[Published]:
-    """Surveys of the reader that ask the same questions."""
+    """Surveys of the reader, or shared with them, that ask the same questions."""
     user = reader()
     alike: list[Published] = []
-    for other in store().surveys(user.key) if user else []:
+    for other in (*store().surveys(user.key), *store().shared_with(user.key)) if user else ():
         if other.survey.slug == published.survey.slug or other.state is State.READY:
             continue
         try:

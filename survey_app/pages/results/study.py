@@ -10,17 +10,22 @@ from dataclasses import dataclass, replace
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
+from survey_app.estimate.groups import GroupsError
 from survey_app.explain import written
 from survey_app.explain.chances import total
-from survey_app.pages.access import may_manage, readable, reader
+from survey_app.pages.access import may, readable, reader
 from survey_app.pages.results.beside import Beside, beside
 from survey_app.pages.results.choices import Choices, Unfit, query, read, refusal
 from survey_app.pages.results.figures import View
+from survey_app.pages.results.fitted import explain
 from survey_app.pages.results.readings import Snapshot, document_of_study, moved, stopping
+from survey_app.pages.results.weights import Weights, weights_of
+from survey_app.problems import Problem
 from survey_app.results.checklist import cautions, checklist
 from survey_app.results.groups import Study
 from survey_app.results.methods import Setting, paragraph
-from survey_app.store import STEP, State, now
+from survey_app.results.regression import outcomes
+from survey_app.store import STEP, Role, State, now
 from survey_app.store.records import Published
 
 NO_POPULATION = Unfit(
@@ -35,31 +40,39 @@ class ReadStudy:
 
     snapshots: tuple[Snapshot, ...]
     choices: Choices
+    weights: Weights | None = None
+    unweighed: str = ""  # why the weights that were typed do not count
 
     @classmethod
     def of(cls, groups: Sequence[Published]) -> "ReadStudy":
         """What a request asks for, if it may."""
         snapshots = tuple(Snapshot.of(readable(group)) for group in groups)
         asked = read(request.args, 0)
-        choices = Choices(asked.options, asked.sample, asked.tables, messages=asked.messages)
+        choices = replace(asked, rows="", columns="", others=(), on=(), digest="")
         if asked.options.population is not None:
             options = replace(asked.options, population=None)
             choices = replace(choices, options=options, messages=(*asked.messages, NO_POPULATION))
-        return cls(snapshots, choices)
+        try:
+            weights = weights_of(choices.typed, [(group.survey.slug, group.survey.group) for group in groups])
+        except GroupsError as error:
+            return cls(snapshots, choices, unweighed=str(error))
+        return cls(snapshots, choices, weights)
 
     def check(self) -> None:
         """A document or a file has no place for messages, so a bad choice is a Problem."""
         if self.choices.messages:
             raise refusal(self.choices.messages)
+        if self.unweighed:
+            raise Problem("malformed_request", f"{self.unweighed}.")
 
     @property
     def document(self) -> Study:
         """The same as the API gives."""
-        return document_of_study(self.snapshots, self.choices.options)
+        return document_of_study(self.snapshots, self.choices.options, self.weights)
 
     def parts(self, *, standalone: bool = False) -> list[Beside]:
         """All questions."""
-        view = View(self.choices.options, self.choices.sample, standalone)
+        view = View(self.choices.options, self.choices.sample, standalone, self.choices.zoomed)
         return beside(self.snapshots[0].published.survey, self.document, view)
 
 
@@ -70,7 +83,9 @@ def study_page(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
     first = groups[0]
     state = first.at(now())
     final = state is State.CLOSED
-    setting = Setting(choices.options, choices.sample, final, first.invited, stopping(first), moved(first))
+    fitted, unfitted = explain(asked.snapshots, choices)
+    seen = len(fitted.document.coefficients) if fitted else 0
+    setting = Setting(choices.options, choices.sample, final, first.invited, stopping(first), moved(first), seen)
     html = render_template(
         "results/study.html",
         survey=first.survey,
@@ -84,12 +99,17 @@ def study_page(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
         choices=choices,
         query=query,
         percent=written.percent,
-        owner=may_manage(reader(), first),
+        member=may(reader(), first, Role.READER),
         total=written.epsilon(total(first.survey)),
         parts=parts,
         messages=choices.messages,
+        unweighed=[f"These weights do not do: {asked.unweighed}."] if asked.unweighed else [],
+        typed=dict(choices.typed),
+        fitted=fitted,
+        unfitted=unfitted,
+        regressing=outcomes(first.survey, by_group=True),
         methods=paragraph(first.survey, document, setting),
         checklist=checklist(first.survey, document, setting),
         cautions=cautions(document, setting),
     )
-    return html, 400 if choices.messages else 200
+    return html, 400 if choices.messages or asked.unweighed or unfitted else 200

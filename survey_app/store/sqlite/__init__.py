@@ -2,9 +2,9 @@
 
 from survey_app.store.sqlite.accounts import Accounts
 from survey_app.store.sqlite.drafts import Drafts
+from survey_app.store.sqlite.people import People
 from survey_app.store.sqlite.reports import Reports
-from survey_app.store.sqlite.surveys import Surveys
 
 
-class SqliteStore(Surveys, Reports, Accounts, Drafts):
+class SqliteStore(People, Reports, Accounts, Drafts):
     """See `survey_app.store.Store`."""

@@ -14,16 +14,15 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import sqlite_utils
-
 from survey_app.store.records import StoreError, Unavailable, now
 
-VERSION = 4
+VERSION = 5
+EARLIEST = 4  # of what can be brought up to date
 BUSY_SECONDS = 5.0
 CHECKPOINT_PAGES = 1000
 
@@ -48,6 +47,14 @@ create table drafts (key integer primary key autoincrement, owner integer not nu
 create table audit (key integer primary key, owner integer not null references users, slug text not null,
     moment text not null, what text not null);
 """
+ADDED = {  # what each version has more than the one before it; tables only, so whatever is in a file stays as it is
+    5: """
+create table actors (event integer primary key, user integer not null references users);
+create table shares (slug text not null, user integer not null references users, role text not null,
+    primary key (slug, user)) without rowid;
+create table links (hash blob primary key, slug text not null, label text not null, made text not null) without rowid;
+""",
+}
 
 
 @contextmanager
@@ -149,9 +156,9 @@ class Database:
     # setting up
 
     def migrate(self) -> None:
-        """Make the file and its tables if there are none; safe to call at every start.
+        """Make the file and its tables if there are none, or those that it lacks; safe to call at every start.
 
-        A file of another version is refused: what it holds was made for definitions of another format.
+        A file older than that is refused: what it holds was made for definitions of another format.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -160,23 +167,32 @@ class Database:
             self._check_version(_version_at_rest(self.path))
             with open(f"{self.path}.lock", "ab") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                database = sqlite_utils.Database(str(self.path))
-                try:
-                    version = database.execute("pragma user_version").fetchone()[0]
+                with closing(sqlite3.connect(self.path)) as connection:
+                    version = connection.execute("pragma user_version").fetchone()[0]
                     self._check_version(version)
-                    if version == 0:
-                        database.enable_wal()
-                        database.conn.executescript(f"begin; {SCHEMA} pragma user_version={VERSION}; commit;")
-                        database.table("settings").insert({"name": "secret_key", "value": secrets.token_bytes(32)})
-                finally:
-                    database.close()
+                    added = "".join(tables for made, tables in ADDED.items() if made > version)
+                    if 0 < version < VERSION:
+                        connection.executescript(f"begin; {added} pragma user_version={VERSION}; commit;")
+                if version == 0:
+                    self._make(added)
         except (OSError, sqlite3.DatabaseError) as error:
             raise StoreError(f"cannot open the database {self.path}: {error}") from error
+
+    def _make(self, added: str) -> None:
+        import sqlite_utils  # it brings pandas where that is installed: half a second, for new files only
+
+        database = sqlite_utils.Database(str(self.path))
+        try:
+            database.enable_wal()
+            database.conn.executescript(f"begin; {SCHEMA} {added} pragma user_version={VERSION}; commit;")
+            database.table("settings").insert({"name": "secret_key", "value": secrets.token_bytes(32)})
+        finally:
+            database.close()
 
     def _check_version(self, version: int) -> None:
         if version > VERSION:
             raise StoreError(f"{self.path} was made by a newer Candor (version {version})")
-        if 0 < version < VERSION:
+        if 0 < version < EARLIEST:
             raise StoreError(
                 f"{self.path} was made by an earlier Candor, whose surveys this one cannot read. It was not changed: "
                 "keep it with that version, and name a new file for this one (--db)"

@@ -9,10 +9,17 @@ from survey_app.store.sqlite.database import Database
 MOST_DRAFTS = 1000
 
 
-def note(connection: sqlite3.Connection, owner: int, slug: str, what: str, moment: str | None = None) -> None:
-    """Log what a researcher did, in the transaction that does it; what a date did, with that date."""
+def note(
+    connection: sqlite3.Connection, owner: int, slug: str, what: str, moment: str | None = None, by: int | None = None
+) -> None:
+    """Log what a researcher did, in the transaction that does it; what a date did, with that date.
+
+    The log is the owner's; `by` is who did it, if that was somebody else.
+    """
     values = (owner, slug, moment or now().isoformat(timespec="seconds"), what)
-    connection.execute("insert into audit (owner, slug, moment, what) values (?, ?, ?, ?)", values)
+    event = connection.execute("insert into audit (owner, slug, moment, what) values (?, ?, ?, ?)", values).lastrowid
+    if by is not None and by != owner:
+        connection.execute("insert into actors values (?, ?)", (event, by))
 
 
 class Drafts(Database):
@@ -48,17 +55,18 @@ class Drafts(Database):
         with self._transaction() as connection:
             connection.execute("delete from drafts where key = ? and owner = ?", (key, owner))
 
-    def record(self, owner: int, slug: str, what: str) -> None:
-        """Log what a researcher did."""
+    def record(self, owner: int, slug: str, what: str, by: int | None = None) -> None:
+        """Log what a researcher did; see `note`."""
         with self._transaction() as connection:
-            note(connection, owner, slug, what)
+            note(connection, owner, slug, what, by=by)
 
     def events(self, owner: int, slug: str | None = None) -> list[Event]:
-        """What an owner did, the newest first."""
+        """What was done with the surveys of an owner, the newest first."""
         rows = self._all(
-            "select slug, moment, what from audit where owner = ? and (? is null or slug = ?) order by key desc",
+            "select slug, moment, what, coalesce(name, '') from audit left join actors on event = audit.key"
+            " left join users on users.key = user where owner = ? and (? is null or slug = ?) order by audit.key desc",
             owner,
             slug,
             slug,
         )
-        return [Event(slug, datetime.fromisoformat(moment), what) for slug, moment, what in rows]
+        return [Event(slug, datetime.fromisoformat(moment), what, by) for slug, moment, what, by in rows]

@@ -28,7 +28,7 @@ SHARED = "public = ?, opens = ?, closes = ?, max_reports = ?, deletes = ?"
 class States(Database):
     """What becomes of a survey after it was published."""
 
-    def set_state(self, published: Published, state: State) -> None:
+    def set_state(self, published: Published, state: State, *, by: int | None = None) -> None:
         """Open, pause or close a survey, with all groups of its study; a closed one stays closed."""
         slug = published.survey.slug
         with self._transaction() as connection:
@@ -51,12 +51,12 @@ class States(Database):
                         raise StoreError(f"the date at which {slug} closes has passed; set another one first")
                     supersede(connection, published.key)
             done = {State.OPEN: "opened", State.PAUSED: "paused", State.CLOSED: "closed"}[state]
-            note(connection, published.owner, slug, done)
+            note(connection, published.owner, slug, done, by=by)
         if state is State.PAUSED:
             return
         self.tidy(now=True)
 
-    def set_terms(self, published: Published, terms: Terms) -> Published:
+    def set_terms(self, published: Published, terms: Terms, *, by: int | None = None) -> Published:
         """Change what the owner may change, for all groups of a study (but for the size, which is of this group).
 
         A date that has passed, or a quota that is reached, closes at once.
@@ -71,10 +71,10 @@ class States(Database):
             connection.executemany(f"update surveys set {SHARED} where key = ?", [(*values[:-1], key) for key in keys])
             connection.execute("update surveys set size = ? where key = ?", (values[-1], published.key))
             if changes := changed(published.terms, terms):
-                note(connection, published.owner, slug, f"terms: {', '.join(changes)}")
+                note(connection, published.owner, slug, f"terms: {', '.join(changes)}", by=by)
             closed = settle(connection, keys, self.clock())
             if closed:
-                note(connection, published.owner, slug, "closed")
+                note(connection, published.owner, slug, "closed", by=by)
             row = connection.execute(f"{SELECT} where key = ?", (published.key,)).fetchone()
         if closed:
             self.tidy(now=True)
@@ -216,4 +216,7 @@ def _delete(connection: sqlite3.Connection, study: str, slug: str, version: int 
     for table in ("reports", "tallies"):
         connection.executemany(f"delete from {table} where survey = ?", keys)
     connection.executemany("delete from surveys where key = ?", keys)
+    if connection.execute(f"select 1 from surveys where {name[0]} = ?", name[1:]).fetchone() is None:
+        for table in ("shares", "links"):
+            connection.execute(f"delete from {table} where slug = ?", name[1:])
     return bool(keys)

@@ -19,7 +19,13 @@ class Surveys(States):
     """What owners publish."""
 
     def add_surveys(
-        self, members: Sequence[Member], *, owner: int, state: State = State.OPEN, source: bytes | None = None
+        self,
+        members: Sequence[Member],
+        *,
+        owner: int,
+        state: State = State.OPEN,
+        source: bytes | None = None,
+        by: int | None = None,
     ) -> list[Published]:
         """Publish a survey, or all groups of a study, as a new version, or nothing of it.
 
@@ -46,7 +52,7 @@ class Surveys(States):
                 keys.append(int(cursor.lastrowid or 0))
                 tallies.begin(connection, keys[-1], survey.width)
                 done = "published" if state is State.OPEN else "added"
-                note(connection, owner, survey.slug, f"{done} {survey.digest[:12]}")
+                note(connection, owner, survey.slug, f"{done} {survey.digest[:12]}", by=by)
             if state is State.OPEN:
                 supersede(connection, keys[0])
                 settle(connection, keys, self.clock())

@@ -6,7 +6,10 @@ from html import unescape
 import pytest
 from flask.testing import FlaskClient
 
+from survey_app.authoring import build
 from survey_app.explain import written
+from survey_app.pages.console.draft import REMEMBERED
+from survey_app.pages.filters import advice, broken
 from survey_app.plan.settings import Settings
 from survey_app.plan.survey import plan_survey
 from tests.console import EXAM, draft, kept, key_of, post, publish, stamp
@@ -22,7 +25,7 @@ questions:
 
 def words(page: str) -> str:
     """What a page says, without its tags."""
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", page)))
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", re.sub("</?code>|<wbr>", "", page))))
 
 
 def test_the_numbers_beside_the_editor_are_those_of_the_plan(ada: FlaskClient) -> None:
@@ -39,6 +42,7 @@ def test_the_numbers_beside_the_editor_are_those_of_the_plan(ada: FlaskClient) -
         assert f"{way.name.capitalize()} {way.respondents:,} people" in page
         assert f"{way.at_half:,} if every share were one half." in page
     assert plan.advice
+    assert page.index("Respondents you expect") < page.index(plan.advice[0]) < page.index("What each person answers")
     for one in plan.advice:
         assert one in page
     assert plan.choice and plan.choice.why in page
@@ -67,12 +71,24 @@ def test_the_planned_respondents_are_remembered_on_every_page(ada: FlaskClient) 
         page = ada.get(f"/console/drafts/{key}{path}").text
         assert 'name="respondents" inputmode="numeric" value="750"' in page, path
         assert "For you, with 750 respondents" in page, path
+    other = draft(ada, SEVERAL)
+    assert "For you, with 500 respondents" in ada.get(f"/console/drafts/{other}").text, "of each draft its own"
+    ada.get(f"/console/drafts/{other}?respondents=90")
+    assert "For you, with 750 respondents" in ada.get(f"/console/drafts/{key}").text
+
+
+def test_a_browser_remembers_the_respondents_of_the_last_drafts_only(ada: FlaskClient) -> None:
+    keys = [draft(ada, EXAM) for _ in range(REMEMBERED + 1)]
+    for key in keys:
+        ada.get(f"/console/drafts/{key}?respondents={1000 + key}")
+    shown = [f"{1000 + key:,} respondents" in ada.get(f"/console/drafts/{key}").text for key in keys]
+    assert shown == [False] + [True] * REMEMBERED, "it is a cookie, and goes along with every request"
 
 
 def ways(page: str) -> dict[str, str]:
-    """The three options, first of all that stands beside the editor."""
+    """The three options, below the number of respondents that they are about."""
     beside = page.partition('<aside id="beside"')[2]
-    assert beside.index('name="ask"') < beside.index('name="respondents"')
+    assert beside.index('name="respondents"') < beside.index('name="ask"')
     return {one[0]: one[1] for one in re.findall(r'name="ask" value="(\w+)"([^>]*)>', beside)}
 
 
@@ -160,23 +176,39 @@ def test_checking_tells_what_leaving_it_out_costs_with_what_is_typed(ada: FlaskC
     assert '<p data-hint="q5-optional-hint">That costs 1.16 times' in found
 
 
+def test_ids_are_set_apart_in_advice_and_break_only_where_their_words_do() -> None:
+    asked = build(SEVERAL.replace(b"q1", b"i_was_calm")).survey.questions
+    assert advice("q0, yes at 20%: q0 & more", asked) == "<code>q0</code>, yes at 20%: q0 &amp; more."
+    assert advice("q0 and i_was_calm are randomized together; that makes q0 ±1 instead of ±2.", asked) == (
+        "<code>q0</code> and <code>i_was_calm</code> are randomized together; that makes <code>q0</code> ±1 instead of ±2."
+    )
+    assert broken("i_was_calm") == "i_<wbr>was_<wbr>calm"
+
+
 # before publishing
 
 
-def test_a_hopeless_precision_is_published_only_by_somebody_who_read_it(ada: FlaskClient) -> None:
+def test_a_hopeless_precision_is_told_with_its_numbers_before_publishing_and_locks_nothing(ada: FlaskClient) -> None:
     key = draft(ada, SEVERAL)
     ada.get(f"/console/drafts/{key}?respondents=400")
     page = words(ada.get(f"/console/drafts/{key}/publish").text)
-    (hopeless, *_) = plan_survey(SEVERAL, Settings(respondents=400, margin=0.05)).advice
-    why = hopeless.partition(" What helps")[0]
-    assert (
-        why
-        == "q0, yes at 20%: with 400 respondents the margin is ±29.5 points, so such a share cannot be told from zero."
+    why = "q0, yes at 20%: with 400 respondents the margin is ±29.5 points, so such a share cannot be told from zero."
+    assert plan_survey(SEVERAL, Settings(respondents=400, margin=0.05)).advice[0].startswith(why)
+    told = page.partition("Too few people for some of it")[2].partition("You can publish it all the same")[0]
+    assert f"{why} ±5 points takes 13,948 respondents." in told
+    assert "I have read it" not in page
+    assert publish(ada, key).headers["Location"] == "/console/s"
+
+
+def test_a_share_that_could_be_anything_is_told_too(ada: FlaskClient) -> None:
+    """Nothing of it is near zero: 40%, with an interval from 13% to 67%."""
+    options = b", ".join(b"o%d" % i for i in range(6))
+    key = draft(
+        ada,
+        b"slug: s\ntitle: T\nepsilon: 0.6\nquestions:\n  - {id: a, type: choice, text: A?, options: [%b]}\n" % options,
     )
-    assert why in page.partition("Publish Link")[2].partition("I have read it, and this is what I want")[0]
-    assert publish(ada, key).status_code == 409
-    assert b"q0" in kept(ada, key), "it is a draft still"
-    assert publish(ada, key, advised="yes").headers["Location"] == "/console/s"
+    ada.get(f"/console/drafts/{key}?respondents=400")
+    assert re.search(r"the margin is ±\d+(\.\d)? points, so", words(ada.get(f"/console/drafts/{key}/publish").text))
 
 
 def test_a_precision_with_hope_needs_no_tick(ada: FlaskClient) -> None:

@@ -78,7 +78,7 @@ def test_a_survey_of_all_types_from_nothing_to_its_end(app: Flask, store: Store,
     }
     for place, (kind, fields) in enumerate(questions.items()):
         added = change(ada, key, f"add:{kind}")
-        assert added.headers["Location"].endswith(f"#q{place}")
+        assert added.headers["Location"].endswith(f"?edit={place}&focus={place}")
         assert change(ada, key, f"done:{place}", place, was=f"q{place + 1}", **fields).status_code == 302
     change(ada, key, "copy:0")
     change(ada, key, "save:1", 1, id="why", text="Why?", type="choice", show_if="cheated", show_if_is="yes")
@@ -88,12 +88,11 @@ def test_a_survey_of_all_types_from_nothing_to_its_end(app: Flask, store: Store,
     assert source.startswith(b"slug: exam\ntitle: Exam honesty\n")
 
     page = ada.get(f"/console/drafts/{key}").text
-    assert "things to mend" not in page
-    assert "One thing to mend" not in page
+    assert "faults" not in page
     assert "1 in 20" in page
     assert "For you, with 500 respondents" in page
     preview = ada.get(ada.get(f"/console/drafts/{key}/preview").headers["Location"]).text
-    assert "/static/form/page.js" in preview
+    assert "/static/form/form.js" in preview
     assert "Did you copy?" in preview
     assert "Fragen" in preview or "Antwort" in preview  # our strings are in the survey's language
     tried = ada.get(f"/console/drafts/{key}/try?people=300").text
@@ -140,7 +139,7 @@ def test_a_survey_of_all_types_from_nothing_to_its_end(app: Flask, store: Store,
     assert bits.data.count(b"\n") == 66
 
     assert said(ada) == [
-        "exported noisy bits as csv",
+        "exported raw data as csv",
         "closed",
         "opened",
         f"added {published.survey.digest[:12]}",
@@ -162,7 +161,7 @@ def test_a_new_version_takes_the_place_of_the_old_one(store: Store, ada: FlaskCl
     key = key_of(post(ada, "/console/exam/edit"))
     same = publish(ada, key)
     assert same.status_code == 409
-    assert "published already" in same.text
+    assert "There is no new version in it" in same.text
     change(ada, key, "save:0", 0, text="Did you copy it?")
     assert b"# kept\n" in kept(ada, key)
     assert b"# kept too\n" in kept(ada, key)
@@ -354,5 +353,38 @@ def test_a_draft_has_a_dossier_for_the_board(ada: FlaskClient) -> None:
     answer = ada.get(f"{link}?respondents=2,500")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="exam-dossier.html"'
     assert "Planned for 2,500 respondents" in answer.text and "Did you copy" in answer.text
+    ada.get(f"/console/drafts/{key}?respondents=700")
+    assert "Planned for 700 respondents" in ada.get(link).text, "as on every other page of the draft"
     broken = draft(ada, EXAM.replace(b"type: yes_no", b"type: nothing"))
     assert ada.get(f"/console/drafts/{broken}/dossier.html").status_code == 302
+
+
+def test_pages_say_what_people_call_things_and_explain_what_only_we_do(ada: FlaskClient) -> None:
+    key = draft(ada, EXAM)
+    publish(ada, draft(ada, EXAM))
+    draft_pages = {
+        name: f"/console/drafts/{key}{path}" for name, path in (("question", "?edit=0"), ("settings", "/settings"))
+    }
+    pages = {name: ada.get(path).text for name, path in draft_pages.items()}
+    pages |= {"survey": ada.get("/console/exam").text, "home": ada.get("/console").text}
+    for name, page in pages.items():
+        for ours in ("mend", "oisy bits", "What was done", "Several of them", "One of several", ">Place<", ">Address<"):
+            assert ours not in page, (name, ours)
+    for name, terms in {
+        "question": ("ε", "a weight", "a classic design"),
+        "settings": ("ε", "a joint field", "a ticket"),
+        "survey": ("ε", "a digest"),
+    }.items():
+        assert all(f"<summary>What is {term}?</summary>" in pages[name] for term in terms), name
+    steps = pages["settings"].partition('aria-label="Draft"')[2].partition("</nav>")[0]
+    assert re.findall(r'class="number">(\d)</span> (\w+)', steps) == [
+        ("1", "Questions"), ("2", "Settings"), ("3", "Preview"), ("4", "Try"), ("5", "Publish"),
+    ]  # fmt: skip
+
+
+def test_a_new_survey_begins_with_its_title_and_language(ada: FlaskClient) -> None:
+    key = key_of(post(ada, "/console", start="empty", title="Ärger bei der Arbeit", language="de"))
+    source = kept(ada, key)
+    assert re.match(rb"slug: arger-bei-der-arbeit-[0-9a-f]{6}\ntitle: ", source)
+    assert b"language: de\n" in source
+    assert b'title: ""' in kept(ada, key_of(post(ada, "/console", start="empty"))), "nothing that nobody wrote"

@@ -12,7 +12,7 @@ from survey_app.authoring.source import LARGEST_FILE
 from survey_app.drafts import edits
 from survey_app.store import Store, StoreError
 from tests.browser import CAMPUS
-from tests.console import EVIL, EXAM, change, draft, kept, post, stamp, upload
+from tests.console import EVIL, EXAM, change, draft, kept, post, publish, stamp, upload
 from tests.door import ask, scope
 from tests.signing import named
 
@@ -186,6 +186,97 @@ def test_what_another_window_changed_is_not_overwritten_without_a_question(ada: 
     assert post(ada, f"/console/drafts/{key}/settings", title="Mine again").status_code == 409
 
 
+def open_form(page: str) -> dict[str, list[str]]:
+    """What a browser without scripts sends when a button of the open question is pressed, but for the button."""
+    form = page.partition('<form id="open"')[2].partition("</form>")[0]
+    sent: dict[str, list[str]] = {}
+    for tag, text in re.findall(r"<(input[^>]*|textarea[^>]*)>(?:\n([^<]*)</textarea>)?", form):
+        name, value = re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)
+        if name and ("checkbox" not in tag or "checked" in tag):
+            sent.setdefault(name[1], []).append(unescape(value[1] if value else text))
+    return sent
+
+
+@pytest.mark.parametrize("do", ["add:choice", "up:1", "copy:1", "open:1", "remove:1", "delete:1"])
+def test_every_button_of_the_page_saves_the_open_question_first(ada: FlaskClient, do: str) -> None:
+    key = draft(ada, EXAM + b"  - {id: fair, type: yes_no, text: Was it fair?}\nepsilon: 4\n")
+    page = ada.get(f"/console/drafts/{key}?edit=0").text
+    buttons = re.findall(r'<button[^>]*form="(\w+)" name="do" value="([\w:]+)"', page)
+    assert (do, "open") in {(value, form) for form, value in buttons} or do == "delete:1"
+    assert {form for form, _ in buttons} == {"open"}, "no button leaves behind what is typed"
+    done = post(ada, f"/console/drafts/{key}", **open_form(page) | {"do": do, "text": "Honestly?"})
+    assert done.status_code == 302
+    assert b"text: Honestly?" in kept(ada, key)
+    others = {"add:choice": 3, "copy:1": 3, "delete:1": 1}.get(do, 2)
+    assert len(edits.content_of(kept(ada, key)).questions) == others
+    assert ("edit=1" in done.headers["Location"]) == (do == "open:1")
+    assert ("remove=1" in done.headers["Location"]) == (do == "remove:1")
+
+
+def test_with_another_window_in_between_the_open_question_is_saved_and_no_other_touched(ada: FlaskClient) -> None:
+    key = draft(ada, CAMPUS.read_bytes())
+    page = ada.get(f"/console/drafts/{key}?edit=0").text
+    change(ada, key, "up:3")
+    order = [one["id"] for one in edits.content_of(kept(ada, key)).questions if isinstance(one, dict)]
+    post(ada, f"/console/drafts/{key}", **open_form(page) | {"do": "delete:2", "text": "Honestly?"})
+    assert order == [one["id"] for one in edits.content_of(kept(ada, key)).questions if isinstance(one, dict)]
+    assert b"Honestly?" in kept(ada, key)
+    assert "nothing else was done" in ada.get(f"/console/drafts/{key}").text
+
+
+def test_a_new_question_has_placeholders_and_is_no_error_before_somebody_writes_or_publishes_it(
+    ada: FlaskClient,
+) -> None:
+    key = draft(ada, EXAM)
+    change(ada, key, "add:multiple")
+    page = ada.get(f"/console/drafts/{key}?edit=1&focus=1").text
+    form = open_form(page)
+    assert (form["text"], form["options"]) == ([""], [""])
+    assert "autofocus" in page.partition('name="text"')[2].partition(">")[0]
+    assert "First option" in page.partition('name="options"')[2].partition(">")[0]
+    assert "has no text yet" in page and "Still to write" in page
+    assert (
+        "faulty" not in page and 'aria-invalid="true"' not in page and 'class="error calm" id="q1-text-error"' in page
+    )
+    assert publish(ada, key).status_code == 409
+    assert "One error" in ada.get(f"/console/drafts/{key}/publish").text
+    change(ada, key, "save:1", 1, options="a")
+    page = ada.get(f"/console/drafts/{key}?edit=1").text
+    assert "One error" in page and "faulty" in page and 'aria-invalid="true"' in page and "error calm" not in page
+
+
+def test_a_condition_is_ticked_from_the_answers_of_an_earlier_question(ada: FlaskClient) -> None:
+    key = draft(ada, EXAM + b"  - {id: why, type: yes_no, text: Why?}\nepsilon: 4\n")
+    path = f"/console/drafts/{key}"
+    page = ada.get(f"{path}?edit=1").text
+    assert 'value="cheated">only if: Did you copy? (cheated)' in page
+    post(ada, path, **open_form(page) | {"do": "save:1", "show_if": "cheated"})  # without scripts, saving lists them
+    page = ada.get(f"/console/drafts/{key}?edit=1").text
+    assert "needs at least one of the answers of that question" in page
+    assert re.findall(r'type="checkbox" name="show_if_is" value="(\w+)"', page) == ["yes", "no"]
+    post(ada, path, **open_form(page) | {"do": "save:1", "show_if": "cheated", "show_if_is": ["", "yes"]})
+    assert b"show_if: {question: cheated, is: [yes]}" in kept(ada, key)
+    page = ada.get(f"/console/drafts/{key}?edit=1").text
+    assert 'name="show_if_is" value="yes" checked' in page
+    typed = kept(ada, key).replace(b"is: [yes]", b"is: [Yes]").decode()
+    post(ada, f"/console/drafts/{key}/yaml", source=typed, stamp=stamp(ada, key))
+    page = unescape(ada.get(f"/console/drafts/{key}?edit=1").text)
+    assert "'Yes' is no answer of cheated; its answers are no, yes" in page
+    assert "no answer of cheated: untick it" in page
+
+
+def test_a_language_is_chosen_from_a_list_that_begins_with_ours(ada: FlaskClient) -> None:
+    key = draft(ada, EXAM)
+    page = ada.get(f"/console/drafts/{key}/settings").text
+    options = re.findall(r'<option value="([^"]*)"', page.partition('id="s-language"')[2].partition("</select>")[0])
+    assert options[:4] == ["", "de", "es", "fr"]
+    assert "Deutsch" in page
+    post(ada, f"/console/drafts/{key}/settings", language="", language_tag="English")
+    assert "is no language tag; a tag is short" in ada.get(f"/console/drafts/{key}/settings").text
+    post(ada, f"/console/drafts/{key}/settings", language="English", language_tag="pt-BR")
+    assert b"language: pt-BR" in kept(ada, key)
+
+
 def test_checking_saves_nothing(ada: FlaskClient) -> None:
     key = draft(ada, CAMPUS.read_bytes())
     path = f"/console/drafts/{key}/check"
@@ -194,7 +285,7 @@ def test_checking_saves_nothing(ada: FlaskClient) -> None:
     assert 'data-field="q4-max"' in found.text
     assert (
         "ε = 2" in post(ada, path, epsilon="2", ask="").text.replace("\xa0", " ")
-        or "mend" in post(ada, path, epsilon="2").text
+        or "error" in post(ada, path, epsilon="2").text
     )
     assert "not YAML" in post(ada, path, source="x: [").text
     assert kept(ada, key) == CAMPUS.read_bytes()

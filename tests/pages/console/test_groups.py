@@ -9,7 +9,7 @@ from survey_app.authoring import build
 from survey_app.plan.settings import Settings
 from survey_app.plan.survey import plan_survey
 from survey_app.store import Member, State, Store
-from tests.browser import BY_LOOK, DESKTOP, PHONE, Site, overflows, violations, visit, wear
+from tests.browser import CORNERS, DESKTOP, PHONE, Site, overflows, violations, visit, wear
 from tests.console import EVIL, complaints, draft, enter, kept, key_of, post, press, publish
 from tests.pages.results.house import fill
 from tests.signing import named
@@ -235,7 +235,7 @@ def test_a_study_is_written_published_and_read_in_a_browser(site: Site, browser:
         press(page, "Save")
         page.wait_for_selector("#said:has-text('Saved.')")
         expect(page.get_by_label("Group 2: end of the link")).to_have_value("south")
-        page.get_by_role("link", name="6 Publish").click()
+        page.get_by_role("link", name="5 Publish").click()
         page.get_by_role("button", name="Publish").click()
         page.wait_for_url("**/console/work")
         assert page.locator("svg.qr").count() == 2
@@ -269,7 +269,7 @@ def test_the_pages_of_a_study_are_for_everybody(site: Site, browser: Browser) ->
             "/results/work",
         ):
             page = device.open(f"{site.origin}{path}")
-            for look, rules in (("phone-light", ()), ("desktop-dark", BY_LOOK)):
+            for look, rules in CORNERS.items():
                 wear(page, look)
                 assert violations(page, *rules) == []
                 assert overflows(page) == []

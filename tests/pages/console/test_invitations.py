@@ -96,6 +96,22 @@ def test_counts_are_exact_on_the_owner_s_page_and_in_steps_for_everybody(house: 
     assert "<dt>Tickets taken (in twenties)</dt><dd>20</dd>" in page
 
 
+def test_a_few_invited_people_are_not_told_to_be_none(house: House, ada: FlaskClient) -> None:
+    house.invite(*CODES[:3])
+    page = ada.get("/results/exam").text
+    assert "<dt>Invited (in twenties)</dt><dd>fewer than 20</dd>" in page
+    assert "<dt>Tickets taken (in twenties)</dt><dd>fewer than 20</dd>" in page
+
+
+def test_results_that_wait_offer_no_link_that_lets_nobody_in(house: House, ada: FlaskClient) -> None:
+    house.publish()
+    assert "link, to share" in ada.get("/results/exam").text
+    house.invite()
+    page = ada.get("/results/exam").text
+    assert "Only invited people can answer" in page
+    assert "link, to share" not in page
+
+
 def test_nobody_is_invited_when_answering_has_begun(house: House, ada: FlaskClient) -> None:
     house.invite(from_="2026-01-01T00:00Z")
     told = "Answering began on 2026-01-01 00:00 UTC; nobody can take a ticket any more."

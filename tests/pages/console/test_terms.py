@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from survey_app.authoring.terms import Terms
 from survey_app.store import Member, Published, State, Submission, now
-from tests.console import post, said
+from tests.console import EXAM, draft, key_of, post, publish, said
 from tests.definitions import simple, survey
 from tests.house import House, made
 from tests.issuing import invited_to
@@ -135,8 +135,9 @@ def test_a_closed_survey_says_that_its_terms_stay(house: House, ada: FlaskClient
         house.store.set_state(published, State.CLOSED)
     page = ada.get("/console/exam").text
     assert "so its terms stay as they are" in page
-    assert "Change the terms" not in page
+    assert "Change closing date, quota, results" not in page
     assert ">Pause<" not in page and ">Close…<" not in page
+    assert "closes this version" not in page
     refused = change(ada, results="private")
     assert refused.status_code == 409
     assert kept(house).terms.public
@@ -172,7 +173,7 @@ def test_only_the_owner_may(house: House, eve: FlaskClient) -> None:
 def test_a_survey_by_invitation_has_no_number_to_set(house: House, ada: FlaskClient) -> None:
     house.publish(invited_to())
     page = ada.get("/console/exam").text
-    assert "Change the terms" in page
+    assert ">Closing date, results<" in page and "Change closing date, results" in page
     assert 'name="max_reports"' not in page
     assert change(ada, results="private").status_code == 302
     assert change(ada, max_reports="100").status_code == 409
@@ -198,3 +199,69 @@ def test_the_groups_of_a_study_change_pause_close_and_go_together(house: House, 
     assert post(ada, "/console/poll-south/delete", typed="poll-south").status_code == 400
     assert post(ada, "/console/poll-south/delete", typed="poll").status_code == 302
     assert house.store.study("poll") == []
+
+
+# terms are no new version
+
+
+def edited(browser: FlaskClient, **settings: str) -> int:
+    """A draft of the next version with other settings, and its number."""
+    key = key_of(post(browser, "/console/exam/edit"))
+    assert post(browser, f"/console/drafts/{key}/settings", **settings).status_code == 302
+    return key
+
+
+def test_a_draft_that_differs_in_terms_alone_offers_no_new_version_but_those_terms(
+    house: House, ada: FlaskClient
+) -> None:
+    assert publish(ada, draft(ada, EXAM)).headers["Location"] == "/console/exam"
+    key = edited(ada, closes="2099-03-31T00:00", results="private")
+    page = ada.get(f"/console/drafts/{key}/publish").text
+    assert "There is no new version in it" in page
+    assert ">Publish</button>" not in page
+    assert "This will be a new version" not in page
+    shown = page.partition('id="same"')[2].partition("</section>")[0]
+    assert re.findall(r'<th scope="row">([\w ]+)</th>', shown) == ["Results", "Closes"]
+    assert 'href="/console/exam#terms"' in shown
+    digest = kept(house).survey.digest
+    refused = post(ada, f"/console/drafts/{key}/publish", digest=digest)
+    assert refused.status_code == 409
+    form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', shown)) | {"csrf_token": ""}
+    del form["csrf_token"]
+    assert post(ada, "/console/exam/terms", **form).headers["Location"] == "/console/exam"
+    now = kept(house)
+    assert (now.survey.digest, now.terms) == (digest, Terms(closes=datetime(2099, 3, 31, tzinfo=UTC)))
+    page = ada.get(f"/console/drafts/{key}/publish").text
+    assert "Nothing differs" in page
+    other = edited(ada, title="Exam honesty, again")
+    assert b"closes: 2099-03-31T00:00Z\n" in bytes(ada.get(f"/console/drafts/{other}/file.yaml").data), "as it is now"
+    page = ada.get(f"/console/drafts/{other}/publish").text
+    assert "This will be a new version" in page and ">Publish</button>" in page
+
+
+def test_terms_and_new_versions_have_places_of_their_own(ada: FlaskClient) -> None:
+    publish(ada, draft(ada, EXAM))
+    page = ada.get("/console/exam").text
+    assert page.index("Change closing date, quota, results</a>") < page.index("Edit as a new version")
+    assert "Opening it closes this version for good." in page
+    assert '<h2 id="terms" tabindex="-1">Closing date, quota, results</h2>' in page
+
+
+def test_the_same_questions_by_invitation_are_no_new_version_until_it_is_closed(house: House, ada: FlaskClient) -> None:
+    source = EXAM + b"invitations: true\n"
+    publish(ada, draft(ada, source))
+    page = ada.get(f"/console/drafts/{draft(ada, source)}/publish").text
+    assert "There is no new version in it" in page, "a key is not what an author writes"
+    page = ada.get(f"/console/drafts/{draft(ada, source.replace(b'Exam honesty', b'Honesty'))}/publish").text
+    assert "Opening the new version closes the old one" in page and "closing date and who sees the results may" in page
+    house.store.set_state(kept(house), State.CLOSED)
+    page = ada.get(f"/console/drafts/{draft(ada, source)}/publish").text
+    assert "This will be a new version" in page and "and is closed" in page
+    assert "closes the old one" not in page
+
+
+def test_a_survey_that_was_closed_early_names_no_date_to_come(house: House, ada: FlaskClient) -> None:
+    published = house.publish(closes=datetime(2099, 12, 1, tzinfo=UTC))
+    assert all("01 Dec 2099" in ada.get(path).text for path in ("/console", "/console/exam"))
+    house.store.set_state(published, State.CLOSED)
+    assert not any("01 Dec 2099" in ada.get(path).text for path in ("/console", "/console/exam"))

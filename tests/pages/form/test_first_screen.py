@@ -147,7 +147,7 @@ def test_several_fields_tell_the_largest_chance_and_mixed_ones_no_number(site: S
         assert "For each question, in at most about 63 of 100 cases it sends what you said" in shown
         assert "chosen by your device" not in shown
         shown = device.open(site.link(mixed)).locator("#promise").inner_text()
-        assert Words("en")("form.page_promise") in shown
+        assert Words("en")("form.promise") in shown
         assert "of 100 cases" not in shown
 
 
@@ -157,11 +157,11 @@ def test_with_scripts_off_it_is_still_true(site: Site, house: House, web: FlaskC
         device.page.goto(site.link(published))
         shown = device.page.locator("#promise").inner_text()
         assert "Your device draws by itself which of the 7 questions you get." in shown
-        assert f"{Words('en')('form.page_promise')} {Words('en')('form.never')}" in shown
+        assert f"{Words('en')('form.promise')} {Words('en')('form.never')}" in shown
         assert "chosen by your device" not in shown
         assert device.page.locator("form, input").count() == 0
     house.publish(block(language="fr"))
-    assert Words("fr")("form.page_ask", total=7) in web.get("/s/exam").text.replace("&#39;", "'")
+    assert Words("fr")("form.draws", total=7) in web.get("/s/exam").text.replace("&#39;", "'")
 
 
 def answer(page: Page, *labels: str) -> None:
@@ -199,7 +199,7 @@ def test_a_block_is_explained_once_and_its_combination_is_shown_question_by_ques
         assert rows == [f"you: Yes → sent: {sent[0]}", f"you: No → sent: {sent[1]}"]
         assert "Nobody who sees this can tell for sure whether you said it or chance did." in device.text()
         assert "2 of 7 questions, chosen by your device" in device.text()
-        assert Words("en")("form.page_promise") in page.locator("#promise").inner_text()  # the numbers are below now
+        assert Words("en")("form.promise") in page.locator("#promise").inner_text()  # the numbers are below now
         assert violations(page) == []
         send(page)
         receipt = page.locator(".fields").inner_text()
@@ -282,8 +282,12 @@ def test_an_optional_question_may_be_left_blank_and_says_so(site: Site, browser:
         expect(page.get_by_role("group", name="How many?")).to_have_accessible_description(described)
         page.get_by_role("textbox").fill("forty")
         page.get_by_role("button", name="Roll the dice").click()
-        assert page.get_by_role("alert").get_by_role("listitem").count() == 1  # what is no number is no blank
+        expect(page.get_by_role("heading", name="Please look at this again")).to_be_focused()
+        assert page.locator("[aria-invalid=true]").count() == 1  # what is no number is no blank
         page.get_by_role("textbox").fill(" ")
+        page.get_by_role("button", name="Roll the dice").click()
+        expect(page.get_by_role("heading", name="You left this out.")).to_be_focused()
+        assert page.get_by_role("alert").get_by_role("listitem").count() == 1  # of the others it was said before
         randomize(page)
         assert page.locator(".fields").inner_text().count("you: No answer →") == 3
         send(page)

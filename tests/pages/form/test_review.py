@@ -14,7 +14,7 @@ from tests.browser import Site, Visit, visit
 from tests.form import MARKS, NUMBER, everything, fill, randomize, send, shown_bytes
 from tests.javascript import QUIET_CHROMIUM, find_chromium
 
-SENT = re.compile(r"/(s/[\w-]+|static/style\.css|static/form/\w+\.js|client/js/\w+\.js|api/surveys/[\w-]+)")
+SENT = re.compile(r"/(s/[\w-]+|static/style\.css|static/form/form\.js|api/surveys/[\w-]+)")
 
 
 # what leaves the device
@@ -42,9 +42,11 @@ def test_the_only_thing_that_leaves_is_the_report(site: Site, browser: Browser) 
     published = site.add(everything())
     with visit(browser) as device:
         page = device.open(site.link(published))
+        loaded = len(site.received)
         fill(page)
         randomize(page)
         shown = shown_bytes(page)
+        assert len(site.received) == loaded == len(device.requests), "no request while somebody answers"
         send(page)
         page.reload()
         device.settle()

@@ -171,6 +171,7 @@ def test_a_code_that_buys_nothing_makes_room_for_the_right_one(site: Site, brows
         page = device.open(site.link(published, "#code=nobody-knows-this-one"))
         take(page)
         expect(title(page, "This invitation is not known")).to_be_focused()
+        assert question(page).count() == 0  # nobody answers first, and hears of it then
         assert "Nothing has been sent so far." not in device.text()
         page.evaluate(f"location.hash = 'code={CODE}'")
         expect(page.get_by_role("button", name="Take my ticket")).to_be_visible()
@@ -183,6 +184,7 @@ def test_a_code_that_buys_nothing_makes_room_for_the_right_one(site: Site, brows
         page = device.open(site.link(published, f"#code={CODE}"))
         take(page)
         expect(title(page, "This invitation has its ticket already")).to_be_focused()
+        assert question(page).count() == 0
         page.evaluate(f"location.hash = 'code={OTHER}'")
         take(page)
         answer(page)
@@ -249,6 +251,7 @@ def test_whoever_goes_on_with_the_ticket_that_is_there_lets_the_code_go(site: Si
         expect(question(page)).to_be_visible()
         page.evaluate(f"location.hash = 'code={CODE}'")  # the same link once more
         expect(page.get_by_text("A ticket is on this device already.")).to_be_visible()
+        expect(page.get_by_text("Somebody else answers here")).to_have_count(1)
         option(page, "Yes").check()
         assert CODE in page.url
         randomize(page)
@@ -257,6 +260,9 @@ def test_whoever_goes_on_with_the_ticket_that_is_there_lets_the_code_go(site: Si
         send(page)
         page.evaluate(f"location.hash = 'code={CODE}'")
         expect(page.get_by_text("Somebody has answered here already.")).to_be_visible()
+        said = device.text()
+        assert said.index("You answered this survey on") < said.index("Somebody has answered here already.")
+        expect(page.get_by_text("Somebody else answers here")).to_have_count(1)
 
 
 def test_a_ticket_that_somebody_else_asked_for_does_not_cost_the_second_their_code(
@@ -468,6 +474,7 @@ def test_the_screens_of_a_ticket_fit_and_pass_axe_light_and_dark(site: Site, bro
         look(device)
         take(page)
         expect(title(page, "This invitation is not known")).to_be_focused()
+        assert question(page).count() == 0  # nobody answers first, and hears of it then
         look(device)
         page.evaluate(f"location.hash = 'code={CODE}'")
         take(page)

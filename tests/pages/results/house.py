@@ -19,6 +19,7 @@ from survey_app.accounts import hash_password, secret_hash
 from survey_app.authoring import build
 from survey_app.authoring.terms import Terms
 from survey_app.plan.people import draw_people
+from survey_app.results.silence import NOTHING
 from survey_app.simulate.devices import reports
 from survey_app.store import STEP, Published, State, Store, Submission
 from survey_app.store.sqlite import SqliteStore
@@ -122,8 +123,13 @@ def other_mechanisms() -> dict[str, Any]:
 
 
 def rounds(node: Node) -> bool:
-    """Whether the text of a number is the number itself, to as many digits as it has; shares are in percent."""
+    """Whether the text of a number is the number itself, to as many digits as it has; shares are in percent.
+
+    Where its interval says nothing, that is said instead.
+    """
     text, number = node.text, float(node.attributes["value"])
+    if text == NOTHING:
+        return node.attributes["class"] == "silent"
     match = ROUNDED.match(text)
     assert match, text
     seen = float(match[0].replace("−", "-").replace(",", ""))
@@ -156,6 +162,12 @@ def same_group(row: Node, line: Line, difference: Line | None = None) -> None:
         expected = [] if wanted is None else [wanted[key] for key in keys]
         assert [float(one.attributes["value"]) for one in found] == expected
         assert all(rounds(one) for one in found)
+
+
+def as_read(part: Mapping[str, Any], kind: str) -> list[Line]:
+    """The lines of a list in the order of the page: yes before no."""
+    lines: list[Line] = part.get(kind, [])
+    return sorted(lines, key=lambda line: part["type"] == "yes_no" and line["option"] != "yes")
 
 
 def drawing(svg: str) -> ElementTree.Element:

@@ -66,7 +66,7 @@ def test_a_follow_up_with_several_answers_leads_with_those_who_answered(fresh: H
     fields = [field(COIN, "cheated"), field(drawn(4, 2), "used", chance=3)]
     fresh.add(define([yes_no(), multiple(show_if=after)], fields, ask=1), 400)
     told = fresh.page("/results/exam").one("section", id="q-used")
-    assert "Asked only of those who answered “yes” to “Did you copy?”" in told.one("p", class_="condition").text
+    assert "Asked if “Did you copy?” is “yes”: about" in told.one("p", class_="condition").text
     assert [title.partition(":")[0] for title in plot_rows(told.one("svg"))] == ["item 0", "item 1", "item 2"]
     assert [one.attributes["data-list"] for one in told.all("tbody")] == ["answered", "estimates"]
     assert {row.all("td")[5].text for row in told.all("tbody")[0].all("tr")} == {"guaranteed"}
@@ -91,7 +91,9 @@ def test_every_question_says_whom_its_n_counts(house: House) -> None:
 
 
 def test_a_follow_up_leads_with_those_who_answered_and_says_who_was_asked(house: House) -> None:
-    """No bar of "no answer" among the options; how many answered stands in the words before the plot."""
+    """No bar of "no answer" among the options; how many were asked and answered stands in the words before the plot,
+    and is the n of the figures.
+    """
     page = house.page("/results/blocks")
     document = json.loads(house.get("/api/surveys/blocks/results").text)
     for name, parent in (("why", "Did you copy from somebody?"), ("who", "Was there too much stress?")):
@@ -99,12 +101,13 @@ def test_a_follow_up_leads_with_those_who_answered_and_says_who_was_asked(house:
         told = page.one("section", id=f"q-{name}")
         said = told.one("p", class_="condition").text
         none = next(line for line in part["estimates"] if line["kind"] == "no_answer")
-        assert said.startswith(
-            f"Asked only of those who answered “yes” to “{parent}”: {100 - 100 * none['estimate']:.1f}%"
-        )
+        reached = f"about {round(none['n'] * (1 - none['estimate']))} of {none['n']}"
+        assert said.startswith(f"Asked if “{parent}” is “yes”: {reached} were asked and answered (95% interval ")
+        assert {row.all("td")[4].text for row in told.one("tbody", data_list="answered").all("tr")} == {reached}
+        assert told.one("tbody", data_list="estimates").all("th")[-1].text == "not asked or no answer"
         titles = plot_rows(told.one("svg"))
         assert [title.partition(":")[0] for title in titles] == [line["option"] for line in part["answered"]]
-        assert "Among those who answered" in told.one("svg").text
+        assert f"Among those who were asked and answered; n: {reached}" in told.one("svg").text
         assert [one.attributes["data-list"] for one in told.all("tbody")] == ["answered", "estimates"]
         for row, line in zip(told.one("tbody", data_list="estimates").all("tr"), part["estimates"], strict=True):
             same(row, line)
@@ -139,8 +142,9 @@ def test_menus_offer_what_can_be_crossed_and_words_say_what_is_missing(house: Ho
         for rows in names:
             for columns in names:
                 house.page(f"/results/blocks?rows={rows}&columns={columns}", 400 if rows == columns else 200)
-    hints = " ".join(one.text for one in part.all("p", class_="hint noprint"))
-    assert "“Hours of study a week?” and “Spent on tutors?” are numbers without bins" in hints
+    hints = " ".join(one.text for one in part.all("form")[0].all("p", class_="hint"))  # beside the menus
+    assert "“Hours of study a week?” is asked in " in hints and " levels (" in hints
+    assert "“Spent on tutors?” is asked in " in hints and "A mean has no rows or columns" in hints
     assert (
         "“Who caused it?”, “The exam was fair.” and “Which of these did you use?” were each alone in their block"
         in hints
@@ -165,7 +169,7 @@ def test_two_options_are_crossed_on_the_page_and_in_its_files(house: House) -> N
     document = json.loads(house.get(f"/api/surveys/blocks/crosstab?{query}").text)
     assert (document["base"], len(document["estimates"])) == ("devices asked about both options", 4)
     cells = [cell for row in page.one("tbody", id="cross-estimates").all("tr") for cell in row.all("td")]
-    for cell, line in zip(cells, document["estimates"], strict=True):
+    for cell, line in zip(cells, reversed(document["estimates"]), strict=True):  # yes before no
         same(cell, line, ("estimate", "low", "high"))
     assert ": devices asked about both options." in page.one("p", data_test=None).text
     file = house.get(f"/results/blocks/crosstab.csv?{query}")

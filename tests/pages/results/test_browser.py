@@ -1,14 +1,16 @@
 """The results page in a real browser: alive, printable, within reach of the keyboard."""
 
+import base64
 import re
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from survey_app.authoring import build
 from survey_app.store import STEP, Published, State
 from tests.blocks import blocks
-from tests.browser import PHONE, Site, overflows, stop_the_clock, violations, visit
+from tests.browser import BY_LOOK, DESKTOP, PHONE, Site, overflows, stop_the_clock, violations, visit
 from tests.definitions import (
     COIN,
     choice,
@@ -20,6 +22,22 @@ from tests.definitions import (
     yes_no,
 )
 from tests.pages.results.house import campus, fill
+
+THE_OTHERS: tuple[tuple[dict[str, Any], Literal["light", "dark"]], ...] = (
+    (PHONE, "dark"),
+    (DESKTOP, "dark"),
+    (DESKTOP, "light"),
+)
+
+
+FOUR = b"""\
+slug: four
+title: Work
+epsilon: 4
+questions:
+  - {id: claimed, type: yes_no, text: Did you claim hours that you did not work?}
+  - {id: stress, type: scale, text: How stressed were you?, points: [never, sometimes, often, always]}
+"""
 
 
 def scripted(site: Site, count: int = 400) -> Published:
@@ -35,12 +53,13 @@ def test_in_the_browser_a_reader_changes_the_confidence_and_crosses_two_question
         page = device.open(f"{site.origin}/results/campus")
         assert not page.locator("#t-cheated").is_visible()
         page.locator("#q-cheated summary").click()
-        wide = page.inner_text("#t-cheated tr:nth-child(2) td:nth-child(3)")
+        wide = page.inner_text("#t-cheated tr:nth-child(1) td:nth-child(3)")
+        page.get_by_text("Settings: confidence").click()
         page.select_option("#confidence", "0.8")
         page.click("text=Show >> visible=true")
         page.wait_for_url("**confidence=0.8**")
         page.locator("#q-cheated summary").click()
-        narrow = page.inner_text("#t-cheated tr:nth-child(2) td:nth-child(3)")
+        narrow = page.inner_text("#t-cheated tr:nth-child(1) td:nth-child(3)")
         assert wide != narrow and "80% interval" in page.inner_text("#q-cheated thead")
         page.select_option("#rows", "cheated")
         page.select_option("#columns", "fair")
@@ -54,6 +73,16 @@ def test_in_the_browser_a_reader_changes_the_confidence_and_crosses_two_question
         assert kept.value.suggested_filename == "campus-results.csv"
         assert {urlsplit(one.url).netloc for one in device.requests} == {urlsplit(site.origin).netloc}
         assert device.complaints == []
+
+
+def test_in_the_browser_a_desk_shows_all_columns_of_a_cross_tab(site: Site, browser: Browser) -> None:
+    fill(site.store, site.add(build(FOUR).survey), 400)
+    with visit(browser, **DESKTOP) as device:
+        page = device.open(f"{site.origin}/results/four?rows=claimed&columns=stress")
+        table = page.locator("table:has(#cross-within_rows)")
+        assert table.locator("thead th").count() == 4
+        hidden = "(one) => one.parentElement.scrollWidth - one.parentElement.clientWidth"
+        assert table.evaluate(hidden) == 0
 
 
 def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site, browser: Browser) -> None:
@@ -125,14 +154,62 @@ def test_in_the_browser_it_prints(site: Site, browser: Browser) -> None:
         page.emulate_media(media="print")
         for hidden in (".controls", ".contents", "figcaption", "#downloads", "#news", "#copy"):
             assert not any(one.is_visible() for one in page.locator(hidden).all())
-        assert page.locator("#q-cheated svg").is_visible() and page.locator("#paragraph").is_visible()
+        shown = ("#overview", "#q-cheated svg", "#noise", "#live-noise", "#paragraph", "#live-checklist")
+        assert all(page.locator(one).is_visible() for one in shown)  # also what is folded on a screen
         assert page.evaluate("getComputedStyle(document.querySelector('figure')).breakInside") == "avoid"
-        ink = page.evaluate("getComputedStyle(document.querySelector('.chart text')).fill")
+        ink = page.evaluate("getComputedStyle(document.querySelector('#q-cheated .chart text')).fill")
         assert ink == "rgb(29, 35, 39)"  # dark on light, also for who reads light on dark
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_in_the_browser_axe_finds_nothing_and_nothing_sticks_out(site: Site, browser: Browser, scheme: str) -> None:
+def test_in_the_browser_the_page_is_short_and_a_plot_comes_as_png(site: Site, browser: Browser) -> None:
+    """Before it was 10,600 pixels at 1440 and 18,000 at 360 without a regression, and settings before the first number."""
+    scripted(site)
+    with visit(browser, **DESKTOP) as device:
+        page = device.open(f"{site.origin}/results/campus")
+        tall = "document.documentElement.scrollHeight"
+        assert page.evaluate(tall) < 8000
+        assert page.evaluate("document.querySelector('.glance .figure').getBoundingClientRect().bottom") < 900
+        page.get_by_role("link", name="What the noise did").click()
+        expect(page.locator("#live-noise")).to_be_visible()
+        with page.expect_download() as kept:
+            page.locator("#q-cheated").get_by_role("button", name="as PNG").click()
+        assert kept.value.suggested_filename == "campus-cheated.png"
+        data = kept.value.path().read_bytes()
+        assert data.startswith(b"\x89PNG") and int.from_bytes(data[16:20]) == 4 * 544  # the width in its head
+        ink = page.evaluate(INK, f"data:image/png;base64,{base64.b64encode(data).decode()}")
+        assert ink["white"] > 0.7 and ink["dark"] > 0.005 and ink["blue"] > 0.005  # paper, words, marks
+        page.set_viewport_size(PHONE["viewport"])
+        assert page.evaluate(tall) < 12_500
+        assert device.complaints == []
+
+
+INK = """async (address) => {
+  const image = new Image(); image.src = address; await image.decode();
+  const canvas = document.createElement("canvas"); canvas.width = image.width; canvas.height = image.height;
+  const paper = canvas.getContext("2d"); paper.drawImage(image, 0, 0);
+  const dots = paper.getImageData(0, 0, canvas.width, canvas.height).data;
+  const found = {white: 0, dark: 0, blue: 0}, all = dots.length / 4;
+  for (let i = 0; i < dots.length; i += 4) {
+    const [red, green, blue] = dots.slice(i, i + 3);
+    if (red + green + blue > 750) found.white += 1 / all;
+    else if (Math.max(red, green, blue) < 80) found.dark += 1 / all;
+    else if (blue > red + 60) found.blue += 1 / all;
+  }
+  return found;
+}"""
+
+
+def test_without_scripts_the_page_has_all_but_the_pictures(site: Site, browser: Browser) -> None:
+    scripted(site)
+    with visit(browser, java_script_enabled=False, **PHONE) as device:
+        page = device.open(f"{site.origin}/results/campus")
+        assert page.locator(".glance .figure").first.is_visible()
+        assert page.locator("figcaption a").first.is_visible()
+        assert not any(one.is_visible() for one in page.locator("[data-png]").all())
+
+
+def test_in_the_browser_axe_finds_nothing_and_nothing_sticks_out(site: Site, browser: Browser) -> None:
+    """A page as most see it in four looks, a phone and a desk, light and dark; what is rare or unfolded once."""
     long = "Donaudampfschifffahrtsgesellschaftskapitän" * 5
     fair = scale(optional=True) | {"text": long, "points": ["no", long, "yes"]}
     questions = [yes_no(), fair, number("age", bins=3, max=8), number(), choice()]
@@ -144,13 +221,19 @@ def test_in_the_browser_axe_finds_nothing_and_nothing_sticks_out(site: Site, bro
         fill(site.store, site.add(define(questions, fields, slug=slug)), 200)
     site.add(campus("empty"))
     fill(site.store, site.add(blocks()), 600)
-    addresses = ["exam?rows=cheated&columns=fair&with=west&view=table&confidence=7", "empty", "nothing",
+    addresses = ["exam?rows=cheated&columns=fair&with=west&weight-exam=1&weight-west=2&outcome=cheated=yes&on=age&view=table&confidence=7", "empty", "nothing",
                  "blocks?rows=used:notes&columns=used:phone&view=table", "blocks?rows=cheated&columns=fair&with=nowhere"]  # fmt: skip
-    with visit(browser, color_scheme=scheme, bypass_csp=True, **PHONE) as device:
+    with visit(browser, color_scheme="light", bypass_csp=True, **PHONE) as device:
         for address in addresses:
             page = device.open(f"{site.origin}/results/{address}")
             assert overflows(page) == []
             assert violations(page) == []
+        page = device.open(f"{site.origin}/results/exam?rows=cheated&columns=fair")
+        for size, scheme in THE_OTHERS:
+            page.set_viewport_size(size["viewport"])
+            page.emulate_media(color_scheme=scheme)
+            assert overflows(page) == []
+            assert violations(page, *BY_LOOK) == [], (size, scheme)
 
 
 def test_in_the_browser_the_keyboard_is_enough(site: Site, browser: Browser) -> None:
@@ -159,6 +242,8 @@ def test_in_the_browser_the_keyboard_is_enough(site: Site, browser: Browser) -> 
         page = device.open(f"{site.origin}/results/campus")
         page.keyboard.press("Tab")
         assert focused(page) == "a"
+        press_until(page, ".settings summary")
+        page.keyboard.press("Enter")
         press_until(page, "#confidence")
         page.keyboard.press("ArrowUp")
         assert page.input_value("#confidence") == "0.9"
@@ -177,9 +262,11 @@ def test_in_the_browser_a_refused_cross_tab_is_in_sight_of_whoever_asked_for_it(
         page.select_option("#rows", "cheated")
         page.select_option("#columns", "cheated")
         page.get_by_role("button", name="Cross").first.click()
-        page.wait_for_url("**rows=cheated**#crosstab")
+        page.wait_for_url("**rows=cheated**#crossed")
         expect(page.get_by_role("alert")).to_contain_text("choose two different questions")
         expect(page.get_by_role("alert")).to_be_in_viewport()
+        expect(page.get_by_role("alert")).to_be_focused()
+        expect(page.get_by_role("heading", name="Cross two questions")).to_be_in_viewport()
 
 
 def focused(page: Page) -> str:

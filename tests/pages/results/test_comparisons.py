@@ -31,10 +31,11 @@ def test_a_cross_tab_is_the_apis(house: House, pair: tuple[str, str]) -> None:
     for kind in ("estimates", "within_rows", "differences"):
         body = page.one("tbody", id=f"cross-{kind}")
         cells = [cell for row in body.all("tr") for cell in row.all("td")]
-        assert len(cells) == len(document[kind])
-        for cell, line in zip(cells, document[kind], strict=True):
-            assert cell.attributes["data-option"] == " + ".join(line["options"])
-            same(cell, line, ("estimate", "low", "high"))
+        lines = {" + ".join(line["options"]): line for line in document[kind]}
+        assert len(cells) == len(lines) == len(document[kind])
+        assert {cell.attributes["data-option"] for cell in cells} == lines.keys(), "in the order of readers: yes first"
+        for cell in cells:
+            same(cell, lines[cell.attributes["data-option"]], ("estimate", "low", "high"))
     test = page.one("p", data_test=None)
     found = told(test)
     assert {key: found[key] for key in ("statistic", "df", "p_value", "n")} == {
@@ -66,14 +67,14 @@ def test_what_cannot_occur_is_no_cell(house: House) -> None:
         cells = [row.all("td") for row in page.one("tbody", id=f"cross-{kind}").all("tr")]
         options = [[cell.attributes.get("data-option") for cell in row] for row in cells]
         assert options == [
-            ["option 0 + no", "option 0 + yes", "option 0 + no answer"],
+            ["option 0 + yes", "option 0 + no", "option 0 + no answer"],
             [None, None, "option 1 + no answer"],
             [None, None, "option 2 + no answer"],
         ]
         assert [cell.text for cell in cells[1][:2]] == ["–", "–"]
-        for cell, line in zip([cell for row in cells for cell in row if cell.attributes.get("data-option")],
-                              document[kind], strict=True):  # fmt: skip
-            same(cell, line, ("estimate", "low", "high"))
+        lines = {" + ".join(line["options"]): line for line in document[kind]}
+        for cell in [cell for row in cells for cell in row if cell.attributes.get("data-option")]:
+            same(cell, lines[cell.attributes["data-option"]], ("estimate", "low", "high"))
     assert [(line["low"], line["high"], line["method"]) for line in document["within_rows"][3:]] == [
         (1, 1, "certain")
     ] * 2
@@ -109,6 +110,8 @@ def test_surveys_stand_side_by_side(house: House) -> None:
         differences = document["differences"][0]["questions"][place]["estimates"]
         bodies = page.all("tbody", data_question=question.id, data_list="groups")
         assert len(bodies) == len(parts[0]) == len(differences)
+        if question.type == "yes_no":  # yes before no; documents keep the order of symbols
+            bodies.reverse()
         for body, first, other, difference in zip(bodies, *parts, differences, strict=True):
             same_group(body.one("tr", data_group="campus"), first)
             same_group(body.one("tr", data_group="west"), other, difference)
@@ -131,3 +134,26 @@ def test_a_population_smaller_than_another_survey_is_a_message(fresh: House) -> 
     fresh.add(campus("west"), 400)
     page = fresh.page("/results/campus?with=west&population=100", 400)
     assert "has more than 100 reports" in page.one(role="alert").text
+
+
+@pytest.mark.parametrize(
+    ("query", "part", "place", "words"),
+    [
+        ("rows=cheated&columns=cheated", "crosstab", "crossed", "choose two different questions"),
+        ("rows=cheated", "crosstab", "crossed", "none is chosen for the columns"),
+        ("rows=cheated&columns=hours", "crosstab", "crossed", "hours is a number without bins"),
+        ("with=nowhere", "compare", "compared", "There is no survey “nowhere”"),
+        (urlencode([("with", f"s{i}") for i in range(13)]), "compare", "compared", "At most 12 surveys"),
+        ("outcome=cheated=yes&on=cheated", "regression", "fitted", "an answer cannot explain itself"),
+        ("outcome=cheated=yes", "regression", "fitted", "at least one question that may explain it"),
+        ("on=fair", "regression", "fitted", "whose odds shall be explained"),
+    ],
+)
+def test_a_message_stands_where_the_eye_is(house: House, query: str, part: str, place: str, words: str) -> None:
+    """In the section whose form was sent, as the target of its address, so that the focus goes there without scripts."""
+    page = house.page(f"/results/campus?{query}", 400)
+    (alert,) = page.all(role="alert")
+    (section,) = page.all("section", aria_labelledby=part)
+    assert section.one(role="alert") is alert and words in alert.text
+    assert (alert.attributes["id"], alert.attributes["tabindex"]) == (place, "-1")
+    assert all(form.attributes["action"].endswith(f"#{place}") for form in section.all("form"))

@@ -1,4 +1,4 @@
-"""What a reader takes along: every plot and every line as a file, and for the owner the noisy bits."""
+"""What a reader takes along: every plot and every line as a file, and for the owner the raw data."""
 
 import csv
 import io
@@ -83,7 +83,24 @@ def test_the_csv_has_every_line_of_the_api(house: House) -> None:
     house.get("/results/campus.csv?confidence=5", 400)
 
 
-def test_the_owner_takes_noisy_bits_and_the_log_keeps_it(fresh: House) -> None:
+@pytest.mark.parametrize("slug", ["campus", "others"])
+def test_the_csv_names_its_survey_and_has_the_chances_behind_every_reported_share(house: House, slug: str) -> None:
+    """p and q lead from what was reported to the unbiased estimate; where nothing was, there are none."""
+    rows = list(csv.DictReader(io.StringIO(house.get(f"/results/{slug}.csv").text)))
+    document = json.loads(house.get(f"/api/surveys/{slug}/results").text)
+    assert {(row["slug"], row["digest"]) for row in rows} == {(slug, document["survey"])}
+    for row in rows:
+        assert bool(row["p"]) == bool(row["q"]) == bool(row["reported"])
+        if row["reported"]:
+            p, q, share = (float(row[key]) for key in ("p", "q", "reported"))
+            assert (share - q) / (p - q) == pytest.approx(float(row["unbiased"]), abs=1e-12)
+    told = {row["option"]: (row["p"], row["q"]) for row in rows if row["question"] == "cheated"}
+    assert told == ({"no": ("0.75", "0.25"), "yes": ("0.75", "0.25")} if slug == "campus" else {})
+    empty = {row["kind"] if row["list"] == "estimates" else row["list"] for row in rows if not row["p"]}
+    assert {"mean", "answered"} <= empty
+
+
+def test_the_owner_takes_raw_data_and_the_log_keeps_it(fresh: House) -> None:
     published = fresh.add(campus(), 3 * STEP + 7)
     with fresh.store.shown(published) as (tally, rows):
         chunks = list(rows)
@@ -100,7 +117,7 @@ def test_the_owner_takes_noisy_bits_and_the_log_keeps_it(fresh: House) -> None:
     assert table.schema.metadata[b"candor.digest"].decode() == published.survey.digest
     events = fresh.store.events(fresh.ada.key, "campus")
     assert [event.what for event in events[:3]] == [
-        f"exported noisy bits as {kind}" for kind in ("parquet", "ndjson", "csv")
+        f"exported raw data as {kind}" for kind in ("parquet", "ndjson", "csv")
     ]
     assert len(fresh.store.events(fresh.ada.key)) == before + 3
     assert fresh.client("ada").head("/results/campus/reports.csv").status_code == 200
@@ -108,8 +125,8 @@ def test_the_owner_takes_noisy_bits_and_the_log_keeps_it(fresh: House) -> None:
     fresh.get("/results/campus/reports.csv", 302)
     fresh.get("/results/campus/reports.exe", 404, name="ada")
     assert len(fresh.store.events(fresh.ada.key)) == before + 3
-    assert fresh.page("/results/campus", name="ada").text.count("Noisy bits as") == 3
-    assert "Noisy bits as" not in fresh.page("/results/campus", name="bob").text
+    assert fresh.page("/results/campus", name="ada").text.count("Raw data as") == 3
+    assert "Raw data as" not in fresh.page("/results/campus", name="bob").text
 
 
 def test_reports_that_wait_for_their_step_are_not_exported(fresh: House) -> None:

@@ -1,5 +1,7 @@
 """The results page: its numbers are the API's, its plots say what its tables say, and everybody sees what they may."""
 
+import csv
+import io
 import json
 import secrets
 from collections.abc import Iterator
@@ -29,6 +31,7 @@ from tests.pages.results.house import (
     PASSWORD,
     TOKEN,
     House,
+    as_read,
     campus,
     drawing,
     evil,
@@ -62,7 +65,7 @@ def test_every_number_on_the_page_is_the_apis(house: House, slug: str, query: st
             found = section.all("tbody", data_list=kind)
             assert len(found) == bool(part.get(kind))
             rows = [row for body in found for row in body.all("tr")]
-            wanted = part.get(kind, [])
+            wanted = as_read(part, kind)
             assert [row.attributes["data-option"] for row in rows] == [line["option"] for line in wanted]
             for row, line in zip(rows, wanted, strict=True):
                 same(row, line)
@@ -76,10 +79,11 @@ def test_every_number_on_the_page_is_the_apis(house: House, slug: str, query: st
     bodies = page.all("tbody", data_list="joint")
     assert len(bodies) == len(document["joint"])
     for body, part in zip(bodies, document["joint"], strict=True):
-        for row, line in zip(body.all("tr"), part["estimates"], strict=True):
-            assert [head.text for head in row.all("th")] == line["options"]
-            same(row, line)
+        cells = {tuple(line["options"]): line for line in part["estimates"]}
+        for row in body.all("tr"):
+            same(row, cells.pop(tuple(head.text for head in row.all("th"))))
             seen += 1
+        assert not cells
     assert seen == sum(
         len(part.get(kind, [])) for part in [*document["questions"], *document["joint"]] for kind in LISTS
     )
@@ -88,7 +92,7 @@ def test_every_number_on_the_page_is_the_apis(house: House, slug: str, query: st
 
 def test_a_wrong_number_would_be_noticed(house: House) -> None:
     page = house.page("/results/campus")
-    line = json.loads(house.get("/api/surveys/campus/results").text)["questions"][0]["estimates"][0]
+    line = json.loads(house.get("/api/surveys/campus/results").text)["questions"][0]["estimates"][1]
     row = page.all("tbody", data_list="estimates")[0].all("tr")[0]
     same(row, line)
     with pytest.raises(AssertionError):
@@ -136,7 +140,7 @@ def test_what_the_noise_did_is_told_once_with_its_numbers(house: House) -> None:
     assert "25.0% would still be sent; if everybody had it, about 75.0%" in section.text
     assert f"= {100 * yes['unbiased']:.1f}%".replace("-", "−") in section.text
     rows = plot_rows(section.one("svg"))
-    assert f"reported {100 * yes['reported']:.1f}%" in rows[1]
+    assert f"reported {100 * yes['reported']:.1f}%" in rows[0]
 
 
 def test_what_the_noise_did_is_told_of_an_answer_that_was_reported_as_it_is(fresh: House) -> None:
@@ -154,6 +158,111 @@ def test_what_the_noise_did_is_told_of_an_answer_that_was_reported_as_it_is(fres
         (told.format(8.3, 75.0), f"{100 * no['reported']:.1f}%"),
     ]
     assert any(sentence in section.text and share in section.text for sentence, share in either)
+
+
+def test_estimates_come_first_and_the_settings_are_folded_until_they_are_changed(house: House) -> None:
+    def folded(query: str, status: int = 200) -> bool:
+        page = house.page(f"/results/campus{query}", status)
+        order = [one.attributes.get("class") for one in page.one("div", id="page").all("section", "details")]
+        assert order.index("overview") < order.index("settings noprint") < order.index("question")
+        return "open" not in page.one("details", class_="settings noprint").attributes
+
+    assert folded("") and folded("?rows=cheated&columns=fair")
+    assert not any(map(folded, ("?confidence=0.9", "?target=sample", "?scale=own", "?population=5000")))
+    assert not folded("?confidence=7", 400)
+
+
+@pytest.mark.parametrize("slug", ["campus", "others"])
+def test_the_overview_has_a_line_for_each_question_with_interval_and_n_that_leads_to_it(
+    house: House, slug: str
+) -> None:
+    """The yes of a yes or no, a mean on its own range, else the largest share; each as its own part says it."""
+    page, document = house.page(f"/results/{slug}"), json.loads(house.get(f"/api/surveys/{slug}/results").text)
+    lines = page.one("section", class_="overview").one("ol").all("li")
+    assert [one.one("a").attributes["href"] for one in lines] == [f"#q-{part['id']}" for part in document["questions"]]
+    for line, part in zip(lines, document["questions"], strict=True):
+        figure, between = line.one("p", class_="figure"), line.one("span", class_="range").text
+        value = (figure.all("strong") or figure.all("span", class_="silent"))[0].text
+        answer = line.one("p", class_="answer").text
+        shares = [one for one in part.get("answered") or part["estimates"] if one["kind"] == "share"]
+        if any(one["kind"] == "mean" for one in part["estimates"]):
+            wanted = "mean"
+            assert "mean, range" in answer and (line.one("svg").all("rect") or figure.all("span", class_="silent"))
+        elif part["type"] == "yes_no":
+            wanted = "yes"
+        else:
+            wanted = max(shares, key=lambda one: one["estimate"])["option"]
+            assert f"largest of {len(shares)}" in answer
+        assert wanted in answer
+        table = page.one("section", id=f"q-{part['id']}").all("tbody")
+        rows = [row for body in table for row in body.all("tr") if row.attributes["data-option"] == wanted]
+        said = [{one.attributes["data-key"]: one.text for one in row.all("data")} for row in rows]
+        assert (value, between) in [(one["estimate"], f"{one['low']} to {one['high']}") for one in said]
+        n = line.one("p", class_="n").text
+        if part.get("condition"):
+            share = part["answering"]["estimate"]
+            assert n == f"n: about {round(part['answering']['n'] * share):,} of {part['answering']['n']:,}"
+        else:
+            assert n.startswith("n = ")
+
+
+def test_yes_stands_before_no_in_plots_tables_and_combinations(fresh: House) -> None:
+    """Documents and files keep the order of symbols."""
+    questions = [yes_no(), yes_no("right", optional=True), scale("fair")]
+    fresh.add(define(questions, [field(COIN, "cheated"), field(subset(9, 1), "right", "fair")]), 200)
+    page = fresh.page("/results/exam")
+    for name, wanted in (("cheated", ["yes", "no"]), ("right", ["yes", "no", "no answer"])):
+        section = page.one("section", id=f"q-{name}")
+        rows = [row.attributes["data-option"] for row in section.one("tbody", data_list="estimates").all("tr")]
+        assert rows == [title.partition(":")[0] for title in plot_rows(section.one("svg"))] == wanted
+    together = [row.attributes["data-option"].split(" + ")[0] for row in page.one("tbody", id="joint-1").all("tr")]
+    assert together == ["yes"] * 3 + ["no"] * 3 + ["no answer"] * 3
+    document = json.loads(fresh.get("/api/surveys/exam/results").text)
+    assert [line["option"] for line in document["questions"][0]["estimates"]] == ["no", "yes"]
+    lines = list(csv.DictReader(io.StringIO(fresh.get("/results/exam.csv").text)))
+    assert [line["option"] for line in lines[:2]] == ["no", "yes"]
+
+
+def test_all_plots_of_shares_have_one_scale_unless_the_reader_wants_others(house: House) -> None:
+    def longest(query: str) -> set[str]:
+        page = house.page(f"/results/campus{query}")
+        shares = [one.one("svg", class_="chart intervals") for one in page.all("section", id="q-cheated")]
+        shares += [page.one("section", id="q-why").one("svg"), page.one("section", id="q-used").one("svg")]
+        return {[tick.text for tick in one.all("text", class_="tick")][-1] for one in shares}
+
+    assert longest("") == {"100%"}
+    assert len(longest("?scale=own")) > 1
+    assert "The scale is “common” or “own”" in house.page("/results/campus?scale=mine", 400).one(role="alert").text
+
+
+def test_what_the_noise_did_is_never_told_of_no_answer_or_of_what_nobody_can_tell(fresh: House) -> None:
+    """Neither of a follow-up that few were asked, nor of an interval that says nothing; else the best there is."""
+    after = {"question": "cheated", "is": ["yes"]}
+    hopeless = {"kind": "flip", "one": str(2**63 + 2**57), "zero": str(2**63 - 2**57)}  # always 0 to 100%
+    questions = [yes_no(), choice("who", 3, show_if=after), choice("left", 3, optional=True)]
+    fields = [field(hopeless, "cheated"), field(subset(4, 1), "who"), field(subset(4, 1), "left")]
+    fresh.add(define(questions, fields), 400)
+    (section,) = [
+        one for one in fresh.page("/results/exam").all("section") if one.attributes.get("aria-labelledby") == "noise"
+    ]
+    told = section.one("div", id="live-noise").text
+    assert "option" in told and "no answer" not in told
+    assert "noise-left" in section.one("svg").attributes["aria-labelledby"]
+    fresh.add(define(questions[:1], fields[:1], slug="nothing"), 400)
+    assert not [
+        one for one in fresh.page("/results/nothing").all("section") if one.attributes.get("aria-labelledby") == "noise"
+    ]
+
+
+def test_words_on_the_page_are_those_that_people_know(house: House) -> None:
+    page = house.page("/results/campus", name="ada").text
+    for known, ours in (
+        ("Effective sample size", "Worth without noise"),
+        ("1% of fake responses", "invented"),
+        ("Raw data as CSV", "Noisy bits"),
+        ("how much one report can tell about its person", "ε of a whole report"),
+    ):
+        assert known in page and ours not in page
 
 
 def test_a_reader_may_choose_the_intervals_without_scripts(house: House) -> None:
@@ -185,7 +294,8 @@ def test_a_reader_may_choose_the_intervals_without_scripts(house: House) -> None
         ("population=" + "9" * 5000, "A population is a number"),
         ("target=everybody", "The target is"),
         ("view=upside", "The view is"),
-        ("rows=cheated", "needs two questions"),
+        ("rows=cheated", "none is chosen for the columns"),
+        ("columns=cheated", "none is chosen for the rows"),
         ("rows=cheated&columns=cheated", "choose two different questions"),
         ("rows=cheated&columns=nothing", "there is no question"),
         ("rows=cheated&columns=hours", "hours is a number without bins"),
@@ -331,7 +441,7 @@ def test_an_older_version_says_so(fresh: House) -> None:
     link = next(a for a in page.all("a") if "CSV" in a.text)
     assert f"digest={first.survey.digest}" in link.attributes["href"]
     kept = [one.attributes["value"] for one in page.all("input", type="hidden", name="digest")]
-    assert kept == [first.survey.digest] * 3  # every form stays with this version
+    assert kept == [first.survey.digest] * len(page.all("form"))  # every form stays with this version
     assert "older version" not in fresh.page("/results/exam").text
     fresh.page("/results/exam?digest=00", 404)
 
@@ -392,7 +502,7 @@ def test_a_survey_with_a_hundred_questions_has_contents_and_all_of_them(fresh: H
     sections = page.all("section", class_="question")
     assert [one.attributes["id"] for one in sections] == [f"q-q{i}" for i in range(100)]
     assert all(one.all("svg") and one.all("tbody") for one in sections)
-    links = [one.attributes["href"] for one in page.one("nav").one("ol").all("a")]
+    links = [one.attributes["href"] for one in page.one("section", class_="overview").one("ol").all("a")]
     assert links == [f"#q-q{i}" for i in range(100)]
 
 

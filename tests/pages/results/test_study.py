@@ -49,6 +49,9 @@ def test_each_question_stands_once_with_all_groups_differences_and_total(fresh: 
     assert document["total"]["weights"]["South"] == pytest.approx(8000 / 20300)
     for place, name in enumerate(("slept", "fair", "hours")):
         bodies = page.one("section", id=f"q-{name}").all("tbody", data_list="groups")
+        if name == "slept":  # yes before no; documents keep the order of symbols
+            assert [body.attributes["data-option"] for body in bodies] == ["yes", "no"]
+            bodies.reverse()
         lines = [group["questions"][place]["estimates"] for group in document["groups"]]
         assert len(bodies) == len(lines[0])
         for i, body in enumerate(bodies):
@@ -66,6 +69,26 @@ def test_each_question_stands_once_with_all_groups_differences_and_total(fresh: 
     assert "12,000 people" in page.one("p", id="paragraph").text
     for figure in page.all("figure"):
         assert fresh.get(figure.one("a").attributes["href"]).text.startswith("<svg")
+
+
+def test_a_question_that_not_everybody_was_asked_says_so_in_a_study(fresh: House) -> None:
+    """Elsewhere its shares are of those who were asked; here "no answer" would be taken for refusals."""
+    more = """\
+  - {id: woke, type: choice, text: What woke you?, options: [Noise, Worry], show_if: {question: slept, is: [no]}}
+  - {id: naps, type: number, text: How many naps?, min: 0, max: 9, show_if: {question: slept, is: [no]}}
+"""
+    built = build((FILE.format(slug="work", groups=BARE, results="public") + more).encode())
+    for published in fresh.store.add_surveys([Member(*one) for one in built.members], owner=fresh.ada.key):
+        fill(fresh.store, published, 100)
+    page = fresh.page("/results/work")
+    assert page.one("section", id="q-woke").one("p", class_="condition").text == (
+        "Asked if “Did you sleep well?” is “no”. Shares here are of everybody: “no answer” counts those who were not"
+        " asked. The results of each by itself tell the shares of those who were."
+    )
+    assert page.one("section", id="q-naps").one("p", class_="condition").text == (
+        "Asked if “Did you sleep well?” is “no”. Means are of those who were asked and answered."
+    )
+    assert not page.one("section", id="q-fair").all("p", class_="condition")
 
 
 def test_a_group_shows_its_own_step_and_the_total_waits_for_the_last_group(fresh: House) -> None:

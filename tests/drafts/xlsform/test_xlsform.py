@@ -103,7 +103,7 @@ def test_the_types_that_can_be_randomized_are_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "more"),
     [
-        ("text", {}), ("note", {}), ("date", {}), ("dateTime", {}), ("time", {}), ("geopoint", {}), ("geotrace", {}),
+        ("text", {}), ("date", {}), ("dateTime", {}), ("time", {}), ("geopoint", {}), ("geotrace", {}),
         ("geoshape", {}), ("image", {}), ("audio", {}), ("video", {}), ("file", {}), ("barcode", {}), ("acknowledge", {}),
         ("rank why", {}), ("calculate", {"calculation": "1 + 1"}), ("start", {}), ("today", {}), ("deviceid", {}),
     ],
@@ -141,7 +141,7 @@ def test_what_lacks_something_is_left_out_with_what_it_lacks(
     assert sentence in made.left_out[0][1]
 
 
-def test_repeats_and_other_are_left_out_and_groups_noted(tmp_path: Path) -> None:
+def test_repeats_and_other_are_left_out_and_groups_are_sections(tmp_path: Path) -> None:
     made, built = imported(
         tmp_path,
         row("begin group", "g", "About exams"),
@@ -153,7 +153,7 @@ def test_repeats_and_other_are_left_out_and_groups_noted(tmp_path: Path) -> None
     )
     assert made.taken == ("why",)
     assert dict(made.left_out).keys() == {"why_other", "child"}
-    assert "# A group begins here: About exams." in made.text
+    assert [(one.first, one.title) for one in built.survey.sections] == [("why", "About exams")]
     assert built.survey.questions[0].labels[-1] == "Other"
 
 
@@ -231,7 +231,75 @@ def test_of_several_languages_the_default_one_is_taken(tmp_path: Path) -> None:
     made, built = imported(tmp_path, *rows, choices=lists, default_language="Deutsch (de)")
     (question,) = built.survey.questions
     assert (built.survey.language, question.text, question.type) == ("de", "Haben Sie?", "yes_no")
-    assert "# The form also speaks English (en); only Deutsch (de) was taken." in made.text
+    (english,) = built.survey.translations
+    assert (english.language, english.questions[0].text) == ("en", "Did you?")
+    assert "# Still to be translated, in the original's words until then: title in en." in made.text
+
+
+LIKERT = [
+    ("list_name", "name", "label::English (en)", "label::German", "label::Elvish"),
+    ("often", "1", "Never", "Nie", "a"), ("often", "2", "Often", "Oft", "b"),
+    ("yn", "y", "Yes", "Ja", "c"), ("yn", "n", "No", "Nein", "d"),
+]  # fmt: skip
+
+
+def spoken(kind: str, name: str = "", english: str = "", german: str = "", **more: str) -> dict[str, str]:
+    return {"type": kind, "name": name, "label::English (en)": english, "label::German": german, **more}
+
+
+def test_groups_notes_tables_and_languages_become_sections_introductions_batteries_and_translations(
+    tmp_path: Path,
+) -> None:
+    made, built = imported(
+        tmp_path,
+        spoken("note", "hello", "Welcome.", "Willkommen."),
+        spoken("begin group", "g", "Work", "Arbeit"),
+        spoken("note", "think", "Think back.", "Denken Sie zurück."),
+        spoken("select_one yn", "a", "Did you?", "Haben Sie?", required="yes"),
+        spoken("begin group", "t", "How was it?", "Wie war es?", appearance="table-list"),
+        spoken("select_one often", "calm", "Calm.", "Ruhig.", required="yes"),
+        spoken("select_one often", "tense", "Tense.", "", required="yes"),
+        spoken("end group"),
+        spoken("select_one often", "b", "How often?", "Wie oft?", required="yes"),
+        spoken("end group"),
+        spoken("begin group", "empty", "Names", "Namen"),
+        spoken("text", "name", "Name?", "Name?"),
+        spoken("end group"),
+        spoken("note", "quote", "You said ${a}", "x"),
+        spoken("note", "bye", "Thank you.", "Danke."),
+        choices=LIKERT,
+    )
+    survey = built.survey
+    assert [(one.first, one.title, one.text, one.grid) for one in survey.sections] == [
+        ("a", "Work", "Think back.", False), ("calm", "How was it?", "", True), ("b", "Work", "", False),
+    ]  # fmt: skip
+    assert (survey.description, survey.thanks) == ("Welcome.", "Thank you.")
+    assert [one.type for one in survey.questions] == ["yes_no", "scale", "scale", "choice"]
+    assert not any(one.optional for one in survey.questions)
+    (german,) = survey.translations
+    assert (german.language, german.description, german.thanks) == ("de", "Willkommen.", "Danke.")
+    assert german.sections == (("Arbeit", "Denken Sie zurück."), ("Wie war es?", ""), ("Arbeit", ""))
+    assert [one.labels for one in german.questions[1:]] == [("Nie", "Oft")] * 3
+    assert {name for name, _ in made.left_out} == {"name", "quote"}
+    assert "title in de, questions.tense in de" in " ".join(made.text.replace("#", " ").split())
+    assert "speaks Elvish, which is not taken" in made.text
+
+
+def test_a_table_under_a_heading_that_waits_ends_its_introduction(tmp_path: Path) -> None:
+    _, built = imported(
+        tmp_path,
+        spoken("begin group", "g", "Work", "Arbeit"),
+        spoken("begin group", "t", "How was it?", "Wie war es?", appearance="table-list", relevant="1 = 1"),
+        spoken("select_one often", "calm", "Calm.", "Ruhig."),
+        spoken("select_one often", "tense", "Tense.", "Angespannt."),
+        spoken("end group"),
+        spoken("end group"),
+        choices=LIKERT,
+    )
+    (section,) = built.survey.sections
+    assert (section.title, section.text, section.grid) == ("Work", "How was it?", True)
+    assert built.survey.translations[0].sections == (("Arbeit", "Wie war es?"),)
+    assert all(one.optional for one in built.survey.questions)
 
 
 def test_names_that_become_alike_stay_apart_and_evil_text_stays_text(tmp_path: Path) -> None:

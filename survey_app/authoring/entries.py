@@ -1,0 +1,144 @@
+"""What stands in the list of questions: questions, batteries of them, and the headings of sections.
+
+A heading is an entry `{section: …, text: …}` before its first question, so that it moves with it. A battery is written
+once and is several scales for everything that follows, each a question of its own; on the screen it is a section shown
+as a grid. A definition numbers its questions otherwise than their author did; `Entries.written_at` leads back.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from client.canonical import plain_text
+from client.errors import DefinitionError
+from survey_app.authoring.questions import BATTERY, COMMON
+from survey_app.authoring.source import AuthoringError, Node
+
+OF_BATTERY = ("scores", *COMMON)
+PARAGRAPH = "\u2029"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, by the place of its first question among all, and the line that it stands in."""
+
+    first: int
+    title: str
+    text: str
+    line: int | None
+    grid: bool
+
+
+@dataclass
+class Entries:
+    """The questions one by one, the sections, and where both stand in the author's file.
+
+    `broken` is what is no battery though it says so; `wrong`, what only the sections are wrong with.
+    """
+
+    questions: list[Node] = field(default_factory=list)
+    sections: list[Section] = field(default_factory=list)
+    batteries: list[tuple[str, ...]] = field(default_factory=list)  # the ids of each one's statements
+    broken: list[AuthoringError] = field(default_factory=list)
+    wrong: list[AuthoringError] = field(default_factory=list)
+    places: dict[str, str] = field(default_factory=dict)
+
+    def written_at(self, path: str) -> str:
+        """The author's path to what a definition has at a path."""
+        for known in sorted(self.places, key=len, reverse=True):
+            if path.startswith(known) and path[len(known) :][:1] in ("", ".", "["):
+                return self.places[known] + path[len(known) :]
+        return path
+
+
+@dataclass(frozen=True)
+class _Heading:
+    node: Node
+    key: str  # under which its title stands
+    title: str
+    text: str
+
+
+def read_entries(node: Node) -> Entries:
+    """The entries of a list, with all that is wrong with sections and batteries."""
+    found = Entries()
+    heading: _Heading | None = None
+    grid = False  # whether the questions before are a battery, which goes on to the next section
+    for entry in node.items():
+        if is_section(entry):
+            if heading:
+                found.wrong.append(heading.node.error("no question stands between this section and the next"))
+            heading = _heading(entry, found.wrong)
+            continue
+        if is_battery(entry):
+            try:
+                _battery(entry, heading, found)
+            except AuthoringError as error:
+                found.broken.append(error)
+            heading, grid = None, True
+            continue
+        if heading:
+            grid = False
+            _section(found, heading)
+        elif grid:
+            found.wrong.append(
+                entry.error("follows a battery, whose table runs to the next section: put a section above it")
+            )
+            grid = False
+        heading = None
+        found.places[f"questions[{len(found.questions)}]"] = entry.path
+        found.questions.append(entry)
+    if heading:
+        found.wrong.append(heading.node.error("no question follows this section"))
+    return found
+
+
+def is_section(entry: Node) -> bool:
+    """Whether an entry is a heading."""
+    return isinstance(entry.value, dict) and "section" in entry.value
+
+
+def is_battery(entry: Node) -> bool:
+    """Whether an entry is several statements on one scale."""
+    kind = entry.value.get("type") if isinstance(entry.value, dict) else None
+    return kind is not None and isinstance(kind.value, str) and kind.value.strip() == BATTERY
+
+
+def _heading(entry: Node, wrong: list[AuthoringError]) -> _Heading:
+    try:
+        parts = entry.mapping(("section",), ("text",))
+        title = plain_text(parts["section"].text(), parts["section"].path)
+        text = plain_text(parts["text"].prose(), parts["text"].path) if "text" in parts else ""
+        return _Heading(entry, "section", title, text)
+    except AuthoringError as error:
+        wrong.append(error)
+    except DefinitionError as error:
+        wrong.append(AuthoringError(error.reason, error.path, entry.line_of(error.path[len(entry.path) :])))
+    return _Heading(entry, "section", "stand-in", "")
+
+
+def _battery(entry: Node, heading: _Heading | None, found: Entries) -> None:
+    """A scale for every statement; under a heading, what the battery asks ends the introduction."""
+    parts = entry.mapping(("type", "text", "points", "statements"), OF_BATTERY)
+    statements = parts["statements"]
+    if not statements.value:
+        raise statements.error("there are no statements yet; each has an id before it, such as calm: I am calm.")
+    if not isinstance(statements.value, dict):
+        raise statements.error("must be a mapping of ids to statements, such as {calm: I am calm., tense: I am tense.}")
+    asked = _Heading(entry, "text", parts["text"].text(), "")
+    if heading:
+        asked = replace(heading, text=PARAGRAPH.join(part for part in (heading.text, asked.title) if part))
+    _section(found, asked, grid=True)
+    shared = {key: parts[key] for key in ("points", *OF_BATTERY) if key in parts}
+    for name, statement in statements.value.items():
+        path = f"questions[{len(found.questions)}]"
+        found.places |= {path: statement.path, f"{path}.id": statement.path, f"{path}.text": statement.path}
+        found.places |= {f"{path}.{key}": member.path for key, member in shared.items()}
+        own = {"id": name, "type": "scale"}
+        said = {key: Node(text, statement.path, statement.line) for key, text in own.items()}
+        found.questions.append(Node({**said, "text": statement, **shared}, statement.path, statement.line))
+    found.batteries.append(tuple(statements.value))
+
+
+def _section(found: Entries, heading: _Heading, *, grid: bool = False) -> None:
+    path = f"sections[{len(found.sections)}]"
+    found.places |= {path: heading.node.path, f"{path}.title": f"{heading.node.path}.{heading.key}"}
+    found.sections.append(Section(len(found.questions), heading.title, heading.text, heading.node.line, grid))

@@ -1,0 +1,192 @@
+"""The same survey in other languages: every text that the original has, by the same keys, and no other.
+
+What is missing is told all at once, by language; what translates nothing, where it stands. A question or section that
+has one text only may be written as that text, and the points of a battery once, with its first statement.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from client.canonical import plain_text
+from client.display import LANGUAGE
+from client.errors import DefinitionError
+from survey_app.authoring.entries import Entries
+from survey_app.authoring.source import AuthoringError, Node
+
+PROSE = ("title", "description", "consent", "contact", "thanks")
+PARAGRAPHS = ("description", "consent", "thanks")  # these, and the introductions of sections, have several
+LABELS = ("options", "points")
+
+
+@dataclass(frozen=True)
+class Original:
+    """What there is to translate: each text by its key, with the line that it stands in; a list by its length."""
+
+    prose: dict[str, int | None]
+    questions: dict[str, dict[str, tuple[int | None, int]]]
+    sections: list[dict[str, int | None]]
+    inherited: dict[str, str]  # from a statement to the first of its battery, which has the points
+    language: str
+    whole: bool  # whether all questions could be read
+
+
+@dataclass
+class _Reading:
+    """One language while it is read: what is wrong, and what is missing."""
+
+    wrong: list[AuthoringError] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    def take(self, node: Node, make: Callable[[Node], Any]) -> Any:
+        """What a node says; None, and a complaint, if it cannot be taken."""
+        try:
+            return make(node)
+        except AuthoringError as error:
+            self.wrong.append(error)
+        except DefinitionError as error:
+            self.wrong.append(AuthoringError(error.reason, error.path, node.line))
+        return None
+
+    def lacks(self, path: str, line: int | None) -> None:
+        self.missing.append(f"{path} (line {line})" if line else path)
+
+    def parts(self, node: Node, known: Mapping[str, Any], short: str) -> dict[str, Node]:
+        """The members of a mapping, those that the original has too; text alone stands for one of them."""
+        if isinstance(node.value, str):
+            return {short: node} if node.value.strip() else {}
+        found: dict[str, Node] = {}
+        for key, member in (self.take(node, Node.members) or {}).items():
+            if key in known and member.value != "":  # what is empty is missing
+                found[key] = member
+            elif key not in known:
+                self.wrong.append(member.error(f"the original has no such text here; it has {', '.join(known)}"))
+        return found
+
+
+def original_of(top: Mapping[str, Node], entries: Entries) -> Original:
+    """What a file has to translate; questions that cannot be read are left out."""
+    questions: dict[str, dict[str, tuple[int | None, int]]] = {}
+    for node in entries.questions:
+        said = node.value if isinstance(node.value, dict) else {}
+        name = said["id"].value if "id" in said else None
+        if isinstance(name, str) and name not in questions:
+            lists = {key: said[key] for key in LABELS if key in said and isinstance(said[key].value, list)}
+            texts = {key: said[key] for key in ("text", "unit") if key in said}
+            questions[name.strip()] = {key: (one.line, 0) for key, one in texts.items()}
+            questions[name.strip()] |= {key: (one.line, len(one.items())) for key, one in lists.items()}
+    language = top["language"].value if "language" in top else "en"
+    return Original(
+        {key: top[key].line for key in PROSE if key in top},
+        questions,
+        [{"title": one.line} | ({"text": one.line} if one.text else {}) for one in entries.sections],
+        {name: battery[0] for battery in entries.batteries for name in battery[1:]},
+        language.strip() if isinstance(language, str) else "en",
+        len(questions) == len(entries.questions) and not entries.broken,
+    )
+
+
+def read_translations(node: Node, original: Original) -> tuple[dict[str, Any], list[AuthoringError]]:
+    """The translations as the definition has them, and everything that is wrong with them."""
+    if not isinstance(node.value, dict) or not node.value:
+        return {}, [
+            node.error("must be a mapping of languages to texts, such as de: {title: …}; leave it out for none")
+        ]
+    made: dict[str, Any] = {}
+    wrong: list[AuthoringError] = []
+    for tag, member in node.value.items():
+        reading = _Reading()
+        if not LANGUAGE.fullmatch(tag):
+            reading.wrong.append(member.error("a language is named by its tag, such as de or pt-BR"))
+        elif tag == original.language:
+            reading.wrong.append(member.error(f"the survey itself is in {tag}: name the other languages here"))
+        else:
+            made[tag] = _read(member, original, reading)
+        if reading.missing:
+            wrong.append(member.error(f"not translated yet: {', '.join(reading.missing)}"))
+        wrong += reading.wrong
+    return made, wrong
+
+
+def _read(node: Node, original: Original, reading: _Reading) -> dict[str, Any]:
+    known = [*original.prose, "questions", *(["sections"] if original.sections else [])]
+    said = reading.parts(node, dict.fromkeys(known), "title")
+    made: dict[str, Any] = {}
+    for key, line in original.prose.items():
+        if key in said:
+            made[key] = reading.take(said[key], _prose if key in PARAGRAPHS else _text)
+        elif key != "contact":  # an address may well be the same in all languages
+            reading.lacks(key, line)
+    made["questions"] = _questions(said.get("questions"), original, reading)
+    if original.sections:
+        made["sections"] = _sections(said.get("sections"), original, reading)
+    return made
+
+
+def _questions(node: Node | None, original: Original, reading: _Reading) -> dict[str, Any]:
+    members: dict[str, Node] = (reading.take(node, Node.members) if node else None) or {}
+    for name, member in members.items():
+        if name not in original.questions and original.whole:
+            reading.wrong.append(member.error("there is no such question"))
+    made: dict[str, Any] = {}
+    for name, texts in original.questions.items():
+        said = reading.parts(members[name], texts, "text") if name in members else {}
+        words: dict[str, Any] = {}
+        for key, (line, count) in texts.items():
+            if key in LABELS and key in said:
+                words[key] = reading.take(said[key], _labels(count, name, reading))
+            elif key in said:
+                words[key] = reading.take(said[key], _text)
+            elif key == "points" and name in original.inherited:
+                words[key] = made[original.inherited[name]].get(key)
+            else:
+                reading.lacks(f"questions.{name}.{key}", line)
+        made[name] = words
+    return made
+
+
+def _sections(node: Node | None, original: Original, reading: _Reading) -> list[dict[str, Any]]:
+    members: list[Node] = (reading.take(node, Node.items) if node else None) or []
+    if original.whole and node is not None and len(members) > len(original.sections):
+        reading.wrong.append(
+            node.error(f"has {len(members)} entries for {len(original.sections)} sections, batteries included")
+        )
+    return [_section(i, members, texts, reading) for i, texts in enumerate(original.sections)]
+
+
+def _section(i: int, members: list[Node], texts: Mapping[str, int | None], reading: _Reading) -> dict[str, Any]:
+    said = reading.parts(members[i], texts, "title") if i < len(members) else {}
+    made: dict[str, Any] = {}
+    for key, line in texts.items():
+        if key in said:
+            made[key] = reading.take(said[key], _text if key == "title" else _prose)
+        else:
+            reading.lacks(f"sections[{i}].{key}", line)
+    return made
+
+
+def _text(node: Node) -> str:
+    return plain_text(node.text(), node.path)
+
+
+def _prose(node: Node) -> str:
+    return plain_text(node.prose(), node.path)
+
+
+def _labels(count: int, name: str, reading: _Reading) -> Callable[[Node], list[str]]:
+    def read(node: Node) -> list[str]:
+        empty = [place for place, label in enumerate(node.items()) if label.value == ""]
+        for place in empty:
+            reading.lacks(f"questions.{name}.{node.path.rpartition('.')[2]}[{place}]", node.line)
+        labels = [_text(label) for place, label in enumerate(node.items()) if place not in empty]
+        if len(node.items()) != count:
+            raise node.error(f"has {len(node.items())} entries; the original has {count}")
+        if twice := next(_repeated(labels), None):
+            raise node.error(f"{twice!r} occurs twice; they must differ from one another")
+        return labels
+
+    return read
+
+
+def _repeated(labels: list[str]) -> Iterator[str]:
+    return (label for place, label in enumerate(labels) if label in labels[:place])

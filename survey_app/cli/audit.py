@@ -1,0 +1,113 @@
+"""Put a client to the test: does what comes out of it keep what its definition claims?"""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from client import canonical
+from client.definition import Survey
+from client.errors import CandorError
+from client.verify import verify
+from survey_app.assure.audit import ERROR, Audit, audit, planned, subjects
+from survey_app.assure.audit.subjects import SubjectError
+from survey_app.cli.archive import AUTHORED
+from survey_app.cli.common import DIGEST, build_survey, find_survey, open_db
+from survey_app.explain import written
+from survey_app.explain.terminal import table
+
+
+@click.command("audit")
+@click.argument("survey", metavar="SLUG|FILE")
+@DIGEST
+@click.option("--client", type=click.Choice(["python", "js"]), default="python", show_default=True)
+@click.option("--command", help="Audit another client: a command that reads requests and prints reports, line by line.")
+@click.option("--trials", type=click.IntRange(100, 10_000_000), help="Reports for each set of answers.")
+@click.option("--time", is_flag=True, help="Also whether the time that a report takes gives an answer away.")
+@click.option("--json", "as_json", is_flag=True)
+@click.pass_context
+def audit_command(
+    ctx: click.Context,
+    survey: str,
+    digest: str | None,
+    client: str,
+    command: str | None,
+    trials: int | None,
+    time: bool,
+    as_json: bool,
+) -> None:
+    """Run a real client many thousand times on SLUG, an author's FILE or a definition, and see what it gives away.
+
+    For every field: the ε that is claimed, that of the published integers, and a lower bound from what came out, with
+    95% confidence over the whole audit. Exit code 1 where a claim is refuted: a bound above it, or anything beside the
+    noisy bits that tells answers apart.
+
+    A COMMAND is started, reads lines {"definition":"<text>","answers":{…}} and prints one report a line.
+
+    Example: candor audit exam.yaml --client js
+    """
+    found = _definition(ctx, survey, digest)
+    try:
+        verify(found)
+        arguments = subjects.split(command) if command else subjects.command(client)
+        length = planned(found, trials, time=time)
+        with click.progressbar(length=length, label="Auditing", file=sys.stderr) as bar:
+            done = audit(found, arguments, trials, time=time, progress=bar.update)
+    except CandorError as error:
+        raise click.ClickException(f"the definition itself is refuted: {error}") from None
+    except SubjectError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(json.dumps(_document(done)) if as_json else _text(done, command or f"the {client} client"))
+    ctx.exit(0 if done.ok else 1)
+
+
+def _definition(ctx: click.Context, name: str, digest: str | None) -> Survey:
+    """The definition to audit, without tickets: they change nothing in how answers are randomized."""
+    if Path(name).suffix in AUTHORED:
+        path = Path(name)
+        if not path.is_file():
+            raise click.ClickException(f"there is no file {name}")
+        try:
+            found = Survey.from_json(path.read_bytes())
+        except CandorError:
+            found = build_survey(path).survey
+        if digest not in (None, found.digest):
+            raise click.ClickException(f"{name} has the digest {found.digest}")
+    else:
+        found = find_survey(open_db(ctx), name, digest).survey
+    if found.tickets is None:
+        return found
+    plain = {key: value for key, value in json.loads(found.source).items() if key != "tickets"}
+    return Survey.from_json(canonical.dumps(plain))
+
+
+def _document(done: Audit) -> dict[str, object]:
+    fields = [dataclasses.asdict(one) for one in done.fields]
+    for one in fields:
+        if one["timed"] is None:
+            del one["timed"]
+    checks = [dataclasses.asdict(one) for one in done.checks]
+    return {"fields": fields, "checks": checks, "trials": done.trials, "reports": done.reports, "ok": done.ok}
+
+
+def _text(done: Audit, subject: str) -> str:
+    rows = []
+    for one in done.fields:
+        row = [" + ".join(one.questions), *(f"{value:.4f}" for value in (one.claimed, one.exact, one.lower))]
+        if one.timed:
+            row += [f"{one.timed.lower:.4f}", f"{one.timed.answer:.1%}", f"{one.timed.sent:.1%}"]
+        rows.append([*row, "holds" if one.ok else "REFUTED"])
+    heads = ["field", "claimed ε", "exact ε", "seen at least"]
+    if any(one.timed for one in done.fields):
+        heads += ["with time", "time tells answer", "time tells bits"]
+    lines = [
+        f"{written.count(done.reports)} reports of {subject}, {written.count(done.trials)} for each set of answers"
+    ]
+    lines += ["", *table([[*heads, ""], *rows], range(1, len(heads))), ""]
+    for check in done.checks:
+        lines.append(f"{'holds  ' if check.ok else 'REFUTED'}  {check.name}{f' ({check.told})' if check.told else ''}")
+    verdict = "Nothing refutes the claims." if done.ok else "The claims are refuted."
+    lines += ["", f"{verdict} A faithful client is refuted in at most {ERROR:.0%} of audits; one that is not can pass."]
+    return "\n".join(lines)

@@ -1,0 +1,94 @@
+"""The form as a file: made from a definition, or compared with what this version makes of the definition in it."""
+
+import hashlib
+from pathlib import Path
+
+import click
+
+from client.definition import Survey
+from client.errors import CandorError
+from survey_app.assure.form import NoFile, check_file
+from survey_app.assure.version import __version__
+from survey_app.cli.common import DIGEST, FILE, find_survey, open_db
+from survey_app.cli.files import check_free, whole
+from survey_app.pages.form.form import made_file
+
+HERE = "http://127.0.0.1:8000"  # where `candor serve` and `candor demo` listen
+
+
+@click.command("form")
+@click.argument("survey", metavar="SLUG|DEFINITION.json", required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write.")
+@click.option("--server", default=HERE, show_default=True, help="Where it sends, such as https://example.org.")
+@DIGEST
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--check", "checked", metavar="FILE", type=FILE, help="Say whether FILE is the one this version makes.")
+@click.pass_context
+def form_command(
+    ctx: click.Context,
+    survey: str | None,
+    output: Path | None,
+    server: str,
+    digest: str | None,
+    force: bool,
+    checked: Path | None,
+) -> None:
+    """Write the form of a survey to one file that anybody can keep, host, open from disk, and compare.
+
+    Script, styles and definition are in it; it loads nothing, and sends to the server alone. The same version of
+    Candor makes the same bytes from the same definition and server on every machine, so its SHA-256 can be printed on
+    a poster, in an ethics approval or in a registration. Whoever has no database takes the definition that the server
+    gives out (GET /api/surveys/SLUG).
+
+    Examples: candor form exam --server https://example.org -o exam.html; candor form --check exam.html
+    """
+    if checked is not None and survey is None:
+        _check(checked)
+    elif checked is None and survey is not None and output is not None:
+        _write(ctx, survey, output, server.rstrip("/").lower(), digest, force)
+    else:
+        raise click.UsageError("name a survey and a file to write (-o FILE), or a file to check (--check FILE)")
+
+
+def _write(ctx: click.Context, name: str, output: Path, server: str, digest: str | None, force: bool) -> None:
+    check_free([output], force)
+    try:
+        found = Survey.from_json(Path(name).read_bytes()) if name.endswith(".json") else None
+        survey = found or find_survey(open_db(ctx), name, digest).survey
+        made = made_file(survey.source, server)
+        with whole(output) as file:
+            file.write(made)
+        output.chmod(0o644)  # it is for everybody
+    except (CandorError, NoFile) as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from None
+    click.echo(f"{output}: the form of {survey.slug}, which sends to {server}")
+    _sums(hashlib.sha256(made).hexdigest(), survey.digest)
+    if server == HERE:
+        click.echo(f"{HERE} is this machine alone: --server https://example.org names another server", err=True)
+
+
+def _check(file: Path) -> None:
+    try:
+        found = check_file(file.read_bytes(), lambda survey, server: made_file(survey.source, server))
+    except (NoFile, OSError) as error:
+        raise click.ClickException(f"{file}: {error}") from None
+    if found.difference and found.version != __version__:
+        raise click.ClickException(
+            f"{file} was made by Candor {found.version or 'of no version'}, and this is {__version__}: only the same "
+            f"version can tell. First difference: {found.difference}"
+        )
+    if found.difference:
+        raise click.ClickException(
+            f"{file} is not what Candor {__version__} makes. First difference: {found.difference}"
+        )
+    click.echo(f"{file} is what Candor {__version__} makes of the definition in it, to the last byte.")
+    click.echo(f"It asks {found.survey.title!r} ({found.survey.slug}) and sends to {found.server}")
+    _sums(found.sha256, found.survey.digest)
+    click.echo("Compare these with the ones you were given: another definition makes another file, just as correctly.")
+
+
+def _sums(sha256: str, digest: str) -> None:
+    click.echo(f"SHA-256 of the file        {sha256}")
+    click.echo(f"SHA-256 of the definition  {digest}")

@@ -1,0 +1,39 @@
+"""Sharing a survey with other accounts, for whoever runs the server; its owner does it in the console."""
+
+import click
+
+from survey_app.cli.common import find_managed, find_user, open_db
+from survey_app.store import Role
+
+ROLES = {role.said: role for role in (Role.READER, Role.EDITOR)}
+
+
+@click.command("share")
+@click.argument("slug")
+@click.argument("name", required=False)
+@click.option("--as", "role", type=click.Choice(list(ROLES)), help="What the account may do; reader unless said.")
+@click.option("--withdraw", is_flag=True, help="Share no longer with the account.")
+@click.pass_context
+def share_command(ctx: click.Context, slug: str, name: str | None, role: str | None, withdraw: bool) -> None:
+    """Share a survey, or a whole study, with the account NAME; without a name, show with whom, and its links.
+
+    A reader sees private results and takes the raw data; an editor also changes terms and state, publishes new
+    versions and invites.
+    """
+    if withdraw and (role or not name):
+        raise click.ClickException("--withdraw takes a name, and no --as")
+    store = open_db(ctx)
+    published = find_managed(store, slug, unopened=True)[0]
+    if name is None:
+        if role:
+            raise click.ClickException("say with whom: candor survey share SLUG NAME --as ROLE")
+        for one in store.shares(published.name):
+            click.echo(f"{one.role.said:8} {one.name}")
+        for link in store.links(published.name):
+            click.echo(f"link     {link.id}, made on {link.made}, for {link.label}")
+        return
+    user = find_user(store, name)
+    given = ROLES[role or "reader"]
+    store.share(published, user, None if withdraw else given)
+    done = f"no longer shared with {name}" if withdraw else f"shared with {name} as {given.said}"
+    click.echo(f"{published.name} is {done}")

@@ -1,0 +1,65 @@
+"""The independent party's command: reports without ids, in a secret order, and what that is worth."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from client.definition import Survey
+from client.errors import CandorError
+from survey_app.assure.amplification import USUAL_DELTA, central_epsilon
+from survey_app.assure.shuffling import ShufflingError, shuffle
+from survey_app.cli.common import FILE
+from survey_app.cli.files import check_free, whole
+from survey_app.explain import written
+from survey_app.explain.chances import total
+
+
+@click.command("shuffle")
+@click.argument("source", metavar="IN", type=FILE)
+@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@click.option(
+    "--definition", type=FILE, help="The definition, as the server gives it; needed unless IN begins with it."
+)
+@click.option("--renumber", is_flag=True, help="Give each report a new random id, so that OUT can be sent as a batch.")
+@click.option("--delta", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=USUAL_DELTA)
+@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+def shuffle_command(
+    source: Path, target: Path, definition: Path | None, renumber: bool, delta: float, force: bool
+) -> None:
+    """Drop the ids of the reports in IN and write them to OUT in an order that nobody knows.
+
+    For a party that is independent of whoever analyses: it takes reports in (NDJSON, as devices send them, or an
+    export), strips and permutes them with the system's randomness, and passes OUT on. Then keep neither IN nor a copy.
+    Where the definition is known, it says what (ε, δ) the passed data has.
+
+    Example: candor shuffle received.ndjson shuffled.ndjson --definition exam.json
+    """
+    check_free([target], force)
+    try:
+        survey = Survey.from_json(definition.read_bytes()) if definition else None
+        with (
+            source.open("rb") as reports,
+            whole(target) as file,
+            click.progressbar(length=2 * source.stat().st_size, label="Shuffling", file=sys.stderr) as bar,
+        ):
+            done = shuffle(reports, file, survey, renumber=renumber, progress=bar.update)
+            bar.finish()
+    except CandorError as error:
+        raise click.ClickException(f"{definition}: {error}") from None
+    except ShufflingError as error:
+        raise click.ClickException(f"{source}, {error}") from None
+    except OSError as error:
+        raise click.ClickException(f"cannot shuffle {source} to {target}: {error.strerror or error}") from None
+    click.echo(f"{written.count(done.reports)} reports are in {target}, in an order that nobody knows")
+    if done.again:
+        click.echo(f"{written.count(done.again)} lines were the same report again, and were left out")
+    if done.survey is None:
+        click.echo("give --definition to check the bits and to learn what shuffling is worth", err=True)
+        return
+    local = float(total(done.survey))
+    click.echo(
+        f"each device is ε = {written.epsilon(local)} private; the shuffled whole is ε = "
+        f"{written.epsilon(central_epsilon(local, done.reports, delta))} with δ = {delta:g}, if whoever shuffles is "
+        "independent of whoever analyses, keeps no ids, times or order, and all devices ran this definition"
+    )

@@ -1,0 +1,95 @@
+"""The tests of counts: how often they alarm in vain, exactly where it can be added up, and what they find."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from client.definition import Survey
+from survey_app.assure.manipulation import odd_draws, out_of_range, suspicions
+from survey_app.plan.people import draw_people
+from survey_app.simulate.devices import reports
+from survey_app.tally import Tally, add_bits
+from tests.definitions import (
+    COIN,
+    choice,
+    define,
+    drawn,
+    field,
+    geometric,
+    multiple,
+    number,
+    simple,
+    subset,
+    survey,
+    yes_no,
+)
+
+EVERYTHING = survey(
+    define(
+        [yes_no(), choice(options=5), multiple(options=6), number("spend", levels=7)],
+        [field(COIN, "cheated", chance=4), field(subset(5, 2), "help", chance=3), field(drawn(6, 2), "used", chance=2), field(geometric(7), "spend")],
+        ask=1,
+    )
+)  # fmt: skip
+
+
+def tally(made: Survey, people: int, rng: np.random.Generator, truth: dict[str, object] | None = None) -> Tally:
+    counts = np.zeros(made.width, dtype=np.int64)
+    for rows in reports(made, draw_people(made, truth or {}, people, rng), rng):
+        add_bits(counts, rows)
+    return Tally(people, counts)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("n", [40, 1000])
+def test_a_yes_or_no_is_doubted_in_vain_as_rarely_as_stated(share: float, n: int) -> None:
+    """Exactly: every count and its probability, people with and without the answer drawn apart."""
+    made = survey(simple())
+    rate = share * 0.75 + (1 - share) * 0.25
+    doubted = [bool(out_of_range(made, Tally(n, np.array([ones])), 0.02)) for ones in range(n + 1)]
+    false = float(binom.pmf(np.arange(n + 1), n, rate) @ np.array(doubted))
+    assert false <= 0.02
+    if share in (0.0, 1.0) and n == 1000:
+        assert false > 0.005, "and it is no test that never speaks"
+
+
+def test_honest_devices_of_all_kinds_are_doubted_in_vain_as_rarely_as_stated() -> None:
+    """400 surveys at level .05 for the ranges, .05 for the draws: more than 45 of either have a chance below 1e-6."""
+    rng = np.random.default_rng()
+    alone: dict[str, object] = {"cheated": 0.0, "help": {"option 0": 1.0}, "spend": {"mean": 0.0}}
+    ranges = draws = 0
+    for _ in range(400):
+        counted = tally(EVERYTHING, 600, rng, alone)
+        ranges += bool(out_of_range(EVERYTHING, counted, 0.05))
+        draws += bool(odd_draws(EVERYTHING, counted, 0.05))
+    assert binom.sf(45, 400, 0.05) < 1e-6
+    assert ranges <= 45
+    assert 1 <= draws <= 45, "some are due: none at all has a chance below 1e-8"
+
+
+def test_fakes_that_send_the_same_bits_are_found_and_those_that_look_honest_are_not() -> None:
+    """docs/methods.md §9: of 10,000 at ε = ln 3 with nobody who says yes, 15% of zeros are seen; honest noise never."""
+    rng = np.random.default_rng()
+    made = survey(simple())
+    honest = tally(made, 8_500, rng, {"cheated": 0.0}).counts
+    assert "too seldom" in suspicions(made, Tally(10_000, honest))[0], "missed with a chance below 1e-8"
+    noisy = rng.binomial(1_500, 0.75)  # each fake says yes, and flips its coins
+    assert suspicions(made, Tally(10_000, honest + noisy)) == []
+    zeros = tally(made, 500, rng, {"cheated": 1.0}).counts + 500
+    assert "too often" in suspicions(made, Tally(1_000, zeros))[0]
+
+
+def test_draws_that_were_chosen_are_found() -> None:
+    rng = np.random.default_rng()
+    counted = tally(EVERYTHING, 2_000, rng)
+    chosen = counted.counts.copy()
+    chosen[0] += 300  # fakes that answer the first field only
+    chosen[1] += 150
+    assert any("devices drew their questions" in one for one in suspicions(EVERYTHING, Tally(2_300, chosen)))
+    asked = 2 + 1 + 5 + 1  # the first bit of the drawn field
+    one_sided = counted.counts.copy()
+    moved = int(one_sided[asked + 4])  # about 80
+    one_sided[asked] += moved
+    one_sided[asked + 4] -= moved
+    told = suspicions(EVERYTHING, Tally(2_000, one_sided))
+    assert any("the options of used were drawn" in one for one in told)
