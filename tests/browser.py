@@ -120,7 +120,7 @@ class Site:
     def close(self) -> None:
         self._http.shutdown()
         self._http.server_close()
-        for one in self._sockets:  # a browser keeps what it may need again
+        for one in self._sockets.copy():  # a browser keeps what it may need again; handlers take theirs out as they end
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
         self._thread.join()
