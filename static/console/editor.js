@@ -14,8 +14,25 @@ let checking;
  * @type {HTMLFormElement | null | undefined}
  */
 let dirty = null;
-let busy = false;
 let typed = 0; // how often something was typed into a form
+const PLACED = /^(up|down|move|copy|remove|delete):/; // after a change the same number may mean another question
+/** What was pressed and is not done yet. */
+const pressed = new Set();
+let turn = Promise.resolve();
+
+/**
+ * What is pressed while the server works is not lost: it waits for its turn. Pressed twice meanwhile, it is done once.
+ * @param {string} what
+ * @param {() => Promise<unknown>} act
+ */
+function inTurn(what, act) {
+	if (pressed.has(what)) return;
+	pressed.add(what);
+	turn = turn
+		.then(act)
+		.then(() => undefined, reportError)
+		.finally(() => pressed.delete(what));
+}
 
 const draft = () => document.getElementById("draft");
 /** @returns {HTMLFormElement | null | undefined} */
@@ -82,7 +99,6 @@ function sameAs(active, open) {
  * @param {boolean} [push]
  */
 async function exchange(url, options, push = true) {
-	busy = true;
 	try {
 		const form = edited();
 		let sent = options?.body instanceof FormData && options.body.has("own") ? options.body : null;
@@ -108,8 +124,6 @@ async function exchange(url, options, push = true) {
 		else tell(response.status === 400 ? SIGNED_OUT : "The server refused this. Nothing was saved; try again.", "error");
 	} catch {
 		tell("The server does not answer. Nothing was saved; try again.", "error");
-	} finally {
-		busy = false;
 	}
 	return false;
 }
@@ -142,39 +156,47 @@ async function saveFirst() {
 	return exchange(form.action, { method: "POST", body: data }, false);
 }
 
-document.addEventListener("submit", async (event) => {
+document.addEventListener("submit", (event) => {
 	const form = event.target;
 	if (!(form instanceof HTMLFormElement) || !draft()?.contains(form) || form.hasAttribute("data-leaves")) return;
 	event.preventDefault();
-	if (busy) return;
-	const { submitter } = event;
-	const data = new FormData(form, submitter);
+	const button = event.submitter instanceof HTMLButtonElement ? event.submitter : null;
+	if (pressed.size && button && PLACED.test(button.value)) return;
+	const data = new FormData(form, button);
+	const values = new URLSearchParams([...data].map(([name, value]) => [name, String(value)]));
+	inTurn(`${form.method} ${form.action} ${values}`, () => send(form, button, data));
+});
+
+/**
+ * Do what a form asks; where another page took its place meanwhile, press the same button there.
+ * @param {HTMLFormElement} form
+ * @param {HTMLButtonElement | null} button
+ * @param {FormData} data as it was when somebody pressed
+ */
+async function send(form, button, data) {
 	if (form.method === "get") {
 		const query = new URLSearchParams(location.search);
 		for (const [name, value] of data) query.set(name, String(value));
 		if (await saveFirst()) await exchange(`${location.pathname}?${query}`);
-		return;
-	}
-	if (form.hasAttribute("data-choice")) {
+	} else if (form.hasAttribute("data-choice")) {
 		const edit = new URLSearchParams(location.search).get("edit");
 		data.set("back", location.pathname + (edit ? `?edit=${edit}` : ""));
 		if (await saveFirst()) await exchange(form.action, { method: "POST", body: data });
-		return;
+	} else if (form.isConnected && (form.hasAttribute("data-edit") || !dirty)) {
+		await exchange(form.action, { method: "POST", body: new FormData(form, button) });
+	} else if (form.hasAttribute("data-edit") || (await saveFirst())) {
+		// what is open is saved first, so this is the button of a new page
+		const buttons = [...(draft()?.querySelectorAll("button") ?? [])];
+		/** @param {Element | null} one */
+		const within = (one) => Boolean(one?.closest("[data-edit]"));
+		const again = buttons.find(
+			(one) => one.name === button?.name && one.value === button.value && within(one) === within(button),
+		);
+		if (again?.form) await exchange(again.form.action, { method: "POST", body: new FormData(again.form, again) });
 	}
-	if (form.hasAttribute("data-edit") || !dirty) {
-		await exchange(form.action, { method: "POST", body: data });
-		return;
-	}
-	// another form's button: what is open is saved first, and the button of the new page is pressed
-	if (!(submitter instanceof HTMLButtonElement) || !(await saveFirst())) return;
-	const buttons = [...(draft()?.querySelectorAll("button") ?? [])];
-	const again = buttons.find(
-		(one) => one.name === submitter.name && one.value === submitter.value && !one.closest("[data-edit]"),
-	);
-	if (again?.form) await exchange(again.form.action, { method: "POST", body: new FormData(again.form, again) });
-});
+}
 
-document.addEventListener("click", async (event) => {
+document.addEventListener("click", (event) => {
 	const link = event.target instanceof Element ? event.target.closest("a") : null;
 	if (!link || !draft()?.contains(link) || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
 	const source = document.getElementById("source");
@@ -187,14 +209,16 @@ document.addEventListener("click", async (event) => {
 	const here =
 		url.origin === location.origin && url.pathname.startsWith(location.pathname.replace(/(\/drafts\/\d+).*/, "$1"));
 	if (!here || link.hasAttribute("download") || /file\.yaml$|\/delete$|\/preview$/.test(url.pathname)) {
-		if (!dirty) return;
+		if (!dirty && !pressed.size) return;
 		event.preventDefault();
-		if (await saveFirst()) location.href = link.href;
+		inTurn(link.href, async () => (await saveFirst()) && location.assign(link.href));
 		return;
 	}
 	event.preventDefault();
-	if (busy || !(await saveFirst())) return;
-	if (await exchange(url.href)) document.getElementById(url.hash.slice(1))?.scrollIntoView({ block: "nearest" });
+	inTurn(url.href, async () => {
+		if (!(await saveFirst()) || !(await exchange(url.href))) return;
+		document.getElementById(url.hash.slice(1))?.scrollIntoView({ block: "nearest" });
+	});
 });
 
 /**
@@ -296,7 +320,7 @@ function mark(form) {
 	}
 }
 
-addEventListener("popstate", () => exchange(location.href, undefined, false));
+addEventListener("popstate", () => inTurn(`back to ${location.href}`, () => exchange(location.href, undefined, false)));
 addEventListener("beforeunload", (event) => {
 	if (dirty?.isConnected) event.preventDefault();
 });

@@ -147,6 +147,37 @@ def test_what_is_typed_while_the_server_works_is_saved_too(site: Site, browser: 
         assert complaints(device) == []
 
 
+def test_what_is_pressed_while_the_server_works_waits_for_its_turn(site: Site, browser: Browser) -> None:
+    """Before, it was dropped without a word: a tab that does not open, a choice that jumps back."""
+    user = named(site.store, "ada")
+    key = site.store.save_draft(user.key, EXAM.replace(b"title:", b"epsilon: 4\nask: auto\ntitle:"))
+    released = threading.Event()
+
+    def late(request: Received) -> None:
+        if request.method == "POST":
+            released.wait()
+
+    with visit(browser, **DESKTOP) as device:
+        enter(device, site)
+        page = device.open(f"{site.origin}/console/drafts/{key}?edit=0")
+        page.fill("#q0-text", "Did you ever copy?")
+        site.intercept = late
+        add = page.get_by_role("button", name="Number", exact=True)
+        add.click()
+        add.click()  # twice by a slip: once
+        page.get_by_label("Everything split").check()
+        page.get_by_role("button", name="Scale", exact=True).click()
+        page.get_by_role("link", name="2 Settings").click()
+        released.set()
+        page.wait_for_selector("#s-title")
+        expect(page.get_by_label("Everything split")).to_be_checked()
+        found = site.store.draft(user.key, key)
+        assert found is not None
+        assert b"text: Did you ever copy?" in found.source and b"ask: all" in found.source
+        assert found.source.count(b"type: number") == found.source.count(b"type: scale") == 1
+        assert complaints(device) == []
+
+
 SLOWLY = """() => {
     const { text } = Response.prototype;
     Response.prototype.text = async function () {
