@@ -72,6 +72,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
         SESSION_COOKIE_NAME="candor_session",
     )
     app.config.from_mapping(config or {})
+    app.before_request(_check_address)
     kept = store or open_store(app.config["DB"])
     kept.migrate()
     app.config["SECRET_KEY"] = kept.secret_key()
@@ -101,6 +102,14 @@ def _end(tickets: TicketFile, kept: Store) -> bool:
     ended = end_closed(tickets, kept)
     tickets.close()
     return ended
+
+
+def _check_address() -> None:
+    """Whatever asks for its parameters may rely on their being text."""
+    try:
+        request.query_string.decode()
+    except UnicodeDecodeError as error:
+        raise Problem("malformed_request", "What follows the question mark in the address is not UTF-8.") from error
 
 
 def _complete(response: Response) -> Response:
