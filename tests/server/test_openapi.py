@@ -152,7 +152,7 @@ def test_the_server_keeps_to_its_description(app: Flask, method: str, path: str,
     cases = [api[path][method].as_strategy(generation_mode=mode, path_parameters=place) for place in places]
     token = {"Authorization": f"Bearer {TOKEN}"}
 
-    @settings(max_examples=30, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=12, database=None, suppress_health_check=list(HealthCheck))
     @given(case=st.one_of(cases), headers=st.sampled_from([{}, token]))
     def check(case: Case[Any], headers: dict[str, str]) -> None:
         case.call_and_validate(headers=headers, checks=CHECKS)
