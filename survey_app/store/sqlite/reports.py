@@ -147,9 +147,9 @@ class _SurveyWrite:
             return False
         connection.execute("savepoint all_at_once")
         before = connection.total_changes
-        rows = [(submission.survey, submission.id, submission.bits) for submission in submissions]
+        rows = map(tuple, submissions)  # sqlite3 is slower with named ones
         connection.executemany("insert or ignore into reports values (?, ?, ?)", rows)
-        if connection.total_changes - before < len(rows):
+        if connection.total_changes - before < len(submissions):
             connection.execute("rollback to all_at_once")
             return False
         self._keep(submissions)
