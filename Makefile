@@ -45,7 +45,7 @@ coverage: $(VENV)/ready-test  # some minutes: the tables of docs/variance.md and
 	$(BIN)/python -m benchmarks.coverage $(COVERAGE)
 
 soak: $(VENV)/ready-test
-	SOAK=$(or $(SOAK),1) $(BIN)/pytest -m soak $$(grep -rl --include='*.py' 'mark\.soak' tests)
+	SOAK=$(or $(SOAK),1) $(BIN)/pytest -m soak -rP --durations 0 $$(grep -rl --include='*.py' 'mark\.soak' tests)
 
 clean:
 	rm -rf $(VENV) $(VENV)-bench node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis

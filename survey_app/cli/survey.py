@@ -35,6 +35,7 @@ from survey_app.store import Published, State, Store, listed, may_close, now
 
 DEFAULT = ParameterSource.DEFAULT
 RESPONDENTS, MARGIN = 500, 0.05  # what is planned for where nobody says
+UNTIDY = "the order in which reports came may be seen in the database until there is room on the disk to rewrite it"
 
 
 @click.group()
@@ -305,7 +306,8 @@ def delete_command(ctx: click.Context, slug: str, yes: bool) -> None:
 def _warn_if_untidy(store: Store) -> None:
     if store.untidy:
         click.echo(
-            "the file is in use and could not be rewritten; a running server will do it when it is quiet", err=True
+            "the file is in use and could not be rewritten; a running server does it when it is quiet, or the next one",
+            err=True,
         )
 
 
@@ -322,7 +324,10 @@ def check_command(ctx: click.Context, slug: str, digest: str | None, as_json: bo
     with click.progressbar(length=length, label="Recounting", file=sys.stderr) as bar:
         kept, counted = store.recount(published, bar.update)
     ok = kept.reports == counted.reports and bool(np.array_equal(kept.counts, counted.counts))
-    document = {"reports": counted.reports, "tally": kept.reports, "ok": ok}
+    document: dict[str, Any] = {"reports": counted.reports, "tally": kept.reports, "ok": ok}
+    if since := store.untidy_since:
+        document["untidy_since"] = f"{since:%Y-%m-%d}"
+        click.echo(f"untidy since {since:%Y-%m-%d}: {UNTIDY}", err=True)
     click.echo(
         json.dumps(document)
         if as_json

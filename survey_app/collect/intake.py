@@ -7,10 +7,13 @@ has no use for (`benchmarks/collect.py` measures it); `pages.api` carries them u
 `Intake.take` and send what `reply` makes of the outcome.
 """
 
+import gc
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import cached_property
+from itertools import repeat
 from typing import NamedTuple
 
 import msgspec
@@ -18,7 +21,7 @@ import msgspec
 from client.canonical import NAME
 from client.definition import LARGEST_REPORT, Survey
 from client.errors import ReportError
-from client.report import ID_BYTES, from_text, unpack
+from client.report import ID_BYTES, from_text, to_text, unpack
 from client.ticket import MODULUS_BYTES, PREFIX_BYTES, Ticket, message, ticket_id
 from survey_app.collect.rate_limit import Limiter
 from survey_app.collect.writer import Writer
@@ -33,6 +36,8 @@ LENGTH = re.compile(r"[0-9]{1,20}")
 WAIT_SECONDS = 30
 DECODERS, REMEMBERED = 100, 4096
 QUOTES, QUOTES_WITH_TICKET = 12, 22  # around three keys and three texts, or six and five
+DIGITS, BETWEEN = 22, '","bits":"'  # of an id in base64url; what stands between it and the bits
+BITS = DIGITS + len(BETWEEN)
 
 RESPONDENT_HEADERS = [
     ("Access-Control-Allow-Origin", "*"),
@@ -93,14 +98,41 @@ class Decoder:
             raise Problem(error.code, str(error)) from None
         return Submission(self.key, identity, bits)
 
+    def decode_plain(self, lines: Sequence[bytes]) -> list[Submission] | None:
+        """The submissions of many lines at once, if each is spelled as the client spells a report, and right; if any
+        is not, None, and `decode` says what it is."""
+        found: list[str] = self._plain.findall(b"\n".join(lines).decode("ascii", "replace"))
+        if len(found) != len(lines) or self.survey.tickets:
+            return None
+        try:
+            bits = [
+                self._valid.get(text) or self._remember(text, from_text(text))
+                for text in [both[BITS:] for both in found]
+            ]
+        except ReportError:
+            return None
+        ids = from_text("".join([f"{text[:DIGITS]}AA" for text in found]))  # 24 digits are 18 bytes, two of them zero
+        keys = [ids[at : at + ID_BYTES] for at in range(0, len(ids), ID_BYTES + 2)]
+        return list(map(Submission._make, zip(repeat(self.key), keys, bits, strict=False)))
+
+    @cached_property
+    def _plain(self) -> re.Pattern[str]:
+        """A line as the client writes it; of its 22 digits of an id, the last one has two bits."""
+        digits = len(to_text(bytes(self.survey.length)))
+        both = rf"([\w-]{{21}}[AQgw]{BETWEEN}[\w-]{{{digits}}})"
+        return re.compile(rf'^{{"survey":"{self.survey.digest}","id":"{both}"}}$', re.ASCII | re.MULTILINE)
+
     def _validate(self, wire: _Wire) -> bytes:
         bits = from_text(wire.bits)
         if wire.survey != self.survey.digest:
             raise Problem("wrong_survey", f"The current definition is {self.survey.digest}.")
+        return self._remember(wire.bits, bits)
+
+    def _remember(self, text: str, bits: bytes) -> bytes:
         unpack(self.survey, bits)
         if len(self._valid) >= REMEMBERED:
             self._valid.clear()
-        self._valid[wire.bits] = bits
+        self._valid[text] = bits
         return bits
 
     def _check(self, identity: bytes, ticket: Ticket | None) -> None:
@@ -169,7 +201,12 @@ class Intake:
         self._decoders: dict[str, Decoder] = {}
 
     def begin(self) -> None:
-        """Start the writer, which first tidies up what a stop or a crash has left."""
+        """Start the writer, which first tidies up what a stop or a crash has left.
+
+        What is loaded by now stays: to look through all of it for garbage takes as long as to store ten thousand
+        reports, and as many of them bring it about.
+        """
+        gc.freeze()
         self._writer.begin()
 
     def close(self) -> None:

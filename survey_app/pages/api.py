@@ -152,9 +152,11 @@ def survey_regression(slug: str) -> Response:
 
 @blueprint.get("/healthz")
 def health() -> Response:
-    """Whether the store answers."""
+    """Whether the store answers, and since which day it cannot be kept free of order; 200 all the same, as reports can
+    be stored."""
     store().current("healthz")
-    return jsonify({"status": "ok"})
+    since = store().untidy_since
+    return jsonify({"status": f"untidy since {since:%Y-%m-%d}" if since else "ok"})
 
 
 @blueprint.get("/openapi.json")

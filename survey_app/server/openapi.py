@@ -113,6 +113,13 @@ def _status(value: str) -> dict[str, Any]:
     return {"type": "object", "required": ["status"], "properties": {"status": {"const": value}}}
 
 
+HEALTH = {
+    "type": "object",
+    "required": ["status"],
+    "properties": {"status": {"type": "string", "pattern": "^(ok|untidy since [0-9]{4}-[0-9]{2}-[0-9]{2})$"}},
+}
+
+
 @cache
 def _documents() -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """References to the schemas of results, a study, a cross-tab and an empty one, a fit, a survey, all surveys, and a
@@ -325,7 +332,7 @@ def document() -> dict[str, Any]:
             "/healthz": {
                 "get": {
                     "summary": "Whether the store answers",
-                    "responses": {"200": _json("it does", _status("ok")), **_problems("unavailable")},
+                    "responses": {"200": _json("it does", HEALTH), **_problems("unavailable")},
                 }
             },
             "/openapi.json": {"get": {"summary": "This document", "responses": {"200": _json("it", whole)}}},

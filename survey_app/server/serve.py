@@ -22,7 +22,7 @@ def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> 
     _check_limit()
     store = open_store(db)
     store.migrate()
-    store.tidy()
+    store.tidy(now=True)  # an earlier version may have left it untidy without saying so
     end_closed(open_tickets(store), store)
     store.close()
     os.environ["CANDOR_DB"] = db

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -24,9 +25,17 @@ from survey_app.tally import Bits, Tally
 
 
 class Store(Protocol):
-    """Everything the server needs to keep. `untidy` tells that the order of arrival may still be seen in it."""
+    """Everything the server needs to keep."""
 
-    untidy: bool
+    @property
+    def untidy(self) -> bool:
+        """Whether order of arrival or deleted rows may still be seen at rest, also what another process has left."""
+        ...
+
+    @property
+    def untidy_since(self) -> datetime | None:
+        """Since when tidying fails, as a day: a moment would tell when a report came. None while it does not."""
+        ...
 
     def migrate(self) -> None: ...
     def beside(self, what: str) -> Path: ...

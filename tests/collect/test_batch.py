@@ -7,6 +7,8 @@ import pytest
 from client import Report, randomize
 from client.definition import LARGEST_REPORT
 from survey_app.collect.batch import LARGEST_BATCH, LISTED_LINES, read_batch
+from survey_app.collect.intake import Decoder
+from survey_app.problems import Problem
 from survey_app.store import State
 from tests.bodies import Untouchable
 from tests.house import (
@@ -115,3 +117,39 @@ def test_a_batch_with_repeats_stores_each_report_once(tmp_path: Path) -> None:
     again = read_batch(store, "exam", body)
     assert (again["stored"], again["already_stored"]) == (0, 32)
     assert check_store(store, published) == 30
+
+
+SPELLINGS = [
+    (b'"id":"', b'"id": "'),
+    (b'"id":"', b'"id":"A'),
+    (b'","bits"', b'","bits"'.upper()),
+    (b'"}', b'"} '),
+    (b'"}', b'","more":1}'),
+    (b'{"survey"', b'{"bits":"","survey"'),
+    (b'"survey":"', b'"survey":"0'),
+    (b'"bits":"', b'"bits":"\xc3\xa9'),
+    (b'"}', b'"}\r'),
+    (b'"bits":"', b'"bits":"_'),
+]
+
+
+def test_lines_that_are_read_together_are_read_as_each_alone(house: House) -> None:
+    """Whatever is damaged in one of many lines, and in whichever digit of its id or bits: nothing else gets through."""
+    published = house.publish()
+    decoder = Decoder(published.survey, published.key)
+    good = [made(published).to_json() for _ in range(3)]
+    assert decoder.decode_plain(good) == [decoder.decode(line) for line in good]
+    at, bits = good[1].index(b'"id":"') + 6, good[1].index(b'"bits":"') + 8
+    digits = [(place, digit) for place in (at, at + 21, bits, bits + 1) for digit in (*b'AQgwBPx09-_+/= \n\\"', 0)]
+    damaged = [good[1][:place] + bytes([digit]) + good[1][place + 1 :] for place, digit in digits]
+    damaged += [good[1].replace(*change) for change in SPELLINGS]
+    outcomes = set()
+    for line in damaged:
+        together = decoder.decode_plain([good[0], line, good[2]])
+        try:
+            alone = decoder.decode(line)
+        except Problem:
+            alone = None
+        assert together is None or (alone is not None and together[1] == alone), line
+        outcomes.add((together is not None, alone is not None))
+    assert outcomes == {(True, True), (False, False), (False, True)}

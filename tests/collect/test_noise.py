@@ -1,4 +1,4 @@
-"""Noise from outside: at 2000 requests each expected status is missing with a chance below 1e-6."""
+"""Noise from outside: at 2000 refusals each expected status is missing with a chance below 1e-6."""
 
 import pytest
 

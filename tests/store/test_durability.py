@@ -4,7 +4,6 @@ import contextlib
 import http.client
 import json
 import os
-import resource
 import secrets
 import signal
 import sqlite3
@@ -20,9 +19,11 @@ from client import Report, randomize
 from survey_app.collect.intake import Intake, reply
 from survey_app.store import Outcome, Published, State, StoreError, Submission, Unavailable
 from survey_app.store.sqlite import SqliteStore
+from tests.disk import Disk, small_disk
 from tests.house import SAID, check_store, make, submission
 from tests.running import PATH, PATIENCE, Server
 from tests.soak import part_of
+from tests.store.test_plumbing import order_left_in
 
 pytestmark = pytest.mark.slow
 
@@ -72,6 +73,7 @@ def rounds_of_killing(path: Path, workers: int, rounds: int) -> None:
             rows = dict(connection.execute("select id, bits from reports").fetchall())
         assert all(rows.get(report.id) == report.bits for report in acknowledged)
         assert len(acknowledged) <= stored <= len(acknowledged) + rounds * SENDERS
+    print(f"killed {rounds} times: {len(acknowledged):,} acknowledged, {stored:,} stored, none lost")
     store.close()
 
 
@@ -128,32 +130,15 @@ def refused(store: SqliteStore, report: Report) -> str:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 600 kB; where it may not be mounted, a limit on the size of files instead."""
-    place = tmp_path / "small"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(place)], capture_output=True, check=False
-    )
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    if mounted.returncode:
-        previous = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, hard))
-    yield place
-    if mounted.returncode:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, previous)
-    else:
-        subprocess.run(["umount", "--lazy", str(place)], check=True)
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    with small_disk(tmp_path / "small") as made:
+        yield made
 
 
-def test_a_full_disk_is_a_clear_503_and_recovers_by_itself(small_disk: Path) -> None:
-    store, published = make(small_disk / "candor.db")
-    ballast = small_disk / "ballast"
+def test_a_full_disk_is_a_clear_503_and_recovers_by_itself(disk: Disk) -> None:
+    store, published = make(disk.path / "candor.db")
+    disk.fill()
     stored = 0
-    with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
-        for _ in range(150):
-            file.write(bytes(4096))
     for _ in range(2000):
         report = randomize(published.survey, SAID)
         try:
@@ -164,9 +149,33 @@ def test_a_full_disk_is_a_clear_503_and_recovers_by_itself(small_disk: Path) -> 
     else:
         raise AssertionError("the disk never filled up")
     assert refused(store, report) == "unavailable"
-    ballast.unlink()
+    disk.free()
     assert receive(store, report) is Outcome.STORED
     assert check_store(store, published) == stored + 1
+    store.close()
+
+
+def test_on_a_full_disk_nothing_of_the_order_of_arrival_stays(disk: Disk) -> None:
+    """The reports that the last room was used for; without any that was set aside, their WAL would stay."""
+    store, published = make(disk.path / "candor.db")
+    many = [Submission(published.key, secrets.token_bytes(16), b"$") for _ in range(4000)]
+    store.write(lambda: many)  # so that the file is too large to be rewritten in the room of its WAL
+    assert store.tidy(now=True)
+    ids: list[bytes] = []
+    disk.fill(leave=100_000)
+    with contextlib.suppress(Unavailable):
+        for _ in range(2000):
+            one = Submission(published.key, bytes(2) + secrets.token_bytes(14), b"$")  # one page has them all
+            store.write([one].copy)
+            ids.append(one.id)
+    assert 0 < len(ids) < 2000
+    wal = disk.path / "candor.db-wal"
+    store.tidy(now=True)
+    assert not wal.exists() or wal.stat().st_size == 0
+    assert len(ids) < 30 or order_left_in(disk.path / "candor.db", ids) < 0.9
+    assert check_store(store, published) == 4000 + len(ids)
+    disk.free()
+    assert store.tidy(now=True)
     store.close()
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from client.report import ID_BYTES
 from survey_app.authoring.terms import Terms
-from survey_app.store import STEP, Outcome, Published, State, Submission
+from survey_app.store import STEP, Outcome, Published, State, StoreError, Submission
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite import reports as sqlite_reports
 from survey_app.tally import Bits
@@ -123,6 +123,34 @@ def test_a_survey_that_closes_by_time_takes_its_last_step_once(made: tuple[Sqlit
     assert store.newest("exam") == closed
     assert store.write([submission(published)].copy) == [Outcome.CLOSED]
     assert len(scanned(store, closed)) == last
+
+
+@pytest.mark.parametrize("notice", ["read", "write", "idle"])
+def test_a_clock_that_jumps_past_the_end_and_back_reopens_nothing_in_any_process(
+    made: tuple[SqliteStore, Published], notice: str
+) -> None:
+    """Two stores on one file, as two processes; only one of their clocks ever passes the date, for a moment."""
+    store, old = made
+    closes = datetime(2130, 1, 1, tzinfo=UTC)
+    published = again(store, old, closes=closes)
+    add(store, published, 45)
+    jumping = SqliteStore(store.path, lambda: closes + timedelta(days=1))
+    if notice == "read":
+        assert jumping.newest("exam") is not None
+    elif notice == "write":
+        assert jumping.write([submission(published)].copy) == [Outcome.CLOSED]
+    else:
+        assert jumping.expire()
+    jumping.clock = lambda: closes - timedelta(days=1)
+    for one in (jumping, store, SqliteStore(store.path, jumping.clock)):
+        found = one.newest("exam")
+        assert found is not None
+        assert (found.state, one.is_final(found)) == (State.CLOSED, True)
+        assert one.write([submission(published)].copy) == [Outcome.CLOSED]
+        assert len(scanned(one, found)) == 45
+        with pytest.raises(StoreError, match="closed"):
+            one.set_terms(found, Terms(public=True, closes=closes + timedelta(days=2)))
+        one.close()
 
 
 @pytest.mark.parametrize("most", [1, 19, 20, 23, 40, 45])

@@ -1,18 +1,15 @@
-"""The file: its tables, its connections, its one writer at a time, and how it is kept free of order.
+"""The file: its tables, its connections, its one writer at a time.
 
 WAL with `synchronous=FULL`, so that a commit is on disk; `secure_delete`, so that what was deleted is wiped; every
 table that respondents touch is WITHOUT ROWID and keyed by something random, so that no order of arrival is kept.
-sqlite-utils makes and migrates the tables; the hot path is plain sqlite3. Several processes may write: each takes a
-lock on a file beside the database for the length of one transaction (`flock` queues fairly, SQLite's busy handler
-does not).
+sqlite-utils makes the tables; the hot path is plain sqlite3. Several processes may write: each takes the lock for the
+length of one transaction, and commits nothing that could not be moved out of the WAL on a full disk.
 """
 
-import fcntl
 import os
 import secrets
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
@@ -20,11 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from survey_app.store.records import StoreError, Unavailable, now
+from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten
 
 VERSION = 5
 EARLIEST = 4  # of what can be brought up to date
-BUSY_SECONDS = 5.0
+BUSY_SECONDS = LOCK_SECONDS = 5.0
 CHECKPOINT_PAGES = 1000
+PAGE_BYTES = 4096
+ASIDE = 16 * PAGE_BYTES  # the room that is set aside is a multiple of this
+SPARE = 16 * ASIDE  # what may stay so while it is not needed
 
 SCHEMA = """
 create table settings (name text primary key, value blob not null) without rowid;
@@ -55,6 +56,7 @@ create table shares (slug text not null, user integer not null references users,
 create table links (hash blob primary key, slug text not null, label text not null, made text not null) without rowid;
 """,
 }
+KEY = "select value from settings where name = 'secret_key'"
 
 
 @contextmanager
@@ -76,9 +78,8 @@ class Database:
     def __init__(self, path: Path, clock: Callable[[], datetime] = now) -> None:
         self.path, self.clock = path, clock
         self._local = threading.local()
-        self._mutex = threading.Lock()
-        self.untidy = True  # somebody may have left it so
-        self._rest_until = 0.0
+        self._lock = Lock(path)
+        self._reserve = Path(f"{path}-reserve")
 
     # connections
 
@@ -100,15 +101,28 @@ class Database:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """One transaction, alone among all processes; Unavailable if it cannot be made durable."""
         try:
-            with self._mutex, open(f"{self.path}.lock", "ab") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                with all_or_nothing(self._connection) as connection:
-                    yield connection
+            with self._lock.held(LOCK_SECONDS), all_or_nothing(self._connection) as connection:
+                yield connection
+                self._set_aside(connection)
         except (sqlite3.OperationalError, sqlite3.DatabaseError, OSError) as error:
             if isinstance(error, sqlite3.IntegrityError):
                 raise
             self.close()
             raise Unavailable(str(error)) from error
+
+    def _set_aside(self, connection: sqlite3.Connection) -> None:
+        """Keep as much of the disk as the file will grow by when the WAL is moved into it; OSError if it is full.
+
+        Otherwise a full disk would keep the WAL, and with it the order of arrival, for as long as it is full.
+        """
+        growth = connection.execute("pragma page_count").fetchone()[0] * PAGE_BYTES - self.path.stat().st_size
+        kept = self._reserve.stat().st_size if self._reserve.exists() else 0
+        if growth > kept:
+            handle = os.open(self._reserve, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+            try:
+                os.posix_fallocate(handle, 0, -(-growth // ASIDE) * ASIDE)
+            finally:
+                os.close(handle)
 
     def _all(self, query: str, *values: Any) -> list[Any]:
         try:
@@ -127,32 +141,6 @@ class Database:
         if connection is not None:
             connection.close()
 
-    def tidy(self, *, now: bool = False) -> bool:
-        """Leave no order of arrival at rest; False if others read just now, or if the last time is too recent.
-
-        SQLite fills a page in the order of arrival, whatever the key, and the WAL keeps commits one after the other.
-        So the file is rewritten in the order of keys, and the WAL truncated. Nobody can write meanwhile, so fifty
-        times as long as it takes passes between two rewritings.
-        """
-        start = time.monotonic()
-        if start < self._rest_until and not now:
-            return False
-        try:
-            with self._mutex, open(f"{self.path}.lock", "ab") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                connection = self._connection
-                connection.execute(f"pragma busy_timeout={int(1000 * BUSY_SECONDS) if now else 0}")
-                try:
-                    connection.execute("vacuum")
-                    busy = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
-                finally:
-                    connection.execute(f"pragma busy_timeout={int(1000 * BUSY_SECONDS)}")
-        except (sqlite3.DatabaseError, OSError):
-            busy = 1
-        self._rest_until = time.monotonic() + max(1.0, 50 * (time.monotonic() - start))
-        self.untidy = bool(busy)
-        return not busy
-
     # setting up
 
     def migrate(self) -> None:
@@ -162,20 +150,22 @@ class Database:
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE)
             os.close(handle)
+            tighten(self.path, *(Path(f"{self.path}{end}") for end in ("-wal", "-shm", "-reserve")))
             self._check_version(_version_at_rest(self.path))
-            with open(f"{self.path}.lock", "ab") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            with self._lock.held(LOCK_SECONDS):
                 with closing(sqlite3.connect(self.path)) as connection:
                     version = connection.execute("pragma user_version").fetchone()[0]
                     self._check_version(version)
                     added = "".join(tables for made, tables in ADDED.items() if made > version)
                     if 0 < version < VERSION:
                         connection.executescript(f"begin; {added} pragma user_version={VERSION}; commit;")
+                    if version and not connection.execute(KEY).fetchone():  # a crash of an earlier Candor
+                        connection.executescript(_new_key())
                 if version == 0:
                     self._make(added)
-        except (OSError, sqlite3.DatabaseError) as error:
+        except (OSError, sqlite3.DatabaseError, Unavailable) as error:
             raise StoreError(f"cannot open the database {self.path}: {error}") from error
 
     def _make(self, added: str) -> None:
@@ -184,8 +174,7 @@ class Database:
         database = sqlite_utils.Database(str(self.path))
         try:
             database.enable_wal()
-            database.conn.executescript(f"begin; {SCHEMA} {added} pragma user_version={VERSION}; commit;")
-            database.table("settings").insert({"name": "secret_key", "value": secrets.token_bytes(32)})
+            database.conn.executescript(f"begin; {SCHEMA} {added} {_new_key()} pragma user_version={VERSION}; commit;")
         finally:
             database.close()
 
@@ -204,7 +193,11 @@ class Database:
 
     def secret_key(self) -> bytes:
         """The key that signs sessions; it survives restarts."""
-        return bytes(self._one("select value from settings where name = 'secret_key'")[0])
+        return bytes(self._one(KEY)[0])
+
+
+def _new_key() -> str:
+    return f"insert into settings values ('secret_key', x'{secrets.token_hex(32)}');"
 
 
 def _version_at_rest(path: Path) -> int:

@@ -10,15 +10,15 @@ import numpy as np
 
 from survey_app.store.records import Outcome, Published, State, Submission
 from survey_app.store.sqlite import tallies
-from survey_app.store.sqlite.database import Database
 from survey_app.store.sqlite.rows import SELECT, published_from
 from survey_app.store.sqlite.states import end, together
+from survey_app.store.sqlite.tidying import Tidying, disturb
 from survey_app.tally import Bits, Tally, add_bits, rows_of
 
 CHUNK = 20_000
 
 
-class Reports(Database):
+class Reports(Tidying):
     """What respondents send."""
 
     def current(self, slug: str) -> tuple[int, str] | None:
@@ -52,10 +52,10 @@ class Reports(Database):
             for key, taken in surveys.items():
                 if taken.rows:
                     tallies.grow(connection, key, taken.rows)
+                    disturb(connection)
             for quota in quotas.values():
                 if quota.left <= 0:
                     end(connection, quota.keys)
-        self.untidy = True
         return outcomes
 
     def snapshot(self, published: Published) -> Tally:
@@ -147,9 +147,9 @@ class _SurveyWrite:
             return False
         connection.execute("savepoint all_at_once")
         before = connection.total_changes
-        rows = [(submission.survey, submission.id, submission.bits) for submission in submissions]
+        rows = map(tuple, submissions)  # sqlite3 is slower with named ones
         connection.executemany("insert or ignore into reports values (?, ?, ?)", rows)
-        if connection.total_changes - before < len(rows):
+        if connection.total_changes - before < len(submissions):
             connection.execute("rollback to all_at_once")
             return False
         self._keep(submissions)

@@ -17,15 +17,15 @@ from survey_app.authoring.moments import spelled
 from survey_app.authoring.terms import Terms
 from survey_app.store.records import Published, State, StoreError, Unavailable, too_late
 from survey_app.store.sqlite import tallies
-from survey_app.store.sqlite.database import Database
 from survey_app.store.sqlite.drafts import note
 from survey_app.store.sqlite.rows import SELECT, moment_text, published_from, terms_values
+from survey_app.store.sqlite.tidying import Tidying, disturb
 
 RUNNING = "state in ('open', 'paused')"
 SHARED = "public = ?, opens = ?, closes = ?, max_reports = ?, deletes = ?"
 
 
-class States(Database):
+class States(Tidying):
     """What becomes of a survey after it was published."""
 
     def set_state(self, published: Published, state: State, *, by: int | None = None) -> None:
@@ -95,7 +95,6 @@ class States(Database):
             for owner, slug, study, version, deletes in connection.execute(query, (moment,)).fetchall():
                 if _delete(connection, study, slug, version):
                     note(connection, owner, study or slug, "deleted by its date, with all reports", deletes)
-        self.untidy = True
         return True
 
     def is_final(self, published: Published) -> bool:
@@ -137,6 +136,7 @@ def end(connection: sqlite3.Connection, keys: Sequence[int]) -> None:
     """Close surveys for good, with their last step."""
     _set(connection, keys, State.CLOSED)
     tallies.finish(connection, keys)
+    disturb(connection)
 
 
 def supersede(connection: sqlite3.Connection, key: int) -> None:
@@ -213,6 +213,7 @@ def _delete(connection: sqlite3.Connection, study: str, slug: str, version: int 
     where = f"{name[0]} = ? and (? is null or version <= ?)"
     values: tuple[Any, ...] = (name[1], version, version)
     keys = [row[:1] for row in connection.execute(f"select key from surveys where {where}", values).fetchall()]
+    disturb(connection)
     for table in ("reports", "tallies"):
         connection.executemany(f"delete from {table} where survey = ?", keys)
     connection.executemany("delete from surveys where key = ?", keys)

@@ -34,7 +34,8 @@ def grow(connection: sqlite3.Connection, key: int, arrived: Sequence[Submission]
     )
     if len(staying) == len(pending):
         return
-    known, hidden = {one.id: one.bits for one in arrived}, np.zeros_like(counts)
+    hidden, kept = np.zeros_like(counts), set(staying)
+    known = {one.id: one.bits for one in arrived if one.id in kept}
     if staying:
         add_bits(hidden, rows_of([known.get(one) or _bits(connection, key, one) for one in staying]))
     connection.execute(

@@ -8,7 +8,6 @@ changes 32 bytes and moves nothing; `tests/store/test_tickets.py` compares the b
 taken to a code and a definition: whoever is invited may answer the next version too.
 """
 
-import fcntl
 import os
 import sqlite3
 import threading
@@ -21,7 +20,8 @@ from typing import Any, NamedTuple
 from client.ticket import MODULUS_BYTES
 from survey_app.store.protocol import Store
 from survey_app.store.records import Key, StoreError, Unavailable
-from survey_app.store.sqlite.database import all_or_nothing
+from survey_app.store.sqlite.database import LOCK_SECONDS, all_or_nothing
+from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten
 
 APPLICATION, VERSION = 0x43544B54, 1  # "CTKT": no other file of ours passes for this one
 BUSY_SECONDS = 5.0
@@ -65,6 +65,7 @@ class TicketFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
+        self._lock = Lock(path)
 
     # connections
 
@@ -108,19 +109,15 @@ class TicketFile:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Nobody else publishes or ends surveys meanwhile: a key is here a moment before its survey is in the store."""
-        handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        with self._lock.held(LOCK_SECONDS):
             yield
-        finally:
-            os.close(handle)
 
     def migrate(self) -> None:
         """Make the file and its tables if there are none; safe to call at every start."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-            os.chmod(self.path, 0o600)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
+            tighten(self.path, Path(f"{self.path}-journal"))
             application, version = (self._all(f"pragma {name}")[0][0] for name in ("application_id", "user_version"))
             if (application, version) == (0, 0) and not self._all("select 1 from sqlite_schema limit 1"):
                 marks = f"pragma application_id={APPLICATION}; pragma user_version={VERSION}"
