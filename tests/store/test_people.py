@@ -8,8 +8,8 @@ import pytest
 from survey_app.accounts import new_token, secret_hash
 from survey_app.authoring.terms import Terms
 from survey_app.store import Member, Published, Role, StoreError, User
+from survey_app.store.sql.people import MOST_LINKS, MOST_SHARES
 from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite.people import MOST_LINKS, MOST_SHARES
 from tests.definitions import simple, survey
 from tests.house import make
 

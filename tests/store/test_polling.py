@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from survey_app.authoring.terms import Terms
-from survey_app.store import STEP, Outcome, Published, State
-from survey_app.store.sqlite import SqliteStore, tallies
+from survey_app.store import STEP, Outcome, Published, State, tallies
+from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import Tally
 from tests.definitions import survey, worked
 from tests.house import add, make, submission
@@ -75,7 +75,7 @@ class ShownAtAPause(SqliteStore):
         super().set_state(published, state, by=by)
         if state is State.PAUSED:
             with self._transaction() as connection:
-                tallies.finish(connection, [published.key])
+                self._finish(connection, [published.key])
                 connection.execute("update tallies set final = 0, shown = total, shown_counts = counts")
 
 

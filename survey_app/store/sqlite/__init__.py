@@ -1,8 +1,8 @@
 """The default store: one SQLite file."""
 
-from survey_app.store.sqlite.accounts import Accounts
-from survey_app.store.sqlite.drafts import Drafts
-from survey_app.store.sqlite.people import People
+from survey_app.store.sql.accounts import Accounts
+from survey_app.store.sql.drafts import Drafts
+from survey_app.store.sql.people import People
 from survey_app.store.sqlite.reports import Reports
 
 

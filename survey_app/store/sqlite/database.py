@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from survey_app.store.records import StoreError, Unavailable, now
+from survey_app.store.sql.base import Base
 
 VERSION = 5
 EARLIEST = 4  # of what can be brought up to date
@@ -70,7 +71,7 @@ def all_or_nothing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connectio
         raise
 
 
-class Database:
+class Database(Base):
     """A connection for each thread; one writer at a time, over all processes."""
 
     def __init__(self, path: Path, clock: Callable[[], datetime] = now) -> None:
