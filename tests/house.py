@@ -152,9 +152,14 @@ def build(folder: Path, *, limit: str = "off", door: type[FlaskClient] = FrontCl
 def make(path: Path) -> tuple[SqliteStore, Published]:
     """The store alone, as the operator's commands and a server's workers find it: one open survey, the worked example."""
     store = SqliteStore(path)
+    return store, begin(store)
+
+
+def begin(store: Store) -> Published:
+    """The same in a store that is empty."""
     store.migrate()
     owner = store.add_user("ada", CHEAP.hash(phrase("ada")))
-    return store, add(store, survey(worked()), owner=owner.key)
+    return add(store, survey(worked()), owner=owner.key)
 
 
 def add(store: Store, made: Survey, terms: Terms = Terms(public=True), **kept: Any) -> Published:  # noqa: B008 — frozen
@@ -238,7 +243,7 @@ def check_tally(house: House, published: Published) -> int:
     return len(rows)
 
 
-def check_store(store: SqliteStore, published: Published) -> int:
+def check_store(store: Store, published: Published) -> int:
     """The number of reports, after seeing that the tally equals a recount."""
     kept, counted = store.recount(published, lambda _: None)
     assert kept.reports == counted.reports

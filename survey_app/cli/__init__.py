@@ -56,7 +56,9 @@ class _Friendly(click.Group):
 
 
 @click.group(cls=_Friendly)
-@click.option("--db", envvar="CANDOR_DB", default=None, help=f"The store: sqlite:///path (default {DEFAULT_DB}).")
+@click.option(
+    "--db", envvar="CANDOR_DB", default=None, help=f"The store: sqlite:///path (default {DEFAULT_DB}) or postgresql://…"
+)
 @click.pass_context
 def main(ctx: click.Context, db: str | None) -> None:
     """Surveys whose server cannot know your answer."""

@@ -43,7 +43,8 @@ def announce(url: str) -> None:
 
 def _leave(store: Store) -> None:
     """Whatever the command did may have closed a survey, or deleted it."""
-    if store.beside("tickets").exists():
+    path = store.beside("tickets")
+    if path and path.exists():
         file = tickets_beside(store)
         end_closed(file, store)
         file.close()

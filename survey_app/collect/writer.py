@@ -71,7 +71,7 @@ class Writer:
             except queue.Empty:
                 with suppress(Unavailable):  # it comes back in a second
                     ended = self._store.expire()
-            if ended or (self._store.untidy and (not waiting or time.monotonic() - tidied > TIDY_AT_LEAST)):
+            if ended or ((not waiting or time.monotonic() - tidied > TIDY_AT_LEAST) and self._store.untidy):
                 self._store.tidy()
                 tidied, ended = time.monotonic(), False
                 due = tidied

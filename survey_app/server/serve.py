@@ -24,6 +24,8 @@ def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> 
     store.migrate()
     store.tidy()
     end_closed(open_tickets(store), store)
+    for line in store.warnings():
+        click.echo(f"warning: {line}", err=True)
     store.close()
     os.environ["CANDOR_DB"] = db
     _run("survey_app.server.front:create", "Candor serves", host, port, workers, trusted_proxies)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -24,12 +25,16 @@ from survey_app.tally import Bits, Tally
 
 
 class Store(Protocol):
-    """Everything the server needs to keep. `untidy` tells that the order of arrival may still be seen in it."""
+    """Everything the server needs to keep."""
 
-    untidy: bool
+    @property
+    def untidy(self) -> bool: ...  # order, or what was deleted, may still be seen at rest, whoever left it
+    @property
+    def untidy_since(self) -> datetime | None: ...  # since when tidying up fails
 
     def migrate(self) -> None: ...
-    def beside(self, what: str) -> Path: ...
+    def beside(self, what: str) -> Path | None: ...
+    def warnings(self) -> list[str]: ...
     def secret_key(self) -> bytes: ...
 
     def add_surveys(

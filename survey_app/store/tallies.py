@@ -49,11 +49,12 @@ class Row(NamedTuple):
             add_bits(hidden, rows_of(bits))
         return grown._replace(shown=total - len(staying), shown_counts=(counts - hidden).tobytes())
 
-    def finished(self) -> "Row":
-        """After the last step."""
-        if stay(ids_of(self.pending), final=True):
-            return self
-        return self._replace(shown=self.total, shown_counts=self.counts, pending=b"")
+
+def finished(row: Row) -> Row:
+    """After the last step."""
+    if stay(ids_of(row.pending), final=True):
+        return row
+    return row._replace(shown=row.total, shown_counts=row.counts, pending=b"")
 
 
 def merged(rows: Sequence[Row]) -> Row:

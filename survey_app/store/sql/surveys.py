@@ -59,6 +59,12 @@ class Surveys(States):
             rows = [connection.execute(f"{SELECT} where key = ?", (key,)).fetchone() for key in keys]
         return [published_from(row) for row in rows]
 
+    def current(self, slug: str) -> tuple[int, str] | None:
+        """Key and digest of the newest version of a slug that was opened."""
+        query = "select key, digest from surveys where slug = ? and state != 'ready' order by version desc limit 1"
+        row = self._one(query, slug)
+        return row and (row[0], row[1])
+
     def newest(self, slug: str) -> Published | None:
         """The newest version of a slug."""
         return next(iter(self._read("where slug = ? order by version desc limit 1", slug)), None)

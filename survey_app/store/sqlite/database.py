@@ -74,6 +74,8 @@ def all_or_nothing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connectio
 class Database(Base):
     """A connection for each thread; one writer at a time, over all processes."""
 
+    untidy_since: datetime | None = None
+
     def __init__(self, path: Path, clock: Callable[[], datetime] = now) -> None:
         self.path, self.clock = path, clock
         self._local = threading.local()

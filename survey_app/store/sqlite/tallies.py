@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from survey_app.store.records import Submission
-from survey_app.store.tallies import COLUMNS, Row
+from survey_app.store.tallies import COLUMNS, Row, finished
 
 WRITE = f"update tallies set ({COLUMNS}) = (?, ?, ?, ?, ?)"
 
@@ -26,7 +26,7 @@ def finish(connection: sqlite3.Connection, keys: Iterable[int]) -> None:
     for key in keys:
         query = f"select {COLUMNS} from tallies where survey = ? and final = 0"
         if row := connection.execute(query, (key,)).fetchone():
-            connection.execute(f"{WRITE}, final = 1 where survey = ?", (*Row(*row).finished(), key))
+            connection.execute(f"{WRITE}, final = 1 where survey = ?", (*finished(Row(*row)), key))
 
 
 def _bits(connection: sqlite3.Connection, key: int, id: bytes) -> bytes:
