@@ -31,6 +31,7 @@ def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
             "sqlite:////an/absolute/path.db, or begin one: candor user add NAME"
         )
     store.migrate()
+    store.check_whole()
     ctx.call_on_close(lambda: _leave(store))
     return store
 

@@ -74,6 +74,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     app.config.from_mapping(config or {})
     kept = store or open_store(app.config["DB"])
     kept.migrate()
+    kept.check_whole()
     app.config["SECRET_KEY"] = kept.secret_key()
     app.session_interface = _Sessions()
     app.extensions["candor_store"] = kept

@@ -22,6 +22,7 @@ def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> 
     _check_limit()
     store = open_store(db)
     store.migrate()
+    store.check_whole()
     store.tidy()
     end_closed(open_tickets(store), store)
     for line in store.warnings():

@@ -38,9 +38,9 @@ from survey_app.store.versions import any_version, grouped, listed, may_close, o
 DEFAULT_DB = "sqlite:///candor.db"
 
 __all__ = [
-    "DEFAULT_DB", "NONE_HERE", "STEP", "Draft", "Event", "Kept", "Key", "Link", "Mark", "Member", "Outcome", "Published",
-    "Role", "Share", "State", "Store", "StoreError", "Submission", "TicketFile", "Token", "Unavailable", "User",
-    "any_version", "grouped", "listed", "may_close", "now", "open_store", "open_tickets", "opened_version",
+    "DEFAULT_DB", "NONE_HERE", "STEP", "Draft", "Event", "Kept", "Key", "Link", "Mark", "Member", "Outcome",
+    "Published", "Role", "Share", "State", "Store", "StoreError", "Submission", "TicketFile", "Token", "Unavailable",
+    "User", "any_version", "grouped", "listed", "may_close", "now", "open_store", "open_tickets", "opened_version",
     "token_id", "too_late",
 ]  # fmt: skip
 

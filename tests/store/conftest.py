@@ -49,8 +49,8 @@ class PostgresPlace:
 
     def block(self) -> None:
         """Somebody holds the lock, and does not let it go."""
-        self._holder = self.server.connect()
-        self._holder.execute("select pg_advisory_lock(%s, 0)", (database.ORDER,))
+        self._holder = self.server.connect(self.url)
+        self._holder.execute(f"select pg_advisory_lock(%s, {database.HERE})", (database.ORDER,))
 
     def unblock(self) -> None:
         self._holder.close()

@@ -26,9 +26,10 @@ from survey_app.store.sql.base import Base, Cursor
 
 POOL, WAIT_SECONDS = 8, 5.0
 SHARDS = 16  # for writers that do not wait for one another; more of them share
+HERE = "hashtext(current_schema())"  # others may be in the same database
 ORDER, SHARD, QUOTA, TIDY, MIGRATE = (0x43414E44 + i for i in range(5))  # "CAND": our advisory locks
 SETTINGS = f"set synchronous_commit = on; set client_min_messages = error; set lock_timeout = '{WAIT_SECONDS:g}s'"
-BEGIN = "begin; set local idle_in_transaction_session_timeout = '60s'; select pg_advisory_xact_lock{}({}, 0)"
+BEGIN = "begin; set local idle_in_transaction_session_timeout = '60s'; select pg_advisory_xact_lock{}({}, " + HERE + ")"
 TICKETS = "CANDOR_TICKETS"
 BROKEN = (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError)
 
@@ -155,8 +156,9 @@ class Database(Base):
     def _take_shard(self) -> "tuple[psycopg.Connection[Any], int]":
         """A connection with a shard that nobody else has, for as long as it lives; with any, if all are taken."""
         raw = self._connect()
-        query = "select n from generate_series(0, %s) n where pg_try_advisory_lock(%s, n) limit 1"
-        row = raw.execute(query, (SHARDS - 1, SHARD)).fetchone()
+        number = f"({HERE} & 67108863) * 16 + n"
+        query = f"select n from generate_series(0, %s) n where pg_try_advisory_lock(%s, {number}) limit 1"
+        row = raw.execute(query.encode(), (SHARDS - 1, SHARD)).fetchone()
         return raw, row[0] if row else random.SystemRandom().randrange(SHARDS)
 
     def _end_writer(self) -> None:
@@ -192,7 +194,7 @@ class Database(Base):
         """Make the tables if there are none, or those that are lacking; safe to call at every start of every server."""
         try:
             with self._connect() as raw, all_or_nothing(raw) as session:
-                session.execute("select pg_advisory_xact_lock(?, 0)", (MIGRATE,))
+                session.execute(f"select pg_advisory_xact_lock(?, {HERE})", (MIGRATE,))
                 if session.execute("select to_regclass('settings')").fetchone()[0] is None:
                     session.execute(SCHEMA)
                     first = [("version", b"%d" % VERSION), ("secret_key", secrets.token_bytes(32))]

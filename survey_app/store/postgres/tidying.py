@@ -19,7 +19,7 @@ from typing import Any
 
 import psycopg
 
-from survey_app.store.postgres.database import BROKEN, TIDY, WAIT_SECONDS, Database, Session, all_or_nothing
+from survey_app.store.postgres.database import BROKEN, HERE, TIDY, WAIT_SECONDS, Database, Session, all_or_nothing
 from survey_app.store.postgres.schema import REPORTS, reports
 from survey_app.store.records import Unavailable
 
@@ -68,7 +68,7 @@ class Tidying(Database):
         if start < self._rest_until and not now:
             return False
         done = False
-        with suppress(Unavailable), self._borrowed() as raw, _patient(raw, now) as alone:
+        with suppress(Unavailable), self._borrowed() as raw, patient(raw, now) as alone:
             if not alone:
                 return False
             session = Session(raw)
@@ -112,17 +112,17 @@ class Tidying(Database):
 
 
 @contextmanager
-def _patient(raw: "psycopg.Connection[Any]", now: bool) -> Iterator[bool]:
+def patient(raw: "psycopg.Connection[Any]", now: bool) -> Iterator[bool]:
     """A connection that waits for readers only so long; whether nobody else tidies up meanwhile."""
     raw.execute(f"set lock_timeout = '{PATIENCE[now]}'".encode())
     try:
-        alone = "select pg_advisory_lock(%s, 0)" if now else "select pg_try_advisory_lock(%s, 0)"
+        alone = f"select {'pg_advisory_lock' if now else 'pg_try_advisory_lock'}(%s, {HERE})"
         held = raw.execute(alone.encode(), (TIDY,)).fetchone() not in (None, (False,))
         try:
             yield held
         finally:
             if held and not raw.broken:
-                raw.execute("select pg_advisory_unlock(%s, 0)", (TIDY,))
+                raw.execute(f"select pg_advisory_unlock(%s, {HERE})".encode(), (TIDY,))
     finally:
         if not raw.broken:
             raw.execute(f"set lock_timeout = '{WAIT_SECONDS:g}s'".encode())
