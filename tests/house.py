@@ -76,7 +76,7 @@ class House:
     """A server with an owner, ada, whose token is TOKEN, and a stranger, eve."""
 
     app: Flask
-    store: SqliteStore
+    store: SqliteStore  # but for the few tests that bring another one
     owner: User
     stranger: User
 
@@ -138,9 +138,16 @@ class House:
         return json.loads(response.data)
 
 
-def build(folder: Path, *, limit: str = "off", door: type[FlaskClient] = FrontClient, **config: Any) -> House:
-    """A house on an empty folder; `config` is the app's."""
-    store = SqliteStore(folder / "candor.db")
+def build(
+    folder: Path,
+    *,
+    limit: str = "off",
+    door: type[FlaskClient] = FrontClient,
+    store: Any = None,
+    **config: Any,
+) -> House:
+    """A house on an empty folder, or on another store; `config` is the app's."""
+    store = store or SqliteStore(folder / "candor.db")
     app = create_app({"RATE_LIMIT": limit, "LOGIN_LIMIT": "off", **config}, store)
     app.test_client_class = door
     names = ("administrator", "ada", "eve")  # the first account is the administrator's

@@ -55,14 +55,15 @@ class PostgresPlace:
     def unblock(self) -> None:
         self._holder.close()
 
-    def content(self) -> bytes:
-        """The files of all tables and indices, long values and dead rows included."""
+    def content(self, name: str = "") -> bytes:
+        """The files of all tables and indices, long values and dead rows included; or of one of them."""
         with self.server.connect(self.url) as connection:
             connection.execute("checkpoint")
             rows = connection.execute(
                 "select pg_relation_filepath(oid) from pg_class where relnamespace = current_schema()::regnamespace"
-                " and relkind in ('r', 'i') union all select pg_relation_filepath(reltoastrelid) from pg_class"
-                " where relnamespace = current_schema()::regnamespace and reltoastrelid != 0"
+                " and relkind in ('r', 'i') and %s in (relname, '') union all select pg_relation_filepath(reltoastrelid) from pg_class"
+                " where relnamespace = current_schema()::regnamespace and reltoastrelid != 0",
+                (name,),
             ).fetchall()
         return b"".join((self.server.data / path).read_bytes() for (path,) in rows)
 

@@ -102,6 +102,7 @@ class Database(Base):
                     min_size=0,
                     max_size=POOL,
                     timeout=WAIT_SECONDS,
+                    reconnect_timeout=0.0,  # who comes next tries at once: it doubles its pauses otherwise
                     num_workers=1,
                     open=True,
                 )
