@@ -10,6 +10,7 @@ from tests.browser import Site
 from tests.house import House, build
 from tests.impostor import Server
 from tests.javascript import QUIET_CHROMIUM, Chromium, Files, Node, find_chromium
+from tests.postgres import Postgres
 
 settings.register_profile("patient", deadline=None)  # a busy machine is slow, and no test is about time
 settings.load_profile("patient")
@@ -41,6 +42,14 @@ def house(tmp_path: Path) -> Iterator[House]:
     built = build(tmp_path)
     yield built
     built.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL for this worker, started when it is needed first."""
+    running = Postgres()
+    yield running
+    running.stop()
 
 
 @pytest.fixture

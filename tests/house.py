@@ -76,7 +76,7 @@ class House:
     """A server with an owner, ada, whose token is TOKEN, and a stranger, eve."""
 
     app: Flask
-    store: SqliteStore
+    store: SqliteStore  # but for the few tests that bring another one
     owner: User
     stranger: User
 
@@ -138,9 +138,16 @@ class House:
         return json.loads(response.data)
 
 
-def build(folder: Path, *, limit: str = "off", door: type[FlaskClient] = FrontClient, **config: Any) -> House:
-    """A house on an empty folder; `config` is the app's."""
-    store = SqliteStore(folder / "candor.db")
+def build(
+    folder: Path,
+    *,
+    limit: str = "off",
+    door: type[FlaskClient] = FrontClient,
+    store: Any = None,
+    **config: Any,
+) -> House:
+    """A house on an empty folder, or on another store; `config` is the app's."""
+    store = store or SqliteStore(folder / "candor.db")
     app = create_app({"RATE_LIMIT": limit, "LOGIN_LIMIT": "off", **config}, store)
     app.test_client_class = door
     names = ("administrator", "ada", "eve")  # the first account is the administrator's
@@ -152,9 +159,14 @@ def build(folder: Path, *, limit: str = "off", door: type[FlaskClient] = FrontCl
 def make(path: Path) -> tuple[SqliteStore, Published]:
     """The store alone, as the operator's commands and a server's workers find it: one open survey, the worked example."""
     store = SqliteStore(path)
+    return store, begin(store)
+
+
+def begin(store: Store) -> Published:
+    """The same in a store that is empty."""
     store.migrate()
     owner = store.add_user("ada", CHEAP.hash(phrase("ada")))
-    return store, add(store, survey(worked()), owner=owner.key)
+    return add(store, survey(worked()), owner=owner.key)
 
 
 def add(store: Store, made: Survey, terms: Terms = Terms(public=True), **kept: Any) -> Published:  # noqa: B008 — frozen
@@ -238,7 +250,7 @@ def check_tally(house: House, published: Published) -> int:
     return len(rows)
 
 
-def check_store(store: SqliteStore, published: Published) -> int:
+def check_store(store: Store, published: Published) -> int:
     """The number of reports, after seeing that the tally equals a recount."""
     kept, counted = store.recount(published, lambda _: None)
     assert kept.reports == counted.reports

@@ -13,6 +13,7 @@ from typing import Any
 from client import Report, randomize
 from survey_app.authoring.terms import Terms
 from survey_app.store import STEP, Member, Published, State, StoreError, Submission
+from survey_app.store.postgres import PostgresStore
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import simple, survey
 
@@ -48,7 +49,7 @@ class History:
 
     def __init__(
         self,
-        store: SqliteStore,
+        store: SqliteStore | PostgresStore,
         owner: int,
         look: Callable[["History"], None],
         definition: dict[str, Any] | None = None,

@@ -27,12 +27,13 @@ class Server:
     process: subprocess.Popen[bytes] | None = field(default=None)
     serves: tuple[str, ...] = ("serve",)
     environment: dict[str, str] = field(default_factory=dict)
+    db: str = ""
 
     def command(self) -> list[str]:
         """What is run, on this port."""
         options = [*self.serves, "--port", str(self.port), "--workers", str(self.workers)]
         code = "from survey_app.cli import main; main()"
-        return [sys.executable, "-c", code, "--db", f"sqlite:///{self.path}", *options]
+        return [sys.executable, "-c", code, "--db", self.db or f"sqlite:///{self.path}", *options]
 
     def start(self, *, again: bool = False) -> None:
         """Start it, `again` at the same address."""

@@ -23,6 +23,9 @@ COMMANDS = {  # what is called so, and where it stands: a module of this room, a
     "plan": ("plan", "plan_command"),
     "export": ("export", "export_command"),
     "form": ("form", "form_command"),
+    "copy": ("copy", "copy_command"),
+    "backup": ("copy", "backup_command"),
+    "restore": ("copy", "restore_command"),
     "codebook": ("archive", "codebook_command"),
     "dossier": ("archive", "dossier_command"),
     "import": ("drafts", "import_command"),
@@ -56,7 +59,9 @@ class _Friendly(click.Group):
 
 
 @click.group(cls=_Friendly)
-@click.option("--db", envvar="CANDOR_DB", default=None, help=f"The store: sqlite:///path (default {DEFAULT_DB}).")
+@click.option(
+    "--db", envvar="CANDOR_DB", default=None, help=f"The store: sqlite:///path (default {DEFAULT_DB}) or postgresql://…"
+)
 @click.pass_context
 def main(ctx: click.Context, db: str | None) -> None:
     """Surveys whose server cannot know your answer."""

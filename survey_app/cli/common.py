@@ -31,6 +31,7 @@ def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
             "sqlite:////an/absolute/path.db, or begin one: candor user add NAME"
         )
     store.migrate()
+    store.check_whole()
     ctx.call_on_close(lambda: _leave(store))
     return store
 
@@ -43,7 +44,8 @@ def announce(url: str) -> None:
 
 def _leave(store: Store) -> None:
     """Whatever the command did may have closed a survey, or deleted it."""
-    if store.beside("tickets").exists():
+    path = store.beside("tickets")
+    if path and path.exists():
         file = tickets_beside(store)
         end_closed(file, store)
         file.close()

@@ -75,6 +75,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     app.before_request(_check_address)
     kept = store or open_store(app.config["DB"])
     kept.migrate()
+    kept.check_whole()
     app.config["SECRET_KEY"] = kept.secret_key()
     app.session_interface = _Sessions()
     app.extensions["candor_store"] = kept

@@ -22,8 +22,11 @@ def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> 
     _check_limit()
     store = open_store(db)
     store.migrate()
+    store.check_whole()
     store.tidy(now=True)  # an earlier version may have left it untidy without saying so
     end_closed(open_tickets(store), store)
+    for line in store.warnings():
+        click.echo(f"warning: {line}", err=True)
     store.close()
     os.environ["CANDOR_DB"] = db
     _run("survey_app.server.front:create", "Candor serves", host, port, workers, trusted_proxies)

@@ -30,22 +30,35 @@ from survey_app.store.records import (
     too_late,
 )
 from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite.tickets import Kept, Mark, TicketFile, open_tickets
+from survey_app.store.sqlite.tickets import Kept, Mark, TicketFile
 from survey_app.store.steps import STEP
+from survey_app.store.tickets import NONE_HERE, open_tickets
 from survey_app.store.versions import any_version, grouped, listed, may_close, opened_version
 
 DEFAULT_DB = "sqlite:///candor.db"
 
 __all__ = [
-    "DEFAULT_DB", "STEP", "Draft", "Event", "Kept", "Key", "Link", "Mark", "Member", "Outcome", "Published", "Role",
-    "Share", "State", "Store", "StoreError", "Submission", "TicketFile", "Token", "Unavailable", "User",
-    "any_version", "grouped", "listed", "may_close", "now", "open_store", "open_tickets", "opened_version",
+    "DEFAULT_DB", "NONE_HERE", "STEP", "Draft", "Event", "Kept", "Key", "Link", "Mark", "Member", "Outcome",
+    "Published", "Role", "Share", "State", "Store", "StoreError", "Submission", "TicketFile", "Token", "Unavailable",
+    "User", "any_version", "grouped", "listed", "may_close", "now", "open_store", "open_tickets", "opened_version",
     "token_id", "too_late",
 ]  # fmt: skip
 
 
 def open_store(url: str) -> Store:
-    """The store that a URL names: sqlite:///relative, sqlite:////absolute."""
+    """The store that a URL names: sqlite:///relative, sqlite:////absolute, postgresql://…"""
+    if url.startswith(("postgresql://", "postgres://")):
+        return _postgres(url)
     if url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
         return SqliteStore(Path(url.removeprefix("sqlite:///")))
-    raise StoreError(f"{url!r} names no store; write sqlite:///candor.db, or sqlite:////an/absolute/path.db")
+    raise StoreError(
+        f"{url!r} names no store; write sqlite:///candor.db, sqlite:////an/absolute/path.db or postgresql://user@host/database"
+    )
+
+
+def _postgres(url: str) -> Store:
+    try:
+        from survey_app.store.postgres import PostgresStore  # what it needs comes with an extra, and takes a moment
+    except ImportError as error:
+        raise StoreError(f"PostgreSQL needs an extra: pip install 'candor-survey[postgres]' ({error})") from None
+    return PostgresStore(url)

@@ -88,6 +88,16 @@ class Outcome(StrEnum):
     FULL = "survey_full"
 
 
+def refusal_of(published: Published, moment: datetime) -> Outcome | None:
+    """Why a survey takes no reports now."""
+    state, tickets = published.at(moment), published.survey.tickets
+    if state is State.CLOSED:
+        return Outcome.FULL if published.full else Outcome.CLOSED
+    if state is not State.OPEN:
+        return Outcome.PAUSED if state is State.PAUSED else Outcome.NOT_OPEN
+    return Outcome.TOO_EARLY if tickets and tickets.opens and moment < tickets.opens else None
+
+
 class Submission(NamedTuple):
     """One validated report on its way into the store."""
 

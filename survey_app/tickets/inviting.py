@@ -66,7 +66,7 @@ class Shown(NamedTuple):
 
 def shown(file: TicketFile, survey: Survey) -> Shown | None:
     """How the invitations stand, in steps; None where nobody is invited here."""
-    if survey.tickets is None or survey.tickets.issuer:
+    if survey.tickets is None or survey.tickets.issuer or not file.here:
         return None
     made, taken = file.count(survey.digest)
     return Shown(made - made % STEP, taken - taken % STEP)

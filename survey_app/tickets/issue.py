@@ -25,7 +25,7 @@ from survey_app.accounts import secret_hash
 from survey_app.collect.intake import Reply, reply
 from survey_app.collect.rate_limit import Limiter
 from survey_app.problems import Problem
-from survey_app.store import Mark, State, Store, TicketFile, Unavailable, now, opened_version
+from survey_app.store import Mark, State, Store, StoreError, TicketFile, Unavailable, now, opened_version
 from survey_app.tickets.signer import MOST_WAITING, Signer
 
 TICKETS = re.compile(rf"/api/surveys/({NAME.pattern})/tickets")
@@ -153,7 +153,10 @@ class Desk:
             raise Problem(issued.refusal)
         if issued.tickets.opens and now() >= issued.tickets.opens:
             raise Problem("too_late")
-        found = self._file.private(digest)
+        try:
+            found = self._file.private(digest)
+        except StoreError as error:  # they are kept elsewhere
+            raise Problem("unavailable", str(error)) from None
         if found is None:  # closed while we looked
             raise Problem("survey_closed")
         row, key = found

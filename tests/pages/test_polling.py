@@ -11,8 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from client import Report
-from survey_app.store import Published, State, opened_version
-from survey_app.store.sqlite import tallies
+from survey_app.store import Published, State, opened_version, tallies
 from tests.answers import all_answers
 from tests.definitions import worked
 from tests.house import House

@@ -20,9 +20,10 @@ from survey_app.collect.intake import Intake, reply
 from survey_app.store import Outcome, Published, State, StoreError, Submission, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from tests.disk import Disk, small_disk
-from tests.house import SAID, check_store, make, submission
+from tests.house import SAID, begin, check_store, make, submission
 from tests.running import PATH, PATIENCE, Server
 from tests.soak import part_of
+from tests.store.conftest import Place
 from tests.store.test_plumbing import order_left_in
 
 pytestmark = pytest.mark.slow
@@ -204,8 +205,9 @@ def test_a_file_that_cannot_be_written_is_a_clear_503(tmp_path: Path) -> None:
     assert check_store(store, published) == 1
 
 
-def test_an_error_inside_a_transaction_leaves_nothing_behind(tmp_path: Path) -> None:
-    store, published = make(tmp_path / "candor.db")
+def test_an_error_inside_a_transaction_leaves_nothing_behind(place: Place) -> None:
+    store = place.open()
+    published = begin(store)
 
     def fail() -> list[Submission]:
         raise RuntimeError("interrupted")
@@ -214,6 +216,7 @@ def test_an_error_inside_a_transaction_leaves_nothing_behind(tmp_path: Path) -> 
         store.write(fail)
     assert store.write(lambda: [submission(published)]) == [Outcome.STORED]
     assert check_store(store, published) == 1
+    store.close()
 
 
 def test_two_processes_that_start_on_a_fresh_file_both_live(tmp_path: Path) -> None:
@@ -227,10 +230,12 @@ def test_two_processes_that_start_on_a_fresh_file_both_live(tmp_path: Path) -> N
     assert all(racer.returncode == 0 for racer in racers)
 
 
-def test_a_closed_survey_stays_closed(tmp_path: Path) -> None:
+def test_a_closed_survey_stays_closed(place: Place) -> None:
     """Closing and opening it in turns would show its reports one by one."""
-    store, published = make(tmp_path / "candor.db")
+    store = place.open()
+    published = begin(store)
     store.set_state(published, State.CLOSED)
     store.set_state(published, State.CLOSED)
     with pytest.raises(StoreError, match="stays closed"):
         store.set_state(published, State.OPEN)
+    store.close()

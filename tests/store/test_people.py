@@ -1,31 +1,37 @@
 """Who else may see a survey: shares and links belong to the whole, and go with it."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from survey_app.accounts import new_token, secret_hash
 from survey_app.authoring.terms import Terms
 from survey_app.store import Member, Published, Role, StoreError, User
-from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite.people import MOST_LINKS, MOST_SHARES
+from survey_app.store.sql.people import MOST_LINKS, MOST_SHARES
 from tests.definitions import simple, survey
-from tests.house import make
+from tests.house import begin
+from tests.store.conftest import AnyStore, Place
 
 NORTH, SOUTH = (
     survey(simple() | {"slug": f"study-{name}", "study": "study", "group": name}) for name in ("north", "south")
 )
 
 
-def house(path: Path) -> tuple[SqliteStore, Published, User]:
+House = tuple[AnyStore, Published, User]
+
+
+@pytest.fixture
+def house(place: Place) -> Iterator[House]:
     """A survey of ada's, and an account of eve's."""
-    store, published = make(path / "candor.db")
-    return store, published, store.add_user("eve", "x")
+    store = place.open()
+    published = begin(store)
+    yield store, published, store.add_user("eve", "x")
+    store.close()
 
 
-def test_a_role_is_given_changed_and_taken_back(tmp_path: Path) -> None:
-    store, published, eve = house(tmp_path)
+def test_a_role_is_given_changed_and_taken_back(house: House) -> None:
+    store, published, eve = house
     assert store.role_of(eve, published) is None
     for role in (Role.READER, Role.EDITOR, Role.READER):
         store.share(published, eve, role)
@@ -44,8 +50,8 @@ def test_a_role_is_given_changed_and_taken_back(tmp_path: Path) -> None:
     ]
 
 
-def test_nobody_is_given_what_makes_no_sense(tmp_path: Path) -> None:
-    store, published, eve = house(tmp_path)
+def test_nobody_is_given_what_makes_no_sense(house: House) -> None:
+    store, published, eve = house
     owner = store.user(published.owner)
     assert owner is not None and store.role_of(owner, published) is Role.OWNER
     with pytest.raises(StoreError, match="belongs to ada already"):
@@ -62,8 +68,8 @@ def test_nobody_is_given_what_makes_no_sense(tmp_path: Path) -> None:
             store.add_link(published, label, secret_hash(new_token()))
 
 
-def test_shares_and_links_of_one_survey_are_bounded(tmp_path: Path) -> None:
-    store, published, eve = house(tmp_path)
+def test_shares_and_links_of_one_survey_are_bounded(house: House) -> None:
+    store, published, eve = house
     for number in range(MOST_SHARES):
         store.share(published, store.add_user(f"u{number}", "x"), Role.READER)
     store.share(published, store.users()[-1], Role.EDITOR)  # another role is no other share
@@ -75,8 +81,8 @@ def test_shares_and_links_of_one_survey_are_bounded(tmp_path: Path) -> None:
         store.add_link(published, "all", secret_hash(new_token()))
 
 
-def test_a_link_opens_until_it_is_withdrawn_and_rests_while_its_owner_is_disabled(tmp_path: Path) -> None:
-    store, published, _ = house(tmp_path)
+def test_a_link_opens_until_it_is_withdrawn_and_rests_while_its_owner_is_disabled(house: House) -> None:
+    store, published, _ = house
     hashed = secret_hash(new_token())
     store.add_link(published, "the works council", hashed)
     (link,) = store.links("exam")
@@ -93,8 +99,8 @@ def test_a_link_opens_until_it_is_withdrawn_and_rests_while_its_owner_is_disable
     assert store.link_opens(hashed) is None and store.links("exam") == []
 
 
-def test_a_study_is_shared_as_a_whole(tmp_path: Path) -> None:
-    store, published, eve = house(tmp_path)
+def test_a_study_is_shared_as_a_whole(house: House) -> None:
+    store, published, eve = house
     groups = store.add_surveys([Member(NORTH, Terms()), Member(SOUTH, Terms())], owner=published.owner)
     store.share(groups[1], eve, Role.READER)
     assert [store.role_of(eve, one) for one in groups] == [Role.READER] * 2
@@ -107,8 +113,8 @@ def test_a_study_is_shared_as_a_whole(tmp_path: Path) -> None:
     assert store.link_opens(hashed) is None and store.shares("study") == []
 
 
-def test_whoever_takes_the_name_of_a_deleted_survey_shares_nothing(tmp_path: Path) -> None:
-    store, published, eve = house(tmp_path)
+def test_whoever_takes_the_name_of_a_deleted_survey_shares_nothing(house: House) -> None:
+    store, published, eve = house
     hashed = secret_hash(new_token())
     store.share(published, eve, Role.EDITOR)
     store.add_link(published, "all", hashed)
@@ -124,8 +130,8 @@ def test_whoever_takes_the_name_of_a_deleted_survey_shares_nothing(tmp_path: Pat
         store.share(published, eve, Role.EDITOR)
 
 
-def test_a_date_that_deletes_the_last_version_deletes_shares_too(tmp_path: Path) -> None:
-    store, published, eve = house(tmp_path)
+def test_a_date_that_deletes_the_last_version_deletes_shares_too(house: House) -> None:
+    store, published, eve = house
     moment = datetime.now(UTC)
     (dated,) = store.add_surveys(
         [Member(survey(simple() | {"title": "Next"}), Terms(deletes=moment + timedelta(days=1)))], owner=published.owner

@@ -17,9 +17,10 @@ from survey_app.store import Outcome, Submission
 from tests.clock import hurried
 from tests.definitions import choice as choice_question
 from tests.definitions import define, field, number, subset, survey, yes_no
-from tests.house import SAID, make, submission
+from tests.house import SAID, begin, make, submission
 from tests.house import add as publish
 from tests.running import PATH, Server
+from tests.store.conftest import Place
 
 CANARY = "canary7f3a91"
 
@@ -242,11 +243,13 @@ def test_tidying_that_is_disturbed_is_tried_again(tmp_path: Path) -> None:
     assert not store.untidy
 
 
-def test_the_key_of_a_deleted_survey_is_never_used_again(tmp_path: Path) -> None:
+def test_the_key_of_a_deleted_survey_is_never_used_again(place: Place) -> None:
     """A report that waits while its survey is deleted must not land in the next one."""
-    store, published = make(tmp_path / "candor.db")
+    store = place.open()
+    published = begin(store)
     waiting = submission(published)
     store.delete_survey("exam")
     other = publish(store, canary_survey(), owner=published.owner)
     assert other.key != published.key
     assert store.write([waiting].copy) == [Outcome.CLOSED]
+    store.close()

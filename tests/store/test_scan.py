@@ -15,15 +15,17 @@ import pytest
 from client.report import ID_BYTES
 from survey_app.authoring.terms import Terms
 from survey_app.store import STEP, Outcome, Published, State, StoreError, Submission
+from survey_app.store.postgres import reports as postgres_reports
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite import reports as sqlite_reports
 from survey_app.tally import Bits
 from tests.definitions import survey, worked
 from tests.house import add as publish
-from tests.house import make, submission
+from tests.house import begin, submission
+from tests.store.conftest import AnyStore, Place
 
 
-def add(store: SqliteStore, published: Published, count: int) -> list[Submission]:
+def add(store: AnyStore, published: Published, count: int) -> list[Submission]:
     """Reports that come one by one."""
     made = [submission(published) for _ in range(count)]
     for one in made:
@@ -31,13 +33,13 @@ def add(store: SqliteStore, published: Published, count: int) -> list[Submission
     return made
 
 
-def again(store: SqliteStore, old: Published, **settings: Any) -> Published:
+def again(store: AnyStore, old: Published, **settings: Any) -> Published:
     """The same survey with other settings, from nothing."""
     store.delete_survey("exam")
     return publish(store, survey(worked()), Terms(public=True, **settings), owner=old.owner)
 
 
-def scanned(store: SqliteStore, published: Published) -> list[bytes]:
+def scanned(store: AnyStore, published: Published) -> list[bytes]:
     """The rows of a scan, after seeing that they are those behind the snapshot."""
     tally = store.snapshot(published)
     rows = joined(published, scan(store, published))
@@ -46,7 +48,7 @@ def scanned(store: SqliteStore, published: Published) -> list[bytes]:
     return [row.tobytes() for row in rows]
 
 
-def scan(store: SqliteStore, published: Published) -> Iterator[Bits]:
+def scan(store: AnyStore, published: Published) -> Iterator[Bits]:
     with store.shown(published) as (_, rows):
         yield from rows
 
@@ -61,15 +63,18 @@ def sums(published: Published, rows: Bits) -> list[int]:
     return [int(column.sum(dtype=np.int64)) for column in ones.T]
 
 
-def pending(store: SqliteStore, published: Published) -> list[bytes]:
-    blob = store._one("select pending from tallies where survey = ?", published.key)[0]
+def pending(store: AnyStore, published: Published) -> list[bytes]:
+    ((blob,),) = store._all("select pending from tallies where survey = ?", published.key)
     return [blob[i : i + ID_BYTES] for i in range(0, len(blob), ID_BYTES)]
 
 
+Made = tuple[AnyStore, Published]
+
+
 @pytest.fixture
-def made(tmp_path: Path) -> Iterator[tuple[SqliteStore, Published]]:
-    store, published = make(tmp_path / "candor.db")
-    yield store, published
+def made(place: Place) -> Iterator[Made]:
+    store = place.open()
+    yield store, begin(store)
     store.close()
 
 
@@ -78,7 +83,7 @@ def steps_of(total: int) -> int:
     return max(0, total // STEP - 1) * STEP
 
 
-def test_a_scan_gives_what_the_snapshot_shows_at_every_number_of_reports(made: tuple[SqliteStore, Published]) -> None:
+def test_a_scan_gives_what_the_snapshot_shows_at_every_number_of_reports(made: Made) -> None:
     store, published = made
     arrived: dict[bytes, bytes] = {}
     for count in range(86):
@@ -91,7 +96,7 @@ def test_a_scan_gives_what_the_snapshot_shows_at_every_number_of_reports(made: t
 
 
 @pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 39, 40, 45, 59, 60])
-def test_closing_shows_the_rest_if_it_is_a_step_and_else_never(made: tuple[SqliteStore, Published], count: int) -> None:
+def test_closing_shows_the_rest_if_it_is_a_step_and_else_never(made: Made, count: int) -> None:
     store, published = made
     add(store, published, count)
     waiting = pending(store, published)
@@ -104,7 +109,7 @@ def test_closing_shows_the_rest_if_it_is_a_step_and_else_never(made: tuple[Sqlit
 
 
 @pytest.mark.parametrize("count", [0, 19, 25, 45])
-def test_a_survey_that_closes_by_time_takes_its_last_step_once(made: tuple[SqliteStore, Published], count: int) -> None:
+def test_a_survey_that_closes_by_time_takes_its_last_step_once(made: Made, count: int) -> None:
     store, old = made
     closes = datetime(2130, 1, 1, tzinfo=UTC)
     published = again(store, old, closes=closes)
@@ -154,7 +159,7 @@ def test_a_clock_that_jumps_past_the_end_and_back_reopens_nothing_in_any_process
 
 
 @pytest.mark.parametrize("most", [1, 19, 20, 23, 40, 45])
-def test_a_full_survey_is_closed_with_its_last_step(made: tuple[SqliteStore, Published], most: int) -> None:
+def test_a_full_survey_is_closed_with_its_last_step(made: Made, most: int) -> None:
     store, old = made
     published = again(store, old, max_reports=most)
     for count in range(most):
@@ -173,7 +178,7 @@ def test_a_full_survey_is_closed_with_its_last_step(made: tuple[SqliteStore, Pub
     "batches",
     [[39, 1], [19, 19, 19], [5, 30, 4], [5, 30, 5], [100, 3, 18], [7] * 9, [0, 40, 0], [sqlite_reports.CHUNK + 25, 1]],
 )
-def test_batches_take_steps_as_they_come(made: tuple[SqliteStore, Published], batches: list[int]) -> None:
+def test_batches_take_steps_as_they_come(made: Made, batches: list[int]) -> None:
     store, published = made
     bits = [submission(published).bits for _ in range(50)]
     total = hidden = 0
@@ -186,7 +191,7 @@ def test_batches_take_steps_as_they_come(made: tuple[SqliteStore, Published], ba
         assert len(scanned(store, published)) == total - hidden
 
 
-def test_a_batch_with_known_and_taken_ids_counts_only_what_is_new(made: tuple[SqliteStore, Published]) -> None:
+def test_a_batch_with_known_and_taken_ids_counts_only_what_is_new(made: Made) -> None:
     store, published = made
     first = add(store, published, 15)
     taken = first[1]._replace(bits=bytes(byte ^ 0xFF for byte in first[1].bits))
@@ -199,32 +204,33 @@ def test_a_batch_with_known_and_taken_ids_counts_only_what_is_new(made: tuple[Sq
     assert len(pending(store, published)) == 20
 
 
-def test_two_writers_share_the_steps(made: tuple[SqliteStore, Published]) -> None:
+def test_two_writers_of_a_file_share_the_steps(tmp_path: Path) -> None:
     """As two processes do: two stores on one file."""
-    store, published = made
-    other = SqliteStore(store.path)
+    store, other = (SqliteStore(tmp_path / "candor.db") for _ in range(2))
+    published = begin(store)
     for count in range(65):
         reader, writer = (store, other) if count % 3 else (other, store)
         assert len(scanned(reader, published)) == steps_of(count)
         add(writer, published, 1)
+    store.close()
     other.close()
 
 
 WRITER = """
 import sys
-from pathlib import Path
-from survey_app.store.sqlite import SqliteStore
+from survey_app.store import open_store
 from tests.house import submission
-store = SqliteStore(Path(sys.argv[1]))
+store = open_store(sys.argv[1])
 published = store.newest("exam")
 for _ in range(100):
     store.write([submission(published)].copy)
+store.close()
 """
 
 
-def test_an_export_is_of_one_moment_while_others_write(made: tuple[SqliteStore, Published]) -> None:
+def test_an_export_is_of_one_moment_while_others_write(made: Made, place: Place) -> None:
     store, published = made
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(store.path)], cwd=Path(__file__).parents[2])
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, place.url], cwd=Path(__file__).parents[2])
     seen: set[tuple[int, bool]] = set()
     while (running := writer.poll() is None) or not seen:
         with store.shown(published) as (tally, chunks):
@@ -237,8 +243,9 @@ def test_an_export_is_of_one_moment_while_others_write(made: tuple[SqliteStore, 
     assert len(scanned(store, published)) == 80
 
 
-def test_a_scan_sees_one_moment(made: tuple[SqliteStore, Published], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_reports, "CHUNK", 10)
+def test_a_scan_sees_one_moment(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (sqlite_reports, postgres_reports):
+        monkeypatch.setattr(module, "CHUNK", 10)
     store, published = made
     add(store, published, 40)
     rest = scan(store, published)
@@ -250,10 +257,9 @@ def test_a_scan_sees_one_moment(made: tuple[SqliteStore, Published], monkeypatch
 
 
 @pytest.mark.parametrize("leave", ["close", "drop", "fail"])
-def test_a_scan_that_is_left_early_holds_nothing(
-    made: tuple[SqliteStore, Published], monkeypatch: pytest.MonkeyPatch, leave: str
-) -> None:
-    monkeypatch.setattr(sqlite_reports, "CHUNK", 10)
+def test_a_scan_that_is_left_early_holds_nothing(made: Made, monkeypatch: pytest.MonkeyPatch, leave: str) -> None:
+    for module in (sqlite_reports, postgres_reports):
+        monkeypatch.setattr(module, "CHUNK", 10)
     store, published = made
     add(store, published, 40)
     rest = scan(store, published)
@@ -267,31 +273,34 @@ def test_a_scan_that_is_left_early_holds_nothing(
     del rest
     add(store, published, 1)
     assert store.tidy(now=True) is True
-    assert (store.path.parent / "candor.db-wal").stat().st_size == 0
+    if isinstance(store, SqliteStore):
+        assert (store.path.parent / "candor.db-wal").stat().st_size == 0
 
 
-def test_waiting_ids_go_with_their_survey(made: tuple[SqliteStore, Published]) -> None:
+def test_waiting_ids_go_with_their_survey(made: Made, place: Place) -> None:
     store, published = made
     ids = [one.id for one in add(store, published, 7)]
     store.delete_survey("exam")
     assert store._one("select count(*) from tallies")[0] == 0
     store.close()
-    content = store.path.read_bytes()
+    content = place.content()
     assert not any(one in content for one in ids)
 
 
-def test_ids_that_took_their_step_are_wiped(made: tuple[SqliteStore, Published]) -> None:
-    """Each id is left once in the file, in its report; those that stay, twice."""
+def test_ids_that_took_their_step_are_wiped(made: Made, place: Place) -> None:
+    """Each id is left once in the file, in its report (in PostgreSQL also in its index); those that stay, once more."""
     store, published = made
     ids = [one.id for one in add(store, published, 60)]
     assert store.tidy(now=True)
-    content, waiting = store.path.read_bytes(), pending(store, published)
+    content, waiting = place.content(), pending(store, published)
     assert len(waiting) == 20
-    assert [content.count(one) for one in ids] == [1 + (one in waiting) for one in ids]
+    own = 1 if isinstance(store, SqliteStore) else 2
+    assert [content.count(one) for one in ids] == [own + (one in waiting) for one in ids]
 
 
-def test_a_scan_changes_nothing(made: tuple[SqliteStore, Published]) -> None:
-    store, published = made
+def test_a_scan_changes_nothing(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "candor.db")
+    published = begin(store)
     add(store, published, 53)
     assert store.tidy(now=True)
     before = store.path.read_bytes()
@@ -301,7 +310,7 @@ def test_a_scan_changes_nothing(made: tuple[SqliteStore, Published]) -> None:
     assert store.path.read_bytes() == before
 
 
-def test_waiting_ids_tell_no_order(made: tuple[SqliteStore, Published]) -> None:
+def test_waiting_ids_tell_no_order(made: Made) -> None:
     """Sorted, as the reports are: no order of arrival is at rest, here neither."""
     store, published = made
     add(store, published, 59)

@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from survey_app.authoring.terms import Terms
 from survey_app.store import Outcome, Published, State, StoreError, Submission
-from survey_app.store.sqlite import SqliteStore
 from tests.definitions import survey, worked
-from tests.house import add, block, make, submission, unblock
+from tests.house import add, begin, submission
+from tests.store.conftest import Place
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -21,8 +20,9 @@ HOUR = timedelta(hours=1)
 class Kept:
     """A store at noon, and the survey in it."""
 
-    def __init__(self, store: SqliteStore, published: Published) -> None:
-        self.store, self.first = store, published
+    def __init__(self, place: Place) -> None:
+        self.place, self.store = place, place.open()
+        self.first = begin(self.store)
         self.at(NOON)
 
     def at(self, moment: datetime) -> None:
@@ -52,10 +52,10 @@ class Kept:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Iterator[Kept]:
-    store, published = make(tmp_path / "candor.db")
-    yield Kept(store, published)
-    store.close()
+def kept(place: Place) -> Iterator[Kept]:
+    kept = Kept(place)
+    yield kept
+    kept.store.close()
 
 
 def test_terms_change_while_people_answer_and_the_log_says_how(kept: Kept) -> None:
@@ -236,9 +236,9 @@ def test_a_store_that_cannot_write_shows_what_it_showed(kept: Kept) -> None:
     kept.set(closes=NOON + HOUR)
     kept.report(45)
     kept.at(NOON + HOUR)
-    block(kept.store.path)
+    kept.place.block()
     assert (kept.now.state, kept.shown) == (State.OPEN, 25)
-    unblock(kept.store.path)
+    kept.place.unblock()
     assert (kept.now.state, kept.shown) == (State.CLOSED, 45)
 
 
@@ -252,7 +252,7 @@ def test_at_its_date_a_survey_is_deleted_with_its_reports(kept: Kept) -> None:
     assert kept.store.surveys() == []
     assert kept.store.untidy
     assert kept.store.tidy(now=True)
-    content = kept.store.path.read_bytes()
+    content = kept.place.content()
     assert not any(one in content for one in ids)
     assert kept.log()[0] == "deleted by its date, with all reports"
     assert kept.store.write([submission(kept.first)].copy) == [Outcome.CLOSED]
@@ -261,9 +261,9 @@ def test_at_its_date_a_survey_is_deleted_with_its_reports(kept: Kept) -> None:
 def test_what_is_to_be_deleted_is_not_shown_even_if_it_cannot_be(kept: Kept) -> None:
     kept.set(deletes=NOON + HOUR)
     kept.at(NOON + HOUR)
-    block(kept.store.path)
+    kept.place.block()
     assert kept.store.newest("exam") is None
-    unblock(kept.store.path)
+    kept.place.unblock()
 
 
 def test_the_date_of_a_version_deletes_it_and_all_before_it(kept: Kept) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from survey_app.store.records import StoreError, Unavailable, now
+from survey_app.store.sql.base import Base
 from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten
 
 VERSION = 5
@@ -72,7 +73,7 @@ def all_or_nothing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connectio
         raise
 
 
-class Database:
+class Database(Base):
     """A connection for each thread; one writer at a time, over all processes."""
 
     def __init__(self, path: Path, clock: Callable[[], datetime] = now) -> None:

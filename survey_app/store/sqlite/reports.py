@@ -5,27 +5,46 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 
-from survey_app.store.records import Outcome, Published, State, Submission
+from survey_app.store.records import Outcome, Published, Submission, refusal_of
+from survey_app.store.sql.base import total_of
+from survey_app.store.sql.rows import SELECT, published_from
+from survey_app.store.sql.states import States, together
 from survey_app.store.sqlite import tallies
-from survey_app.store.sqlite.rows import SELECT, published_from
-from survey_app.store.sqlite.states import end, together
 from survey_app.store.sqlite.tidying import Tidying, disturb
+from survey_app.store.tallies import ids_of, tally_of
 from survey_app.tally import Bits, Tally, add_bits, rows_of
 
 CHUNK = 20_000
 
 
-class Reports(Tidying):
+class Reports(States, Tidying):
     """What respondents send."""
 
-    def current(self, slug: str) -> tuple[int, str] | None:
-        """Key and digest of the newest version of a slug that was opened."""
-        query = "select key, digest from surveys where slug = ? and state != 'ready' order by version desc limit 1"
-        row = self._one(query, slug)
-        return row and (row[0], row[1])
+    HOLDS = "instr(definition, ?) > 0"
+
+    def _insert(self, connection: Any, query: str, values: Sequence[Any]) -> int:
+        return int(connection.execute(query, values).lastrowid)
+
+    def _begin(self, connection: Any, key: int, width: int) -> None:
+        tallies.begin(connection, key, width)
+
+    def _finish(self, connection: Any, keys: Sequence[int]) -> None:
+        tallies.finish(connection, keys)
+
+    def _drop(self, connection: Any, keys: Sequence[int]) -> None:
+        for table in ("reports", "tallies"):
+            connection.executemany(f"delete from {table} where survey = ?", [(key,) for key in keys])
+
+    def _mark(self, connection: Any) -> None:
+        disturb(connection)
+
+    def warnings(self) -> list[str]:
+        """What around the file keeps what it erases: nothing that could be seen from here."""
+        return []
 
     def bits_of(self, submission: Submission) -> bytes | None:
         """The stored bits of the report with the same id; None if there is none."""
@@ -44,7 +63,7 @@ class Reports(Tidying):
             moment = self.clock()
             submissions = take()
             for key in {submission.survey for submission in submissions}:
-                surveys[key] = _SurveyWrite.open(connection, key, moment, quotas)
+                surveys[key] = _SurveyWrite.open(self._end, connection, key, moment, quotas)
             if len(surveys) == 1 and surveys[submissions[0].survey].take_all(connection, submissions):
                 outcomes = [Outcome.STORED] * len(submissions)
             else:
@@ -55,7 +74,7 @@ class Reports(Tidying):
                     disturb(connection)
             for quota in quotas.values():
                 if quota.left <= 0:
-                    end(connection, quota.keys)
+                    self._end(connection, quota.keys)
         return outcomes
 
     def snapshot(self, published: Published) -> Tally:
@@ -63,7 +82,7 @@ class Reports(Tidying):
         row = self._one("select shown, shown_counts from tallies where survey = ?", published.key)
         if row is None:  # deleted meanwhile
             return Tally.empty(published.survey)
-        return Tally(row[0], tallies.counts_of(row[1]))
+        return tally_of([row])
 
     @contextmanager
     def shown(self, published: Published) -> Iterator[tuple[Tally, Iterator[Bits]]]:
@@ -78,8 +97,8 @@ class Reports(Tidying):
             if row is None:  # deleted meanwhile
                 yield Tally.empty(published.survey), iter(())
             else:
-                hidden = frozenset(tallies.ids_of(row[2]))
-                yield Tally(row[0], tallies.counts_of(row[1])), _rows(connection, published.key, hidden)
+                hidden = frozenset(ids_of(row[2]))
+                yield tally_of([row[:2]]), _rows(connection, published.key, hidden)
 
     def recount(self, published: Published, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
         """The tally as it is kept, and as a recount of all reports finds it, at one moment; for the operator alone."""
@@ -95,7 +114,7 @@ class Reports(Tidying):
                 progress(len(rows))
         finally:
             connection.execute("rollback")
-        return Tally(row[0], tallies.counts_of(row[1])), Tally(reports, counts)
+        return tally_of([row]), Tally(reports, counts)
 
 
 def _rows(connection: sqlite3.Connection, key: int, hidden: frozenset[bytes]) -> Iterator[Bits]:
@@ -123,7 +142,12 @@ class _SurveyWrite:
 
     @classmethod
     def open(
-        cls, connection: sqlite3.Connection, key: int, moment: datetime, quotas: dict[int, _Quota]
+        cls,
+        end: Callable[[sqlite3.Connection, list[int]], None],
+        connection: sqlite3.Connection,
+        key: int,
+        moment: datetime,
+        quotas: dict[int, _Quota],
     ) -> "_SurveyWrite":
         row = connection.execute(f"{SELECT} where key = ?", (key,)).fetchone()
         if row is None:  # deleted meanwhile
@@ -132,13 +156,13 @@ class _SurveyWrite:
         if published.is_due(moment):
             end(connection, together(connection, key))
             return cls(Outcome.CLOSED)
-        if refusal := _refusal(published, moment):
+        if refusal := refusal_of(published, moment):
             return cls(refusal)
         most = published.terms.max_reports
         if most is None:
             return cls()
         keys = together(connection, key)
-        quota = quotas.setdefault(keys[0], _Quota(keys, most - tallies.total_of(connection, keys)))
+        quota = quotas.setdefault(keys[0], _Quota(keys, most - total_of(connection, keys)))
         return cls(quota=quota)
 
     def take_all(self, connection: sqlite3.Connection, submissions: Sequence[Submission]) -> bool:
@@ -173,13 +197,3 @@ class _SurveyWrite:
         self.rows.extend(submissions)
         if self.quota:
             self.quota.left -= len(submissions)
-
-
-def _refusal(published: Published, moment: datetime) -> Outcome | None:
-    """Why a survey takes no reports now."""
-    state, tickets = published.at(moment), published.survey.tickets
-    if state is State.CLOSED:
-        return Outcome.FULL if published.full else Outcome.CLOSED
-    if state is not State.OPEN:
-        return Outcome.PAUSED if state is State.PAUSED else Outcome.NOT_OPEN
-    return Outcome.TOO_EARLY if tickets and tickets.opens and moment < tickets.opens else None

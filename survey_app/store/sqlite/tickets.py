@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from client.ticket import MODULUS_BYTES
-from survey_app.store.protocol import Store
 from survey_app.store.records import Key, StoreError, Unavailable
 from survey_app.store.sqlite.database import LOCK_SECONDS, all_or_nothing
 from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten
@@ -61,6 +60,7 @@ class TicketFile:
     """Codes, keys, and who has taken a ticket. A connection for each thread."""
 
     journal = "truncate"
+    here = True  # whether there is a file at all
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -227,13 +227,6 @@ class TicketFile:
         query = "select count(*), coalesce(sum(message != ?), 0) from taken"
         row = self._all(f"{query} where key in (select key from keys where digest = ?)", FREE, digest)[0]
         return int(row[0]), int(row[1])
-
-
-def open_tickets(store: Store) -> TicketFile:
-    """The tickets file beside a store, made if there is none."""
-    file = TicketFile(store.beside("tickets"))
-    file.migrate()
-    return file
 
 
 def _make_room(connection: sqlite3.Connection, key: int, slug: str) -> None:

@@ -1,18 +1,17 @@
-"""Surveys in the SQLite store: what is published, and which version is meant."""
+"""Surveys: what is published, and which version is meant."""
 
-import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 from client.definition import Survey
 from survey_app.store.records import Member, Published, State, StoreError, Unavailable
-from survey_app.store.sqlite import tallies
-from survey_app.store.sqlite.drafts import note
-from survey_app.store.sqlite.rows import SELECT, TERMS, published_from, terms_values
-from survey_app.store.sqlite.states import States, check_terms, settle, supersede
+from survey_app.store.sql.base import Connection
+from survey_app.store.sql.rows import SELECT, TERMS, published_from, terms_values
+from survey_app.store.sql.states import States
+from survey_app.store.terms import check_terms
 
-NEWEST = "coalesce(max(iif(state = 'ready', null, version)), max(version))"  # that was opened, if any was
+NEWEST = "coalesce(max(case when state != 'ready' then version end), max(version))"  # that was opened, if any was
 
 
 class Surveys(States):
@@ -43,21 +42,28 @@ class Surveys(States):
             version = connection.execute(query, (name,)).fetchone()[0]
             keys = []
             for survey, terms in members:
-                values = (survey.slug, study, version, survey.digest, state, *terms_values(terms), owner)
-                cursor = connection.execute(
+                values = (survey.slug, study, version, survey.digest, state.value, *terms_values(terms), owner)
+                key = self._insert(
+                    connection,
                     f"insert into surveys (slug, study, version, digest, state, {TERMS}, owner, definition, source)"
                     f" values ({', '.join('?' * (len(values) + 2))})",
                     (*values, survey.source, source),
                 )
-                keys.append(int(cursor.lastrowid or 0))
-                tallies.begin(connection, keys[-1], survey.width)
+                keys.append(key)
+                self._begin(connection, key, survey.width)
                 done = "published" if state is State.OPEN else "added"
-                note(connection, owner, survey.slug, f"{done} {survey.digest[:12]}", by=by)
+                self._note(connection, owner, survey.slug, f"{done} {survey.digest[:12]}", by=by)
             if state is State.OPEN:
-                supersede(connection, keys[0])
-                settle(connection, keys, self.clock())
+                self._supersede(connection, keys[0])
+                self._settle(connection, keys, self.clock())
             rows = [connection.execute(f"{SELECT} where key = ?", (key,)).fetchone() for key in keys]
         return [published_from(row) for row in rows]
+
+    def current(self, slug: str) -> tuple[int, str] | None:
+        """Key and digest of the newest version of a slug that was opened."""
+        query = "select key, digest from surveys where slug = ? and state != 'ready' order by version desc limit 1"
+        row = self._one(query, slug)
+        return row and (row[0], row[1])
 
     def newest(self, slug: str) -> Published | None:
         """The newest version of a slug."""
@@ -77,14 +83,14 @@ class Surveys(States):
 
     def slug_with(self, part: bytes) -> str | None:
         """The slug of a definition that has these bytes in it, such as a key; None if there is none."""
-        row = self._one("select slug from surveys where instr(definition, ?) limit 1", part)
+        row = self._one(f"select slug from surveys where {self.HOLDS} limit 1", part)
         return row and str(row[0])
 
     def surveys(self, owner: int | None = None) -> list[Published]:
         """The newest version of every slug, or of every slug of one owner."""
         return self._read(
             f"where version = (select {NEWEST} from surveys where slug = s.slug)"
-            " and (? is null or owner = ?) order by slug",
+            " and (cast(? as bigint) is null or owner = ?) order by slug",
             owner,
             owner,
         )
@@ -114,7 +120,7 @@ def _study_of(members: Sequence[Member]) -> str:
     return studies.pop()
 
 
-def _check_name(connection: sqlite3.Connection, survey: Survey, owner: int) -> None:
+def _check_name(connection: Connection, survey: Survey, owner: int) -> None:
     """Refuse a slug that is taken; the bare name of a study is reserved for it."""
     slug, study = survey.slug, survey.study
 

@@ -27,7 +27,7 @@ def published_from(row: Any) -> Published:
 def terms_values(terms: Terms) -> tuple[Any, ...]:
     """The columns of TERMS."""
     opens, closes, deletes = (moment and moment_text(moment) for moment in (terms.opens, terms.closes, terms.deletes))
-    return terms.public, opens, closes, terms.max_reports, deletes, terms.size
+    return int(terms.public), opens, closes, terms.max_reports, deletes, terms.size
 
 
 def moment_text(moment: datetime) -> str:

@@ -1,31 +1,29 @@
-"""Accounts and tokens in the SQLite store."""
+"""Accounts and tokens."""
 
 import secrets
-import sqlite3
 from datetime import date
 from typing import Any
 
 from survey_app.store.records import StoreError, Token, User, token_id
-from survey_app.store.sqlite.database import Database
+from survey_app.store.sql.base import Base
 
 MOST_TOKENS = 100  # of one account
 SELECT_USER = "select key, name, password, admin, disabled, stamp from users"
 
 
-class Accounts(Database):
+class Accounts(Base):
     """Who may publish."""
 
     def add_user(self, name: str, password: str) -> User:
         """Add an account; the first is the administrator's."""
-        try:
-            with self._transaction() as connection:
-                first = connection.execute("select count(*) from users").fetchone()[0] == 0
-                connection.execute(
-                    "insert into users (name, password, admin, disabled, stamp) values (?, ?, ?, 0, ?)",
-                    (name, password, first, secrets.token_hex(8)),
-                )
-        except sqlite3.IntegrityError:
-            raise StoreError(f"there is an account {name!r} already") from None
+        with self._transaction() as connection:
+            if connection.execute("select 1 from users where name = ?", (name,)).fetchone():
+                raise StoreError(f"there is an account {name!r} already")
+            first = connection.execute("select count(*) from users").fetchone()[0] == 0
+            connection.execute(
+                "insert into users (name, password, admin, disabled, stamp) values (?, ?, ?, 0, ?)",
+                (name, password, int(first), secrets.token_hex(8)),
+            )
         user = self.user_named(name)
         if user is None:
             raise StoreError(f"the account {name!r} is gone")
@@ -41,7 +39,7 @@ class Accounts(Database):
 
     def users(self) -> list[User]:
         """All accounts."""
-        return [found for row in self._all(SELECT_USER) if (found := _user(row))]
+        return [found for row in self._all(f"{SELECT_USER} order by key") if (found := _user(row))]
 
     def set_password(self, user: User, password: str, *, keep_tokens: bool = False) -> None:
         """Change the hash of a password, end the sessions of its account, and revoke its tokens unless told not to."""
@@ -50,13 +48,14 @@ class Accounts(Database):
                 "update users set password = ?, stamp = ? where key = ?", (password, secrets.token_hex(8), user.key)
             )
             if not keep_tokens:
-                connection.execute("delete from tokens where user = ?", (user.key,))
+                connection.execute('delete from tokens where "user" = ?', (user.key,))
 
     def set_disabled(self, user: User, disabled: bool) -> None:
         """Close or reopen an account, and end its sessions."""
         with self._transaction() as connection:
             connection.execute(
-                "update users set disabled = ?, stamp = ? where key = ?", (disabled, secrets.token_hex(8), user.key)
+                "update users set disabled = ?, stamp = ? where key = ?",
+                (int(disabled), secrets.token_hex(8), user.key),
             )
 
     def end_sessions(self, user: User) -> None:
@@ -67,7 +66,7 @@ class Accounts(Database):
     def add_token(self, user: User, token_hash: bytes) -> None:
         """Remember the hash of an API token, and the day."""
         with self._transaction() as connection:
-            count = connection.execute("select count(*) from tokens where user = ?", (user.key,)).fetchone()[0]
+            count = connection.execute('select count(*) from tokens where "user" = ?', (user.key,)).fetchone()[0]
             if count >= MOST_TOKENS:
                 raise StoreError(f"{user.name} has {count} tokens already; revoke some")
             made = self.clock().date().isoformat()
@@ -75,13 +74,13 @@ class Accounts(Database):
 
     def tokens(self, user: User) -> list[Token]:
         """The tokens of an account, the oldest first."""
-        rows = self._all("select hash, made from tokens where user = ? order by made, hash", user.key)
+        rows = self._all('select hash, made from tokens where "user" = ? order by made, hash', user.key)
         return [Token(token_id(bytes(row[0])), date.fromisoformat(row[1])) for row in rows]
 
     def revoke_token(self, user: User, token: str) -> bool:
         """End one token of an account; False if it has none of this id."""
         with self._transaction() as connection:
-            rows = connection.execute("select hash from tokens where user = ?", (user.key,)).fetchall()
+            rows = connection.execute('select hash from tokens where "user" = ?', (user.key,)).fetchall()
             ended = [row for row in rows if token_id(bytes(row[0])) == token]
             connection.executemany("delete from tokens where hash = ?", ended)
         return bool(ended)
@@ -89,7 +88,7 @@ class Accounts(Database):
     def user_of_token(self, token_hash: bytes) -> User | None:
         """The account that a token speaks for, unless it is disabled."""
         row = self._one(
-            f"{SELECT_USER} where disabled = 0 and key = (select user from tokens where hash = ?)", token_hash
+            f'{SELECT_USER} where disabled = 0 and key = (select "user" from tokens where hash = ?)', token_hash
         )
         return _user(row)
 

@@ -1,4 +1,4 @@
-"""From ready to closed in the SQLite store: states, terms, dates that pass, and the end of a survey.
+"""From ready to closed: states, terms, dates that pass, and the end of a survey.
 
 The groups of one version of a study go together: what is done to one is done to all of them, in one transaction.
 Closing takes a survey's last step and cannot be undone, whoever does it: the owner, a date, a quota, a newer version.
@@ -6,26 +6,23 @@ Dates are therefore written down before anybody may read anything (`expire`): a 
 between two processes, shows nothing twice.
 """
 
-import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from client.definition import Survey
-from survey_app.authoring.moments import spelled
 from survey_app.authoring.terms import Terms
 from survey_app.store.records import Published, State, StoreError, Unavailable, too_late
-from survey_app.store.sqlite import tallies
-from survey_app.store.sqlite.drafts import note
-from survey_app.store.sqlite.rows import SELECT, moment_text, published_from, terms_values
-from survey_app.store.sqlite.tidying import Tidying, disturb
+from survey_app.store.sql.base import Connection, total_of
+from survey_app.store.sql.drafts import Log
+from survey_app.store.sql.rows import SELECT, moment_text, published_from, terms_values
+from survey_app.store.terms import changed, check_terms
 
 RUNNING = "state in ('open', 'paused')"
 SHARED = "public = ?, opens = ?, closes = ?, max_reports = ?, deletes = ?"
 
 
-class States(Tidying):
+class States(Log):
     """What becomes of a survey after it was published."""
 
     def set_state(self, published: Published, state: State, *, by: int | None = None) -> None:
@@ -36,22 +33,22 @@ class States(Tidying):
             before = _state(connection, published)
             if before is state:
                 return
-            if tallies.is_final(connection, published.key):
+            if is_final(connection, published.key):
                 raise StoreError(f"{slug} is closed and stays closed; publish a new version instead")
             if before is State.READY and state is not State.OPEN:
                 raise StoreError(f"{slug} was never opened; open or delete it")
             if before is State.READY and (why := too_late(published.survey, self.clock())):
                 raise StoreError(f"{why}. Publish a new version with a later from")
             if state is State.CLOSED:
-                end(connection, keys)
+                self._end(connection, keys)
             else:
                 _set(connection, keys, state)
                 if state is State.OPEN:
                     if _is_over(connection, keys, self.clock()):
                         raise StoreError(f"the date at which {slug} closes has passed; set another one first")
-                    supersede(connection, published.key)
+                    self._supersede(connection, published.key)
             done = {State.OPEN: "opened", State.PAUSED: "paused", State.CLOSED: "closed"}[state]
-            note(connection, published.owner, slug, done, by=by)
+            self._note(connection, published.owner, slug, done, by=by)
         if state is State.PAUSED:
             return
         self.tidy(now=True)
@@ -64,17 +61,17 @@ class States(Tidying):
         slug = published.survey.slug
         check_terms(published.survey, terms, self.clock())
         with self._transaction() as connection:
-            if _state(connection, published) is State.CLOSED or tallies.is_final(connection, published.key):
+            if _state(connection, published) is State.CLOSED or is_final(connection, published.key):
                 raise StoreError(f"{slug} is closed, so its terms stay as they are")
             keys = together(connection, published.key)
             values = terms_values(terms)
             connection.executemany(f"update surveys set {SHARED} where key = ?", [(*values[:-1], key) for key in keys])
             connection.execute("update surveys set size = ? where key = ?", (values[-1], published.key))
             if changes := changed(published.terms, terms):
-                note(connection, published.owner, slug, f"terms: {', '.join(changes)}", by=by)
-            closed = settle(connection, keys, self.clock())
+                self._note(connection, published.owner, slug, f"terms: {', '.join(changes)}", by=by)
+            closed = self._settle(connection, keys, self.clock())
             if closed:
-                note(connection, published.owner, slug, "closed", by=by)
+                self._note(connection, published.owner, slug, "closed", by=by)
             row = connection.execute(f"{SELECT} where key = ?", (published.key,)).fetchone()
         if closed:
             self.tidy(now=True)
@@ -89,26 +86,28 @@ class States(Tidying):
         with self._transaction() as connection:
             query = f"select key, owner, slug, closes from surveys where {RUNNING} and closes <= ?"
             for key, owner, slug, closes in connection.execute(query, (moment,)).fetchall():
-                end(connection, [key])
-                note(connection, owner, slug, "closed by its date", closes)
+                self._end(connection, [key])
+                self._note(connection, owner, slug, "closed by its date", closes)
             query = "select owner, slug, study, version, deletes from surveys where deletes <= ?"
             for owner, slug, study, version, deletes in connection.execute(query, (moment,)).fetchall():
-                if _delete(connection, study, slug, version):
-                    note(connection, owner, study or slug, "deleted by its date, with all reports", deletes)
+                if self._delete(connection, study, slug, version):
+                    self._note(connection, owner, study or slug, "deleted by its date, with all reports", deletes)
         return True
 
     def is_final(self, published: Published) -> bool:
         """Whether a version takes no more reports for ever: it is closed, overtaken by a newer one, or deleted."""
         with suppress(Unavailable):
             self.expire()
-        row = self._one("select final from tallies where survey = ?", published.key)
-        return row is None or bool(row[0])
+        row = self._one("select max(final) from tallies where survey = ?", published.key)
+        return bool(row[0] is None or row[0])
 
     def final_digests(self) -> set[str]:
         """The digests of all versions that are final."""
         with suppress(Unavailable):
             self.expire()
-        rows = self._all("select digest from surveys join tallies on survey = key where final")
+        rows = self._all(
+            "select digest from surveys where exists (select 1 from tallies where survey = key and final = 1)"
+        )
         return {row[0] for row in rows}
 
     def delete_survey(self, slug: str) -> None:
@@ -117,12 +116,55 @@ class States(Tidying):
             query = "select owner, slug, study from surveys where slug = ? or study = ? limit 1"
             row = connection.execute(query, (slug, slug)).fetchone()
             if row:
-                _delete(connection, row[2], row[1])
-                note(connection, row[0], row[2] or row[1], "deleted, with all versions and reports")
+                self._delete(connection, row[2], row[1])
+                self._note(connection, row[0], row[2] or row[1], "deleted, with all versions and reports")
         self.tidy(now=True)
 
+    def _end(self, connection: Connection, keys: Sequence[int]) -> None:
+        """Close surveys for good, with their last step."""
+        _set(connection, keys, State.CLOSED)
+        self._finish(connection, keys)
+        self._mark(connection)
 
-def together(connection: sqlite3.Connection, key: int) -> list[int]:
+    def _supersede(self, connection: Connection, key: int) -> None:
+        """Close all earlier versions; one that was never opened stays unseen, and can be opened no more."""
+        query = (
+            "select old.key, old.state from surveys one join surveys old on old.version < one.version"
+            " and old.study = one.study and (old.study != '' or old.slug = one.slug) where one.key = ?"
+        )
+        for old, state in connection.execute(query, (key,)).fetchall():
+            if state == State.READY:
+                self._finish(connection, [old])
+            elif state != State.CLOSED:
+                self._end(connection, [old])
+
+    def _settle(self, connection: Connection, keys: Sequence[int], moment: datetime) -> bool:
+        """Close surveys that run although their date has passed or their quota is reached; True if they did."""
+        row = connection.execute("select state, max_reports from surveys where key = ?", (keys[0],)).fetchone()
+        if row is None or row[0] not in (State.OPEN, State.PAUSED):
+            return False
+        full = row[1] is not None and total_of(connection, keys) >= row[1]
+        if not full and not _is_over(connection, keys, moment):
+            return False
+        self._end(connection, keys)
+        return True
+
+    def _delete(self, connection: Connection, study: str, slug: str, version: int | None = None) -> bool:
+        """Delete a survey or a study up to a version; True if there was any."""
+        name = ("study", study) if study else ("slug", slug)
+        where = f"{name[0]} = ? and (cast(? as bigint) is null or version <= ?)"
+        values: tuple[Any, ...] = (name[1], version, version)
+        keys = [row[0] for row in connection.execute(f"select key from surveys where {where}", values).fetchall()]
+        self._mark(connection)
+        self._drop(connection, keys)
+        connection.executemany("delete from surveys where key = ?", [(key,) for key in keys])
+        if connection.execute(f"select 1 from surveys where {name[0]} = ?", name[1:]).fetchone() is None:
+            for table in ("shares", "links"):
+                connection.execute(f"delete from {table} where slug = ?", name[1:])
+        return bool(keys)
+
+
+def together(connection: Connection, key: int) -> list[int]:
     """The survey itself, or all groups of its version of a study."""
     query = (
         "select other.key from surveys one join surveys other on other.key = one.key"
@@ -132,92 +174,23 @@ def together(connection: sqlite3.Connection, key: int) -> list[int]:
     return [row[0] for row in connection.execute(query, (key,)).fetchall()]
 
 
-def end(connection: sqlite3.Connection, keys: Sequence[int]) -> None:
-    """Close surveys for good, with their last step."""
-    _set(connection, keys, State.CLOSED)
-    tallies.finish(connection, keys)
-    disturb(connection)
+def is_final(connection: Connection, key: int) -> bool:
+    """Whether the last step was taken; also of a survey that is gone."""
+    row = connection.execute("select max(final) from tallies where survey = ?", (key,)).fetchone()
+    return bool(row[0] is None or row[0])
 
 
-def supersede(connection: sqlite3.Connection, key: int) -> None:
-    """Close all earlier versions; one that was never opened stays unseen, and can be opened no more."""
-    query = (
-        "select old.key, old.state from surveys one join surveys old on old.version < one.version"
-        " and old.study = one.study and (old.study != '' or old.slug = one.slug) where one.key = ?"
-    )
-    for old, state in connection.execute(query, (key,)).fetchall():
-        if state == State.READY:
-            tallies.finish(connection, [old])
-        elif state != State.CLOSED:
-            end(connection, [old])
-
-
-def settle(connection: sqlite3.Connection, keys: Sequence[int], moment: datetime) -> bool:
-    """Close surveys that run although their date has passed or their quota is reached; True if they did."""
-    row = connection.execute("select state, max_reports from surveys where key = ?", (keys[0],)).fetchone()
-    if row[0] not in (State.OPEN, State.PAUSED):
-        return False
-    full = row[1] is not None and tallies.total_of(connection, keys) >= row[1]
-    if not full and not _is_over(connection, keys, moment):
-        return False
-    end(connection, keys)
-    return True
-
-
-def check_terms(survey: Survey, terms: Terms, moment: datetime) -> None:
-    """Refuse terms that cannot be."""
-    if fault := terms.fault:
-        raise StoreError(f"{fault[0]} {fault[1]}")
-    if survey.tickets and terms.max_reports is not None:
-        raise StoreError(
-            f"{survey.slug} is by invitation: as many can answer as were invited, so it takes no max_reports"
-        )
-    if survey.tickets and survey.tickets.opens and terms.closes and terms.closes <= survey.tickets.opens:
-        raise StoreError(f"{survey.slug} takes answers from {survey.tickets.opens:%Y-%m-%d %H:%M} UTC; it closes later")
-    if terms.deletes and terms.deletes <= moment:
-        raise StoreError("deletes lies in the past")
-
-
-def changed(old: Terms, new: Terms) -> list[str]:
-    """What was changed, in words for the log."""
-    told = []
-    if old.public != new.public:
-        told.append(f"results {'public' if new.public else 'private'}")
-    for name in ("opens", "closes", "max_reports", "deletes", "size"):
-        value = getattr(new, name)
-        if value != getattr(old, name):
-            said = spelled(value) if isinstance(value, datetime) else value
-            told.append(f"{name} {'none' if said is None else said}")
-    return told
-
-
-def _is_over(connection: sqlite3.Connection, keys: Sequence[int], moment: datetime) -> bool:
+def _is_over(connection: Connection, keys: Sequence[int], moment: datetime) -> bool:
     values = (keys[0], moment_text(moment))
     return connection.execute("select 1 from surveys where key = ? and closes <= ?", values).fetchone() is not None
 
 
-def _state(connection: sqlite3.Connection, published: Published) -> State:
+def _state(connection: Connection, published: Published) -> State:
     row = connection.execute("select state from surveys where key = ?", (published.key,)).fetchone()
     if row is None:
         raise StoreError(f"{published.survey.slug} is gone")
     return State(row[0])
 
 
-def _set(connection: sqlite3.Connection, keys: Sequence[int], state: State) -> None:
-    connection.executemany("update surveys set state = ? where key = ?", [(state, key) for key in keys])
-
-
-def _delete(connection: sqlite3.Connection, study: str, slug: str, version: int | None = None) -> bool:
-    """Delete a survey or a study up to a version; True if there was any."""
-    name = ("study", study) if study else ("slug", slug)
-    where = f"{name[0]} = ? and (? is null or version <= ?)"
-    values: tuple[Any, ...] = (name[1], version, version)
-    keys = [row[:1] for row in connection.execute(f"select key from surveys where {where}", values).fetchall()]
-    disturb(connection)
-    for table in ("reports", "tallies"):
-        connection.executemany(f"delete from {table} where survey = ?", keys)
-    connection.executemany("delete from surveys where key = ?", keys)
-    if connection.execute(f"select 1 from surveys where {name[0]} = ?", name[1:]).fetchone() is None:
-        for table in ("shares", "links"):
-            connection.execute(f"delete from {table} where slug = ?", name[1:])
-    return bool(keys)
+def _set(connection: Connection, keys: Sequence[int], state: State) -> None:
+    connection.executemany("update surveys set state = ? where key = ?", [(state.value, key) for key in keys])

@@ -1,4 +1,4 @@
-"""Who else may see a survey, or work on it, in the SQLite store: accounts it is shared with, and links to its results.
+"""Who else may see a survey, or work on it: accounts it is shared with, and links to its results.
 
 Both belong to the whole, a survey with all its versions or a study with all its groups, and go with it when it is
 deleted: whoever takes its slug afterwards shares nothing. Of a link the hash is kept, and the day it was made; whether
@@ -8,8 +8,7 @@ anybody has used it is not.
 from datetime import date
 
 from survey_app.store.records import Link, Published, Role, Share, StoreError, User, token_id
-from survey_app.store.sqlite.drafts import note
-from survey_app.store.sqlite.surveys import NEWEST, Surveys
+from survey_app.store.sql.surveys import NEWEST, Surveys
 
 MOST_SHARES, MOST_LINKS = 100, 100  # of one survey
 LONGEST_LABEL = 80
@@ -28,23 +27,24 @@ class People(Surveys):
         with self._transaction() as connection:
             _check_there(self.owner_of(name), published)
             if role is None:
-                gone = connection.execute("delete from shares where slug = ? and user = ?", (name, user.key))
+                gone = connection.execute('delete from shares where slug = ? and "user" = ?', (name, user.key))
                 if not gone.rowcount:
                     raise StoreError(f"{name} is not shared with {user.name}")
-                note(connection, published.owner, name, f"no longer shared with {user.name}")
+                self._note(connection, published.owner, name, f"no longer shared with {user.name}")
                 return
-            others = "select count(*) from shares where slug = ? and user != ?"
+            others = 'select count(*) from shares where slug = ? and "user" != ?'
             count = connection.execute(others, (name, user.key)).fetchone()[0]
             if count >= MOST_SHARES:
                 raise StoreError(f"{name} is shared with {count} accounts already; withdraw some")
             values = (name, user.key, role.said)
-            connection.execute("insert or replace into shares values (?, ?, ?)", values)
-            note(connection, published.owner, name, f"shared with {user.name} as {role.said}")
+            connection.execute('delete from shares where slug = ? and "user" = ?', values[:2])
+            connection.execute("insert into shares values (?, ?, ?)", values)
+            self._note(connection, published.owner, name, f"shared with {user.name} as {role.said}")
 
     def shares(self, name: str) -> list[Share]:
         """The accounts that a survey or study is shared with, by their names."""
         rows = self._all(
-            "select name, role from shares join users on key = user where slug = ? order by name collate nocase", name
+            'select name, role from shares join users on key = "user" where slug = ? order by lower(name), name', name
         )
         return [Share(account, Role[role.upper()]) for account, role in rows]
 
@@ -52,14 +52,15 @@ class People(Surveys):
         """What an account is to a survey; None for a stranger."""
         if user.key == published.owner:
             return Role.OWNER
-        row = self._one("select role from shares where slug = ? and user = ?", published.name, user.key)
+        row = self._one('select role from shares where slug = ? and "user" = ?', published.name, user.key)
         return Role[row[0].upper()] if row else None
 
     def shared_with(self, user: int) -> list[Published]:
         """The newest version of every slug that is another's, and shared with an account."""
         return self._read(
             f"where version = (select {NEWEST} from surveys where slug = s.slug) and owner != ?"
-            " and iif(study = '', slug, study) in (select slug from shares where user = ?) order by slug",
+            " and case when study = '' then slug else study end in (select slug from shares where \"user\" = ?)"
+            " order by slug",
             user,
             user,
         )
@@ -83,7 +84,7 @@ class People(Surveys):
             connection.execute(
                 "insert into links (hash, slug, label, made) values (?, ?, ?, ?)", (hashed, name, label, made)
             )
-            note(connection, published.owner, name, f"made a link to the results, for {label}")
+            self._note(connection, published.owner, name, f"made a link to the results, for {label}")
 
     def links(self, name: str) -> list[Link]:
         """The links to the results of a survey or study, the oldest first."""
@@ -98,7 +99,7 @@ class People(Surveys):
             ended = [row for row in rows if token_id(bytes(row[0])) == link]
             for hashed, label in ended:
                 connection.execute("delete from links where hash = ?", (hashed,))
-                note(connection, published.owner, name, f"withdrew the link to the results, for {label}")
+                self._note(connection, published.owner, name, f"withdrew the link to the results, for {label}")
         return bool(ended)
 
     def link_opens(self, hashed: bytes) -> str | None:

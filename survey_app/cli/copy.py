@@ -1,0 +1,108 @@
+"""Moving and keeping a store: copy, backup, restore."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+import click
+
+from survey_app.cli.common import FILE, announce
+from survey_app.store import DEFAULT_DB, Store, copying, open_store
+from survey_app.store.place import missing_file
+from survey_app.store.sql.contents import Contents
+
+NO_KEYS = (
+    "{} takes answers by invitation and is not over. Keys of tickets are in no copy: whoever has a ticket can send "
+    "their report to the new server too, but nobody can take one there. If the old server goes, move its tickets file "
+    "by hand (SQLite: FILE-tickets; PostgreSQL: what CANDOR_TICKETS names) and leave none behind, or publish a new "
+    "version."
+)
+
+
+class _Both(Store, Contents):
+    """What every store is: asked, and copied."""
+
+
+@contextmanager
+def _opened(url: str, *, begin: bool = False) -> Iterator[_Both]:
+    """A store that is there, or that may be made now."""
+    if begin:
+        announce(url)
+    elif path := missing_file(url):
+        raise click.ClickException(f"there is no database at {path}")
+    store = cast(_Both, open_store(url))
+    store.migrate()
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def _told(label: str) -> Iterator[Callable[[int], None]]:
+    """Rows as they are read and written, for whoever waits."""
+    count = 0
+
+    def progress(rows: int) -> None:
+        nonlocal count
+        count += rows
+        if sys.stderr.isatty():
+            click.echo(f"\r{label}: {count:,} rows", nl=False, err=True)
+
+    yield progress
+    if sys.stderr.isatty():
+        click.echo(err=True)
+
+
+def _report(made: copying.Seals, where: str, keyless: list[str]) -> None:
+    reports = sum(count for name, (count, _) in made.items() if name.startswith("reports to "))
+    rest = ", ".join(f"{count} {name}" for name, (count, _) in made.items() if not name.startswith("reports to "))
+    click.echo(f"{where}: {reports} reports, {rest}; both sides are equal, and their tallies recounted")
+    for slug in keyless:
+        click.echo(f"note: {NO_KEYS.format(slug)}", err=True)
+
+
+def _copy(source: str, target: str) -> None:
+    if source == target:
+        raise click.ClickException("--from and --to name the same database")
+    with _opened(source) as one, _opened(target, begin=True) as other, _told("copying") as progress:
+        one.check_whole()
+        made = copying.copy(one, other, copying.identity_of(one.secret_key()), progress)
+        keyless = copying.keyless(one)
+    _report(made, target.rpartition("@")[2], keyless)
+
+
+@click.command("copy")
+@click.option("--from", "source", required=True, metavar="URL", help="The store that is copied; it may be in use.")
+@click.option("--to", "target", required=True, metavar="URL", help="An empty store, or a copy that was not finished.")
+def copy_command(source: str, target: str) -> None:
+    """Copy everything from one store to another, and compare; repeat it if it was interrupted."""
+    _copy(source, target)
+
+
+@click.command("backup")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.pass_context
+def backup_command(ctx: click.Context, file: Path, force: bool) -> None:
+    """Keep everything but keys in FILE, as it is at one moment; the server may go on."""
+    if file.exists() and not force:
+        raise click.ClickException(f"{file} is there already; name another file, or replace it with --force")
+    if not file.absolute().parent.is_dir():
+        raise click.ClickException(f"there is no folder {file.absolute().parent}")
+    with _opened(ctx.obj or DEFAULT_DB) as store, _told("keeping") as progress:
+        store.check_whole()
+        made = copying.backup(store, copying.identity_of(store.secret_key()), file.absolute(), progress)
+        keyless = copying.keyless(store)
+    _report(made, str(file), keyless)
+
+
+@click.command("restore")
+@click.argument("file", type=FILE)
+@click.pass_context
+def restore_command(ctx: click.Context, file: Path) -> None:
+    """Fill an empty store from FILE, which backup made."""
+    _copy(f"sqlite:///{file.absolute()}", ctx.obj or DEFAULT_DB)
+    Path(f"{file.absolute()}.lock").unlink(missing_ok=True)

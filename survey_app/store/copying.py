@@ -1,0 +1,152 @@
+"""One store copied into another, whichever they are: of one moment, in the order of keys, some thousand rows at once.
+
+Accounts, surveys, drafts, shares, links, log and reports, with what is shown and what is pending (Steps, rule 5). Small
+tables are written anew at every run; reports that are there already are left, so a run that was killed is simply
+repeated. At the end both sides are compared, a digest of every table, and all reports recounted; only then does the
+destination stop being an unfinished copy, which nobody can serve. A backup is such a copy, in a file of SQLite.
+
+Keys of tickets and the hashes of what was signed are in no copy; nor is the key that signs sessions.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from client.definition import Survey
+from survey_app.store.records import StoreError
+from survey_app.store.sql.base import Connection
+from survey_app.store.sql.contents import TABLES, TALLIES, Contents
+from survey_app.store.sqlite import SqliteStore
+from survey_app.store.tallies import counts_of
+from survey_app.tally import add_bits, rows_of
+
+Progress = Callable[[int], None]
+Seals = dict[str, tuple[int, str]]  # of each table the number of rows, and their digest
+
+
+class _Seal:
+    def __init__(self) -> None:
+        self.count, self._hash = 0, hashlib.sha256()
+
+    def add(self, rows: Iterable[Any]) -> None:
+        for row in rows:
+            self._hash.update(msgspec.msgpack.encode(row))
+            self.count += 1
+
+    def made(self) -> tuple[int, str]:
+        return self.count, self._hash.hexdigest()
+
+
+def copy(source: Contents, target: Contents, identity: bytes, progress: Progress = lambda _: None) -> Seals:
+    """Copy everything; what was copied. StoreError if the target holds something else, or is not equal at the end."""
+    with source.frozen() as connection:
+        if _is_equal(source, connection, target):
+            return seals(target, progress)
+        target.begin_copy(identity)
+        for table in (*TABLES, TALLIES):
+            for rows in source.rows(connection, table):
+                target.put(table, rows)
+        surveys = _surveys(source, connection)
+        target.make_room(list(surveys))
+        for survey in surveys:
+            after = b""
+            for found in source.reports(connection, survey):
+                target.put_reports(survey, after, found)
+                after = found[-1][0]
+                progress(len(found))
+        wanted = _sealed(source, connection, progress)
+    made = seals(target, progress)
+    if wrong := sorted(name for name in wanted.keys() | made.keys() if wanted.get(name) != made.get(name)):
+        raise StoreError(f"the copy differs from its source in {', '.join(wrong)}; nothing may be served from it")
+    target.end_copy()
+    return made
+
+
+def seals(store: Contents, progress: Progress = lambda _: None) -> Seals:
+    """What a store holds, table by table, after recounting all reports; StoreError if a tally is wrong."""
+    with store.frozen() as connection:
+        return _sealed(store, connection, progress)
+
+
+def identity_of(secret: bytes) -> bytes:
+    """What names a store in its unfinished copies, and tells nothing of its key."""
+    return hashlib.sha256(b"candor copy" + secret).digest()
+
+
+def backup(store: Contents, identity: bytes, file: Path, progress: Progress = lambda _: None) -> Seals:
+    """A copy in a new file of SQLite, which appears under its name when it is whole."""
+    store.tidy(now=True)
+    partial = file.with_name(f"{file.name}.partial")
+    beside = [Path(f"{partial}{end}") for end in ("", "-wal", "-shm", ".lock")]
+    for path in beside:
+        path.unlink(missing_ok=True)
+    target = SqliteStore(partial)
+    try:
+        target.migrate()
+        made = copy(store, target, identity, progress)
+        target.close()
+        os.replace(partial, file)
+        handle = os.open(file.parent, os.O_RDONLY)
+        os.fsync(handle)
+        os.close(handle)
+    finally:
+        target.close()
+        for path in beside:
+            path.unlink(missing_ok=True)
+    return made
+
+
+def keyless(store: Contents) -> list[str]:
+    """The slugs of surveys that are not over, and whose tickets are signed with a key that no copy has."""
+    with store.frozen() as connection:
+        final = {row[0] for rows in store.rows(connection, TALLIES) for row in rows if row[-1]}
+        surveys = {key: one for key, one in _surveys(store, connection).items() if key not in final}
+    return sorted({one.slug for one in surveys.values() if one.tickets and not one.tickets.issuer})
+
+
+def _surveys(store: Contents, connection: Connection) -> dict[int, Survey]:
+    place = TABLES["surveys"].columns.split(", ").index("definition")
+    found = (row for rows in store.rows(connection, "surveys") for row in rows)
+    return {row[0]: Survey.from_json(bytes(row[place])) for row in found}
+
+
+def _is_equal(source: Contents, connection: Connection, target: Contents) -> bool:
+    """Whether nothing is to be done: the target is a whole and equal copy already."""
+    try:
+        target.check_whole()
+    except StoreError:
+        return False
+    with target.frozen() as other:
+        if not any(True for _ in target.rows(other, "users")):
+            return False
+        return _sealed(source, connection, lambda _: None) == _sealed(target, other, lambda _: None)
+
+
+def _sealed(store: Contents, connection: Connection, progress: Progress) -> Seals:
+    found = {}
+    tallies: dict[int, tuple[int, bytes]] = {}
+    for table in (*TABLES, TALLIES):
+        seal = _Seal()
+        for rows in store.rows(connection, table):
+            seal.add(rows)
+            if table == TALLIES:
+                tallies |= {row[0]: (row[1], bytes(row[2])) for row in rows}
+        found[table] = seal.made()
+    for key, survey in _surveys(store, connection).items():
+        seal, counts = _Seal(), np.zeros(survey.width, dtype=np.int64)
+        for reports in store.reports(connection, key):
+            seal.add(reports)
+            add_bits(counts, rows_of([bits for _, bits in reports]))
+            progress(len(reports))
+        total, kept = tallies[key]
+        if total != seal.count or not np.array_equal(counts, counts_of(kept)):
+            raise StoreError(
+                f"the tally of {survey.slug} differs from a recount: run candor survey check {survey.slug}"
+            )
+        found[f"reports to {survey.slug} {survey.digest[:8]}"] = seal.made()
+    return found

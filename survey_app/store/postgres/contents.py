@@ -1,0 +1,57 @@
+"""A PostgreSQL database, row by row; see `survey_app.store.sql.contents`."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from typing import Any
+
+import psycopg
+
+from survey_app.store.postgres import tidying
+from survey_app.store.postgres.database import Database, Session, all_or_nothing
+from survey_app.store.postgres.reports import INSERT_TALLY, READ, copy_in
+from survey_app.store.postgres.schema import KEYED, REPORTS, reports
+from survey_app.store.records import Unavailable
+from survey_app.store.sql.contents import Contents, Row
+from survey_app.store.tallies import COLUMNS, merged
+from survey_app.store.tallies import Row as Tallied
+from survey_app.tally import rows_of
+
+
+class PostgresContents(Contents, Database):
+    """The rows of a database."""
+
+    @contextmanager
+    def frozen(self) -> Iterator[Session]:
+        """One moment of everything; nobody tidies up meanwhile, since in what is rewritten later nothing is seen."""
+        with self._borrowed() as raw, tidying.patient(raw, True), all_or_nothing(raw, READ) as session:
+            try:
+                yield session
+            except psycopg.errors.UndefinedTable:
+                raise Unavailable("a survey was deleted meanwhile; run the command again") from None
+
+    def _tallies(self, connection: Any, after: int, count: int) -> list[Row]:
+        rows = connection.execute(
+            f"select survey, final, {COLUMNS} from tallies where survey in"
+            " (select key from surveys where key > ? order by key limit ?) order by survey, shard",
+            (after, count),
+        ).fetchall()
+        together = groupby(rows, key=lambda row: row[:2])
+        return [(key, *merged([Tallied(*row[2:]) for row in shards]), final) for (key, final), shards in together]
+
+    def _put_tallies(self, connection: Any, rows: Sequence[Row]) -> None:
+        connection.executemany(INSERT_TALLY, [(row[0], 0, *row[1:]) for row in rows])
+
+    def _reports(self, connection: Any, survey: int, after: bytes, count: int) -> list[tuple[bytes, bytes]]:
+        query = f"select id, bits from {reports(survey)} where id > ? order by id limit ?"
+        return list(connection.execute(query, (after, count)).fetchall())
+
+    def _put_reports(self, connection: Any, survey: int, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        copy_in(connection, survey, rows_of([id + bits for id, bits in rows]))
+
+    def _make_room(self, connection: Any, surveys: Sequence[int]) -> None:
+        for key in surveys:
+            connection.execute(f"create table if not exists {reports(key)} {REPORTS}")
+        for table in KEYED:  # tables of other surveys are dropped by whoever tidies up
+            sequence = f"pg_get_serial_sequence('{table}', 'key')"
+            connection.execute(f"select setval({sequence}, coalesce(max(key), 0) + 1, false) from {table}")

@@ -1,0 +1,232 @@
+"""The connections to PostgreSQL: a pool for whoever reads or administers, and one that collects, with its shard.
+
+One advisory lock orders everything: whoever collects holds it shared, whoever administers alone. So a survey closes
+when the writers in flight are done, no report slips in behind its last step, and there is no second lock to take in the
+wrong order. Advisory locks are in memory: unlike locks on rows they leave nothing on disk. What is committed is on disk
+(`synchronous_commit`). A connection that broke is replaced when it is used next.
+"""
+
+import os
+import random
+import secrets
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import ConnectionPool
+
+from survey_app.store.postgres.schema import ADDED, SCHEMA, VERSION
+from survey_app.store.records import StoreError, Unavailable, now
+from survey_app.store.sql.base import Base, Cursor
+
+POOL, WAIT_SECONDS = 8, 5.0
+SHARDS = 16  # for writers that do not wait for one another; more of them share
+HERE = "hashtext(current_schema())"  # others may be in the same database
+ORDER, SHARD, QUOTA, TIDY, MIGRATE = (0x43414E44 + i for i in range(5))  # "CAND": our advisory locks
+SETTINGS = f"set synchronous_commit = on; set client_min_messages = error; set lock_timeout = '{WAIT_SECONDS:g}s'"
+BEGIN = "begin; set local idle_in_transaction_session_timeout = '60s'; select pg_advisory_xact_lock{}({}, " + HERE + ")"
+TICKETS = "CANDOR_TICKETS"
+BROKEN = (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError)
+
+
+class Session:
+    """A connection that takes queries as SQLite does."""
+
+    def __init__(self, raw: "psycopg.Connection[Any]") -> None:
+        self.raw = raw
+
+    def execute(self, query: str, values: Sequence[Any] = (), /) -> Cursor:
+        """Run a query; `?` marks its values."""
+        return self.raw.execute(query.replace("?", "%s").encode(), values or None)
+
+    def executemany(self, query: str, rows: Iterable[Sequence[Any]], /) -> None:
+        """Run a query for each of some rows."""
+        with self.raw.cursor() as cursor:
+            cursor.executemany(query.replace("?", "%s").encode(), rows)
+
+
+@contextmanager
+def all_or_nothing(raw: "psycopg.Connection[Any]", begin: str = "begin") -> Iterator[Session]:
+    """One transaction: committed at the end, taken back if anything is raised."""
+    raw.execute(begin.encode())
+    try:
+        yield Session(raw)
+        raw.execute("commit")
+    except BaseException:
+        with suppress(psycopg.Error):
+            raw.execute("rollback")
+        raise
+
+
+class Database(Base):
+    """What all servers share."""
+
+    HOLDS = "position(cast(? as bytea) in definition) > 0"
+
+    def __init__(self, url: str, clock: Callable[[], datetime] = now) -> None:
+        self.url, self.clock = url, clock
+        self._local = threading.local()
+        self._lock, self._collector = threading.Lock(), threading.Lock()
+        self._made_pool: ConnectionPool[Any] | None = None
+        self._writer: tuple[psycopg.Connection[Any], int] | None = None
+        self._rest_until = 0.0
+
+    @property
+    def place(self) -> str:
+        """Where it is, without its password."""
+        said = conninfo_to_dict(self.url)
+        return f"{said.get('dbname', '')} at {said.get('host', 'localhost')}".strip()
+
+    # connections
+
+    def _connect(self) -> "psycopg.Connection[Any]":
+        raw = psycopg.connect(self.url, autocommit=True, connect_timeout=int(WAIT_SECONDS))
+        raw.execute(SETTINGS.encode())
+        return raw
+
+    @property
+    def _pool(self) -> "ConnectionPool[Any]":
+        with self._lock:
+            if self._made_pool is None:
+                self._made_pool = ConnectionPool(
+                    self.url,
+                    kwargs={"autocommit": True, "connect_timeout": int(WAIT_SECONDS)},
+                    configure=lambda raw: raw.execute(SETTINGS.encode()) and None,
+                    check=ConnectionPool.check_connection,
+                    name="candor",
+                    min_size=0,
+                    max_size=POOL,
+                    timeout=WAIT_SECONDS,
+                    reconnect_timeout=0.0,  # who comes next tries at once: it doubles its pauses otherwise
+                    num_workers=1,
+                    open=True,
+                )
+            return self._made_pool
+
+    @contextmanager
+    def _borrowed(self) -> Iterator["psycopg.Connection[Any]"]:
+        """A connection of the pool; Unavailable if there is none, or if it breaks."""
+        try:
+            with self._pool.connection() as raw:
+                yield raw
+        except BROKEN as error:
+            raise _unavailable(error) from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Session]:
+        """One transaction that writes, while nobody else writes or collects."""
+        with self._borrowed() as raw, all_or_nothing(raw, BEGIN.format("", ORDER)) as session:
+            self._local.session = session
+            try:
+                yield session
+            finally:
+                self._local.session = None
+
+    @contextmanager
+    def _collecting(self) -> Iterator[tuple[Session, int]]:
+        """One transaction that stores reports, beside those of other servers; the shard to count them in."""
+        try:
+            with self._collector:
+                begin = BEGIN.format("_shared", ORDER)
+                for attempt in range(2):
+                    raw, shard = self._writer = self._writer or self._take_shard()
+                    try:
+                        raw.execute(begin.encode())
+                        break
+                    except BROKEN:  # it may have broken while nobody used it; nothing was taken yet
+                        self._end_writer()
+                        if attempt:
+                            raise
+                try:
+                    yield Session(raw), shard
+                    raw.execute("commit")
+                except BROKEN:
+                    self._end_writer()
+                    raise
+                except BaseException:
+                    raw.execute("rollback")
+                    raise
+        except BROKEN as error:
+            raise _unavailable(error) from error
+
+    def _take_shard(self) -> "tuple[psycopg.Connection[Any], int]":
+        """A connection with a shard that nobody else has, for as long as it lives; with any, if all are taken."""
+        raw = self._connect()
+        number = f"({HERE} & 67108863) * 16 + n"
+        query = f"select n from generate_series(0, %s) n where pg_try_advisory_lock(%s, {number}) limit 1"
+        row = raw.execute(query.encode(), (SHARDS - 1, SHARD)).fetchone()
+        return raw, row[0] if row else random.SystemRandom().randrange(SHARDS)
+
+    def _end_writer(self) -> None:
+        if self._writer is not None:
+            self._writer[0].close()
+            self._writer = None
+
+    def _all(self, query: str, *values: Any) -> list[Any]:
+        session = getattr(self._local, "session", None)
+        if session is not None:
+            return list(session.execute(query, values).fetchall())
+        with self._borrowed() as raw:
+            return list(Session(raw).execute(query, values).fetchall())
+
+    def _one(self, query: str, *values: Any) -> Any:
+        return next(iter(self._all(query, *values)), None)
+
+    def _insert(self, connection: Any, query: str, values: Sequence[Any]) -> int:
+        return int(connection.execute(f"{query} returning key", values).fetchone()[0])
+
+    def close(self) -> None:
+        """Close all connections; the next use opens others."""
+        with self._lock:
+            pool, self._made_pool = self._made_pool, None
+        if pool is not None:
+            pool.close()
+        with self._collector:
+            self._end_writer()
+
+    # setting up
+
+    def migrate(self) -> None:
+        """Make the tables if there are none, or those that are lacking; safe to call at every start of every server."""
+        try:
+            with self._connect() as raw, all_or_nothing(raw) as session:
+                session.execute(f"select pg_advisory_xact_lock(?, {HERE})", (MIGRATE,))
+                if session.execute("select to_regclass('settings')").fetchone()[0] is None:
+                    session.execute(SCHEMA)
+                    first = [("version", b"%d" % VERSION), ("secret_key", secrets.token_bytes(32))]
+                    session.executemany("insert into settings values (?, ?)", first)
+                    return
+                row = session.execute("select value from settings where name = 'version'").fetchone()
+                version = int(row[0]) if row else 0
+                if not 0 < version <= VERSION:
+                    newer = f"made by a newer Candor (version {version})" if version else "no database of Candor's"
+                    raise StoreError(f"{self.place} is {newer}")
+                for made, tables in ADDED.items():
+                    if made > version:
+                        session.execute(tables)
+                session.execute("update settings set value = ? where name = 'version'", (b"%d" % VERSION,))
+        except psycopg.Error as error:
+            raise StoreError(f"cannot open the database {self.place}: {first_line(error)}") from error
+
+    def beside(self, what: str) -> Path | None:
+        """Where the one server that gives out tickets keeps them: never in the database, whose WAL has the reports."""
+        path = os.environ.get(TICKETS)
+        return Path(path) if path else None
+
+    def secret_key(self) -> bytes:
+        """The key that signs sessions; all servers have the same."""
+        return bytes(self._one("select value from settings where name = 'secret_key'")[0])
+
+
+def first_line(error: psycopg.Error) -> str:
+    """What PostgreSQL says, without the values it may add below."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def _unavailable(error: psycopg.Error) -> Unavailable:
+    return Unavailable(first_line(error))

@@ -1,0 +1,142 @@
+"""All that a store holds, row by row in the order of keys: what copies, backups and restores are made of.
+
+The key that signs sessions is not among it, nor is anything of tickets: a copy has neither. Tallies are given as one
+row a survey, in however many shards they are kept.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+from survey_app.store.records import StoreError
+from survey_app.store.sql.base import Base, Connection
+
+CHUNK = 5_000  # rows at a time
+MARK = "copying"
+
+
+class Table(NamedTuple):
+    """The columns of a table, and how many of them are its key."""
+
+    columns: str
+    keys: int = 1
+
+
+TABLES = {
+    "users": Table("key, name, password, admin, disabled, stamp"),
+    "tokens": Table('hash, "user", made'),
+    "surveys": Table(
+        "key, slug, study, version, digest, state, public, opens, closes, max_reports, deletes, size, owner,"
+        " definition, source"
+    ),
+    "drafts": Table("key, owner, source"),
+    "audit": Table("key, owner, slug, moment, what"),
+    "actors": Table('event, "user"'),
+    "shares": Table('slug, "user", role', 2),
+    "links": Table("hash, slug, label, made"),
+}
+TALLIES = "tallies"  # survey, the columns of a tally, final
+Row = tuple[Any, ...]
+
+
+class Contents(Base):
+    """What a store has besides being asked."""
+
+    @abstractmethod
+    def frozen(self) -> AbstractContextManager[Connection]:
+        """One moment of everything."""
+
+    @abstractmethod
+    def _tallies(self, connection: Connection, after: int, count: int) -> list[Row]: ...
+
+    @abstractmethod
+    def _put_tallies(self, connection: Connection, rows: Sequence[Row]) -> None: ...
+
+    @abstractmethod
+    def _reports(self, connection: Connection, survey: int, after: bytes, count: int) -> list[tuple[bytes, bytes]]: ...
+
+    @abstractmethod
+    def _put_reports(self, connection: Connection, survey: int, rows: Sequence[tuple[bytes, bytes]]) -> None: ...
+
+    @abstractmethod
+    def _make_room(self, connection: Connection, surveys: Sequence[int]) -> None:
+        """Room for the reports of these surveys, and of no others; keys go on after the largest."""
+
+    def rows(self, connection: Connection, table: str) -> Iterator[list[Row]]:
+        """The rows of a table in the order of its key, some thousands at a time."""
+        if table == TALLIES:
+            last = 0
+            while found := self._tallies(connection, last, CHUNK):
+                yield found
+                last = found[-1][0]
+            return
+        columns, keys = TABLES[table]
+        names = ", ".join(columns.split(", ")[:keys])
+        after: Row = ()
+        while True:
+            where = f"where ({names}) > ({', '.join('?' * keys)})" if after else ""
+            query = f"select {columns} from {table} {where} order by {names} limit {CHUNK}"
+            if not (found := [tuple(row) for row in connection.execute(query, after).fetchall()]):
+                return
+            yield found
+            after = found[-1][:keys]
+
+    def reports(self, connection: Connection, survey: int) -> Iterator[list[tuple[bytes, bytes]]]:
+        """Ids and bits of all reports to a survey, in the order of ids, some thousands at a time."""
+        after = b""
+        while found := self._reports(connection, survey, after, CHUNK):
+            yield found
+            after = found[-1][0]
+
+    # a copy that is being made
+
+    def check_whole(self) -> None:
+        """Refuse to work on a copy that was not finished."""
+        if self._one("select 1 from settings where name = ?", MARK):
+            raise StoreError("this database is an unfinished copy; run the same candor copy, or restore, once more")
+
+    def begin_copy(self, source: bytes) -> None:
+        """Mark this store as a copy of another; StoreError if it holds something else."""
+        with self._transaction() as connection:
+            row = connection.execute("select value from settings where name = ?", (MARK,)).fetchone()
+            full = any(connection.execute(f"select 1 from {table} limit 1").fetchone() for table in TABLES)
+            if bytes(row[0]) != source if row else full:
+                raise StoreError("the destination holds something else already; name an empty database")
+            if row is None:
+                connection.execute("insert into settings values (?, ?)", (MARK, source))
+            for table in (*TABLES, TALLIES):
+                connection.execute(f"delete from {table}")
+
+    def put(self, table: str, rows: Sequence[Row]) -> None:
+        """Rows of a table that has none of them."""
+        with self._transaction() as connection:
+            if table == TALLIES:
+                self._put_tallies(connection, rows)
+                return
+            columns, _ = TABLES[table]
+            marks = ", ".join("?" * len(rows[0]))
+            connection.executemany(f"insert into {table} ({columns}) values ({marks})", rows)
+
+    def make_room(self, surveys: Sequence[int]) -> None:
+        """See `_make_room`."""
+        with self._transaction() as connection:
+            self._make_room(connection, surveys)
+
+    def put_reports(self, survey: int, after: bytes, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        """Reports with ids after `after`, as far as they are not there yet; there must be no others among them."""
+        with self._transaction() as connection:
+            there = [one for one in self._reports(connection, survey, after, len(rows)) if one[0] <= rows[-1][0]]
+            if there == rows:
+                return
+            known = dict(there)
+            if not known.items() <= dict(rows).items():
+                raise StoreError("the destination has reports that the source has not; name an empty database")
+            self._put_reports(connection, survey, [one for one in rows if one[0] not in known])
+
+    def end_copy(self) -> None:
+        """The copy is whole."""
+        with self._transaction() as connection:
+            connection.execute("delete from settings where name = ?", (MARK,))
+            self._mark(connection)
+        self.tidy(now=True)

@@ -1,0 +1,38 @@
+"""A SQLite file, row by row; see `survey_app.store.sql.contents`."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+
+from survey_app.store.sql.contents import Contents, Row
+from survey_app.store.sqlite.database import Database
+from survey_app.store.tallies import COLUMNS
+
+
+class SqliteContents(Contents, Database):
+    """The rows of a file."""
+
+    @contextmanager
+    def frozen(self) -> Iterator[Any]:
+        """One moment of everything; nobody waits for whoever reads it."""
+        with closing(self._open()) as connection:
+            connection.execute("begin")
+            yield connection
+
+    def _tallies(self, connection: Any, after: int, count: int) -> list[Row]:
+        query = f"select survey, {COLUMNS}, final from tallies where survey > ? order by survey limit ?"
+        return list(connection.execute(query, (after, count)).fetchall())
+
+    def _put_tallies(self, connection: Any, rows: Sequence[Row]) -> None:
+        connection.executemany("insert into tallies values (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def _reports(self, connection: Any, survey: int, after: bytes, count: int) -> list[tuple[bytes, bytes]]:
+        query = "select id, bits from reports where survey = ? and id > ? order by id limit ?"
+        return list(connection.execute(query, (survey, after, count)).fetchall())
+
+    def _put_reports(self, connection: Any, survey: int, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        connection.executemany("insert into reports values (?, ?, ?)", [(survey, *row) for row in rows])
+
+    def _make_room(self, connection: Any, surveys: Sequence[int]) -> None:
+        marks = ", ".join("?" * len(surveys))
+        connection.execute(f"delete from reports where survey not in ({marks})", surveys)
