@@ -98,7 +98,7 @@ class Body:
 
 WITHHELD = {
     "by anybody to an address of batches": Body(f"PUT {PATH}/batch", LARGEST_BATCH, b"HTTP/1.1 413"),
-    "by anybody to the console": Body("POST /console/drafts", LARGEST_FORM, b"HTTP/1.1 302"),
+    "by anybody to the console": Body("POST /console/drafts/1/yaml", LARGEST_FORM, b"HTTP/1.1 302"),
     "by an account": Body(
         f"POST {PATH}/batch", LARGEST_BATCH, b"HTTP/1.1 503", f"Authorization: Bearer {TOKEN}\r\n", 2
     ),
@@ -149,7 +149,7 @@ def check_beside(server: Server, count: int, said: bytes) -> None:
         for _ in range(count):
             one = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE))
             one.sendall(said)
-            held.register(one)
+            held.register(one, select.POLLIN)
         check_answers(server)
         assert count - len(held.poll(0)) > BEFORE * count  # they are still there: it did not wait for them to go
 
