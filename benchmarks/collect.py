@@ -27,7 +27,7 @@ from survey_app.authoring.terms import Terms
 from survey_app.collect.batch import read_batch
 from survey_app.results.document import results
 from survey_app.server.front import Front
-from survey_app.server.serve import STOPPING
+from survey_app.server.workers import STOPPING
 from survey_app.store import Member, Published
 from survey_app.store.sqlite import SqliteStore
 

@@ -37,12 +37,27 @@ OF_HTTP = (  # what HTTP itself refuses has one of these, by its status
 
 
 class Problem(Exception):
-    """A refusal that ends in a problem document; one of an author's file has all its faults, each with its place."""
+    """A refusal that ends in a problem document; one of an author's file has all its faults, each with its place.
 
-    def __init__(self, code: str, detail: str | None = None, faults: Sequence[Mapping[str, object]] = ()) -> None:
+    `wait` says after how many seconds it is worth to try again, where that is known.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        detail: str | None = None,
+        faults: Sequence[Mapping[str, object]] = (),
+        *,
+        wait: int | None = None,
+    ) -> None:
         super().__init__(code)
-        self.code, self.detail, self.faults = code, detail, faults
+        self.code, self.detail, self.faults, self.wait = code, detail, faults, wait
         self.status = PROBLEMS[code][0]
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """What HTTP tells besides."""
+        return [] if self.wait is None else [("Retry-After", str(self.wait))]
 
     @classmethod
     def of_status(cls, status: int) -> "Problem":
@@ -62,4 +77,4 @@ class Problem(Exception):
 
 def is_api(path: str) -> bool:
     """Whether whoever asks at this path wants problem documents, not pages."""
-    return path.startswith("/api/") or path in ("/healthz", "/openapi.json")
+    return path.startswith("/api/") or path in ("/healthz", "/metrics", "/openapi.json")

@@ -20,7 +20,7 @@ LAYERS = (
     ("cli",),
 )
 KNOWN_BY = {  # what of others' packages only some rooms may know
-    ("flask", "flask_limiter", "flask_login", "flask_wtf", "werkzeug", "wtforms", "jinja2", "markupsafe"): (
+    ("flask", "flask_login", "flask_wtf", "werkzeug", "wtforms", "jinja2", "markupsafe"): (
         "server",
         "pages",
     ),

@@ -23,7 +23,7 @@ from client.definition import LARGEST_REPORT, Survey
 from client.errors import ReportError
 from client.report import ID_BYTES, from_text, to_text, unpack
 from client.ticket import MODULUS_BYTES, PREFIX_BYTES, Ticket, message, ticket_id
-from survey_app.collect.rate_limit import Limiter
+from survey_app.collect.rate_limit import Counts, Limiter
 from survey_app.collect.writer import Writer
 from survey_app.problems import CONTENT_TYPE, Problem
 from survey_app.store import Outcome, Store, Submission, Unavailable
@@ -159,12 +159,14 @@ def _sized(text: str, length: int, what: str) -> bytes:
     return data
 
 
-def check_length(declared: str | None, most: int) -> None:
-    """A Problem before a body is read, if its length says that it is too large, or is none."""
+def check_length(declared: str | None, most: int) -> int:
+    """How long a body will be, 0 if it does not say; a Problem before it is read if that is too much, or no number."""
     if declared and not LENGTH.fullmatch(declared):
         raise Problem("malformed_request", "Content-Length is no number.")
-    if int(declared or 0) > most:
+    length = int(declared or 0)
+    if length > most:
         raise Problem("too_large", f"At most {most} bytes.")
+    return length
 
 
 class Reply(NamedTuple):
@@ -173,6 +175,7 @@ class Reply(NamedTuple):
     status: int
     content_type: str
     body: bytes
+    headers: Sequence[tuple[str, str]] = ()
 
 
 def reply(outcome: Outcome | BaseException) -> Reply:
@@ -189,15 +192,17 @@ def reply(outcome: Outcome | BaseException) -> Reply:
     else:
         log.error("%s while a report was taken", type(outcome).__name__, exc_info=outcome)
         problem = Problem("internal_error")
-    return Reply(problem.status, CONTENT_TYPE, problem.body())
+    return Reply(problem.status, CONTENT_TYPE, problem.body(), problem.headers)
 
 
 class Intake:
     """Takes single reports: an address first, before its body is read, then the body."""
 
-    def __init__(self, store: Store, limit: str, end: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self, store: Store, limit: str, end: Callable[[], bool] = lambda: True, counts: Counts | None = None
+    ) -> None:
         self._store = store
-        self._writer, self._limiter = Writer(store, end), Limiter(limit)
+        self._writer, self._limiter = Writer(store, end), Limiter(limit, "senders", counts)
         self._decoders: dict[str, Decoder] = {}
 
     def begin(self) -> None:

@@ -22,6 +22,7 @@ MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
 BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")
 SECRET = re.compile(r"[A-Za-z0-9_-]{43}")  # of a link to results
 WITHDRAWN = "The link that opened these results for you was withdrawn. Ask whoever gave it to you."
+CONSOLE = "/console"  # everything below it is for accounts
 RESULTS = "/results/"  # where such links count, and their cookies go
 
 

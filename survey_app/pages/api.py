@@ -1,5 +1,7 @@
 """The machine's side: definitions, reports, results, health, the API's own description."""
 
+import hmac
+
 import msgspec
 from flask import Blueprint, Response, current_app, jsonify, request
 from msgspec import structs
@@ -11,6 +13,7 @@ from survey_app.collect.intake import (
     RESPONDENT_HEADERS,
     WAIT_SECONDS,
     Intake,
+    Reply,
     check_length,
     reply,
 )
@@ -26,6 +29,7 @@ from survey_app.problems import Problem
 from survey_app.results.crosstab import crosstab_document
 from survey_app.results.document import Results, results
 from survey_app.results.groups import Study
+from survey_app.server.metrics import EXPOSITION, exposition
 from survey_app.server.openapi import document
 from survey_app.store import Role
 from survey_app.tickets.inviting import counted
@@ -63,10 +67,9 @@ def report(slug: str) -> Response:
         check_length(request.headers.get("Content-Length"), LARGEST_REPORT)
         body = request.stream.read(LARGEST_REPORT + 1)
         future = intake.take(slug, body)
-        status, kind, sent = reply(future.result(timeout=WAIT_SECONDS))
+        return _sent(reply(future.result(timeout=WAIT_SECONDS)))
     except Exception as error:  # a Problem or not, it ends in a problem document
-        status, kind, sent = reply(error)
-    return Response(sent, status, RESPONDENT_HEADERS, content_type=kind)
+        return _sent(reply(error))
 
 
 @blueprint.post("/api/surveys/<slug>/tickets", provide_automatic_options=False)
@@ -79,10 +82,13 @@ def ticket(slug: str) -> Response:
         check_length(request.headers.get("Content-Length"), LARGEST_REQUEST)
         body = request.stream.read(LARGEST_REQUEST + 1)
         future = desk.take(slug, request.headers.get("Candor-Invitation"), body)
-        status, kind, sent = ticket_reply(future.result(timeout=WAIT_SECONDS))
+        return _sent(ticket_reply(future.result(timeout=WAIT_SECONDS)))
     except Exception as error:  # a Problem or not, it ends in a problem document
-        status, kind, sent = ticket_reply(error)
-    return Response(sent, status, RESPONDENT_HEADERS, content_type=kind)
+        return _sent(ticket_reply(error))
+
+
+def _sent(sent: Reply) -> Response:
+    return Response(sent.body, sent.status, [*RESPONDENT_HEADERS, *sent.headers], content_type=sent.content_type)
 
 
 @blueprint.post("/api/surveys/<slug>/reports/batch")
@@ -157,6 +163,20 @@ def health() -> Response:
     store().current("healthz")
     since = store().untidy_since
     return jsonify({"status": f"untidy since {since:%Y-%m-%d}" if since else "ok"})
+
+
+@blueprint.get("/metrics")
+def metrics() -> Response:
+    """Figures for whoever runs the server; where it was started without a token for them there are none."""
+    token: str | None = current_app.config["METRICS_TOKEN"]
+    if not token:
+        raise Problem("not_found", "This server was started without CANDOR_METRICS_TOKEN.")
+    said = request.headers.get("Authorization", "")
+    if not hmac.compare_digest(said.encode(), f"Bearer {token}".encode()):
+        raise Problem("unauthorized", "This needs the token that the server was started with.")
+    response = Response(exposition(store()), content_type=EXPOSITION)
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 @blueprint.get("/openapi.json")

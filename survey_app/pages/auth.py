@@ -1,41 +1,23 @@
 """Signing in and out, and one's own account. Sessions end when the password changes or the account is disabled."""
 
 import hmac
-import secrets
-import time
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, current_app, flash, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
-from flask_limiter import Limiter, RateLimitExceeded
 from flask_login import LoginManager, current_user, login_required, login_user, logout_user
 from flask_wtf import CSRFProtect, FlaskForm
 from wtforms import PasswordField, StringField
 from wtforms.validators import InputRequired, Length
 
 from survey_app.accounts import LEAST_PASSWORD, MOST_PASSWORD, check_password, hash_password
-from survey_app.pages.access import store
+from survey_app.collect.rate_limit import Counts, Limiter, TooMany
+from survey_app.pages.access import CONSOLE, store
+from survey_app.pages.console.guard import signed_in
 from survey_app.problems import Problem
 from survey_app.store import StoreError, User, listed
 
 blueprint = Blueprint("auth", __name__)
-_salt = secrets.token_bytes(16)
-
-
-def _address() -> str:
-    """An address as a hash that means nothing in another process."""
-    return hmac.digest(_salt, (request.remote_addr or "").encode(), "sha256")[:16].hex()
-
-
-def _limit() -> str:
-    return str(current_app.config["LOGIN_LIMIT"])
-
-
-def _unlimited() -> bool:
-    return _limit() == "off"
-
-
-limiter = Limiter(_address, storage_uri="memory://", default_limits=[])
 csrf = CSRFProtect()
 
 
@@ -67,16 +49,18 @@ class ChangePassword(FlaskForm):  # type: ignore[misc]
     again = PasswordField("New password again", [InputRequired()])
 
 
-def init(app: Flask) -> None:
-    """Attach sessions, CSRF protection and the limit on attempts."""
+def init(app: Flask, counts: Counts) -> None:
+    """Attach sessions, CSRF protection and the limits on attempts."""
     manager = LoginManager(app)
     manager.login_view = "auth.sign_in"
     manager.login_message = "Sign in to go on."
     manager.login_message_category = "status"
     manager.session_protection = None
     manager._session_identifier_generator = lambda: None  # it would keep a hash of the address and agent
+    app.before_request(_known_first)  # before the next: the front has read no CSRF token of a stranger
     csrf.init_app(app)
-    limiter.init_app(app)
+    for place in ("signing-in", "passwords"):
+        app.extensions[f"candor_{place}"] = Limiter(app.config["LOGIN_LIMIT"], place, counts)
 
     @manager.user_loader  # type: ignore[untyped-decorator]
     def load(identity: str) -> Session | None:
@@ -87,10 +71,18 @@ def init(app: Flask) -> None:
         return Session(user)
 
 
+def _known_first() -> ResponseReturnValue | None:
+    """Whoever is not signed in sends nothing to the console, whatever it is."""
+    if request.method != "POST" or not request.endpoint or not request.path.startswith(CONSOLE):
+        return None
+    return signed_in()
+
+
 @blueprint.route("/login", methods=["GET", "POST"])
-@limiter.limit(_limit, methods=["POST"], exempt_when=_unlimited)
 def sign_in() -> ResponseReturnValue:
     """Sign in, then go where one wanted to go, if that is on this server."""
+    if request.method == "POST":
+        _attempt("signing-in")
     form = SignIn(request.form)
     if form.validate_on_submit():
         user = store().user_named(form.name.data)
@@ -127,7 +119,6 @@ def account() -> ResponseReturnValue:
 
 
 @blueprint.post("/account/password")
-@limiter.limit(_limit, exempt_when=_unlimited)
 @login_required  # type: ignore[untyped-decorator]
 def change_password() -> ResponseReturnValue:
     """Change the password; every other session ends, and API tokens are revoked unless their owner keeps them.
@@ -135,6 +126,7 @@ def change_password() -> ResponseReturnValue:
     Whoever changes a password has often lost it to somebody, who may have made a token with it: so that is what
     happens unless one says otherwise.
     """
+    _attempt("passwords")
     form = ChangePassword(request.form)
     user, keep = current_user.user, "keep_tokens" in request.form
     if not form.validate_on_submit():
@@ -162,16 +154,19 @@ def change_password() -> ResponseReturnValue:
     return redirect(url_for("auth.account"))
 
 
-@blueprint.errorhandler(RateLimitExceeded)
-def limited(error: RateLimitExceeded) -> ResponseReturnValue:
+def _attempt(place: str) -> None:
+    """One more password from this address; TooMany if there were too many."""
+    current_app.extensions[f"candor_{place}"].check(request.remote_addr or "")
+
+
+@blueprint.errorhandler(TooMany)
+def limited(problem: TooMany) -> ResponseReturnValue:
     """When to try again, and the way back to where one was."""
-    changing = request.endpoint == "auth.change_password"
-    current = limiter.current_limit
-    wait = max(1, current.reset_at - int(time.time())) if current else 60
+    changing, wait = request.endpoint == "auth.change_password", problem.wait
     target = local_path(request.args.get("next"))
     back = url_for("auth.account") if changing else url_for("auth.sign_in", next=target)
     page = render_template("auth/limited.html", wait=wait, back=back, changing=changing)
-    return page, 429, {"Retry-After": str(wait)}
+    return page, 429, problem.headers
 
 
 def local_path(target: str | None) -> str | None:

@@ -14,7 +14,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter
 
 from survey_app.collect.intake import Intake
-from survey_app.collect.rate_limit import AUTHOR_LIMIT, DEFAULT_RATE_LIMIT, Limiter
+from survey_app.collect.rate_limit import AUTHOR_LIMIT, DEFAULT_LOGIN_LIMIT, DEFAULT_RATE_LIMIT, Counts, Limiter
 from survey_app.pages import api, assets, auth, filters, front, inviting, surveys, tokens
 from survey_app.pages.console import editor, home, invitations, languages, launch, people, survey
 from survey_app.pages.form import explain, form
@@ -27,7 +27,6 @@ from survey_app.store import DEFAULT_DB, Store, TicketFile, Unavailable, open_st
 from survey_app.tickets.ending import end_closed
 from survey_app.tickets.issue import Desk, of_store
 
-DEFAULT_LOGIN_LIMIT = "10/minute"
 OF_RESPONDENTS = tuple(room.blueprint for room in (api, assets, explain, form, front, inviting))
 OF_RESEARCHERS = tuple(
     room.blueprint
@@ -52,8 +51,13 @@ class _Sessions(SecureCookieSessionInterface):
         return request.is_secure
 
 
-def create_app(config: Mapping[str, Any] | None = None, store: Store | None = None) -> Flask:
-    """The server. `config` may set DB, RATE_LIMIT, TRUSTED_PROXIES, and whatever Flask knows."""
+def create_app(
+    config: Mapping[str, Any] | None = None, store: Store | None = None, counts: Counts | None = None
+) -> Flask:
+    """The server. `config` may set DB, RATE_LIMIT, TRUSTED_PROXIES, and whatever Flask knows.
+
+    `counts` is what its workers share, so that limits hold over all of them.
+    """
     package = Path(__file__).parents[1]
     app = Flask("survey_app", static_folder=None)
     app.url_map.merge_slashes = False  # its redirects would repeat whatever Host was sent
@@ -63,6 +67,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
         DB=os.environ.get("CANDOR_DB", DEFAULT_DB),
         RATE_LIMIT=os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT),
         TRUSTED_PROXIES=int(os.environ.get("CANDOR_TRUSTED_PROXIES", "0")),
+        METRICS_TOKEN=os.environ.get("CANDOR_METRICS_TOKEN"),
         MAX_CONTENT_LENGTH=LARGEST_OF_ALL,
         LOGIN_LIMIT=os.environ.get("CANDOR_LOGIN_LIMIT", DEFAULT_LOGIN_LIMIT),
         WTF_CSRF_SSL_STRICT=False,  # it needs the Referer, which our pages withhold
@@ -80,12 +85,14 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     app.session_interface = _Sessions()
     app.extensions["candor_store"] = kept
     tickets = open_tickets(kept)
-    app.extensions["candor_tickets"], app.extensions["candor_desk"] = tickets, Desk(tickets, of_store(kept))
-    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], partial(_end, tickets, kept))
+    counts = counts or Counts()
+    app.extensions["candor_tickets"] = tickets
+    app.extensions["candor_desk"] = Desk(tickets, of_store(kept), counts=counts)
+    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], partial(_end, tickets, kept), counts)
     off = app.config["RATE_LIMIT"] == "off"
-    app.extensions["candor_authors"] = Limiter("off" if off else AUTHOR_LIMIT)
+    app.extensions["candor_authors"] = Limiter("off" if off else AUTHOR_LIMIT, "authors", counts)
     app.extensions["candor_openapi"] = document()
-    auth.init(app)
+    auth.init(app, counts)
     for by_token in (api.blueprint, inviting.blueprint, surveys.blueprint):
         auth.csrf.exempt(by_token)
     for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
@@ -134,7 +141,7 @@ def _problem_of(error: Exception) -> Response:
     else:
         current_app.logger.error("%s in %s", type(error).__name__, request.endpoint, exc_info=error)
         problem = Problem("internal_error")
-    headers = {"Allow": allowed} if allowed else {}
+    headers = dict(problem.headers) | ({"Allow": allowed} if allowed else {})
     if is_api(request.path):
         return Response(problem.body(), problem.status, headers, content_type=CONTENT_TYPE)
     page = render_template("problem.html", title=PROBLEMS[problem.code][1], detail=problem.detail)

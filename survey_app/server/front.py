@@ -2,7 +2,8 @@
 
 Through plain WSGI, a sender that stops in the middle of a body holds a thread for ever, and as many of them as there
 are threads stop the server. Here bodies are read on the event loop (RSGI, granian's own interface), bounded in size
-and time; reports and tickets wait for the disk there too, and only everything else gets a thread for the app.
+and time and all together (`uploads`); reports and tickets wait for the disk there too, and only everything else gets a
+thread for the app.
 """
 
 import asyncio
@@ -14,26 +15,34 @@ from typing import Any
 from flask import Flask
 
 from survey_app.collect.intake import REPORTS, WAIT_SECONDS, Intake, Reply, reply
-from survey_app.pages.access import account_of, get_store
-from survey_app.problems import Problem
+from survey_app.collect.rate_limit import Counts
+from survey_app.problems import Problem, is_api
 from survey_app.server import wire
 from survey_app.server.app import create_app
-from survey_app.server.uploads import largest_upload, needs_token
-from survey_app.store import Outcome, Unavailable
+from survey_app.server.uploads import (
+    MOST_HELD,
+    MOST_HELD_OF_ANYBODY,
+    Budget,
+    admits,
+    largest_upload,
+    of_an_account,
+)
+from survey_app.store import Outcome
 from survey_app.tickets.issue import TICKETS, Desk
 
 THREADS = 16
+SENDING = ("POST", "PATCH")
 
 
 class Front:
     """An RSGI application around a WSGI one."""
 
     def __init__(self, app: Flask) -> None:
-        self._app: Any = app.wsgi_app
+        self._app = app
         self._intake: Intake = app.extensions["candor_intake"]
         self._desk: Desk = app.extensions["candor_desk"]
-        self._store = get_store(app)
         self._proxies: int = app.config["TRUSTED_PROXIES"]
+        self._of_accounts, self._of_anybody = Budget(MOST_HELD), Budget(MOST_HELD_OF_ANYBODY)
         self._pool = ThreadPoolExecutor(THREADS, "request")
 
     def __rsgi_del__(self, loop: Any) -> None:
@@ -51,35 +60,33 @@ class Front:
         if scope.proto != "http":
             protocol.response_empty(400, [])
             return
-        posted = scope.method == "POST"
-        report, ticket = ((way.fullmatch(scope.path) if posted else None) for way in (REPORTS, TICKETS))
+        known = of_an_account(scope.method, scope.path)
         try:
-            tokened = needs_token(scope.method, scope.path)
-            if report or ticket or tokened:
+            if scope.method in SENDING and is_api(scope.path):
                 self._intake.limit(wire.address(scope, self._proxies))
-            unknown = tokened and not self._knows(scope.headers.get("authorization"))
-            body = b"" if unknown else await wire.read(scope, protocol, largest_upload(scope.path))
+            run = asyncio.get_running_loop().run_in_executor
+            if known and not await run(self._pool, admits, self._app, _environ(scope, b"")):
+                status, headers, sent = await run(self._pool, self._call, _environ(scope, b""))
+                closing = ("connection", "close")  # the app has refused it, without what is still to come
+                protocol.response_bytes(status, [*headers, closing], sent)
+                return
+            most = largest_upload(scope.method, scope.path)
+            budget = self._of_accounts if known else self._of_anybody
+            with budget.room(wire.length(scope, most)):
+                await self._reply(scope, protocol, await wire.read(scope, protocol, most))
         except Problem as problem:
             wire.refuse(protocol, problem)
-            return
+
+    async def _reply(self, scope: Any, protocol: Any, body: bytes) -> None:
+        posted = scope.method == "POST"
+        report, ticket = ((way.fullmatch(scope.path) if posted else None) for way in (REPORTS, TICKETS))
         if ticket:
             wire.send(protocol, await wire.ticket(self._desk, ticket[1], scope, body))
-            return
-        if report:
+        elif report:
             wire.send(protocol, await self._report(report[1], body))
-            return
-        run = asyncio.get_running_loop().run_in_executor
-        status, headers, sent = await run(self._pool, self._call, _environ(scope, body))
-        if unknown:  # the app has refused it, without what is still to come
-            headers.append(("connection", "close"))
-        protocol.response_bytes(status, headers, sent)
-
-    def _knows(self, header: str | None) -> bool:
-        """Whether a header carries a token that counts."""
-        try:
-            return account_of(self._store, header) is not None
-        except (Problem, Unavailable):
-            return False
+        else:
+            run = asyncio.get_running_loop().run_in_executor
+            protocol.response_bytes(*await run(self._pool, self._call, _environ(scope, body)))
 
     async def _report(self, slug: str, body: bytes) -> Reply:
         """A report waits for the disk without a thread."""
@@ -96,7 +103,8 @@ class Front:
         def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
             begun[:] = [int(status[:3]), headers]
 
-        chunks = self._app(environ, start_response)
+        wsgi: Any = self._app.wsgi_app
+        chunks = wsgi(environ, start_response)
         try:
             body = b"".join(chunks)
         finally:
@@ -134,8 +142,8 @@ def _environ(scope: Any, body: bytes) -> dict[str, Any]:
     return environ
 
 
-def create() -> Front:
-    """What a worker serves."""
-    app = create_app()
+def create(counts: Counts) -> Front:
+    """What a worker serves; `counts` is what all workers share."""
+    app = create_app(counts=counts)
     app.extensions["candor_intake"].begin()
     return Front(app)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from survey_app.collect.intake import PREFLIGHT_HEADERS, Reply, reply
-from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT, Limiter
+from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT, Counts, Limiter
 from survey_app.problems import Problem
 from survey_app.server import wire
 from survey_app.store import TicketFile, Unavailable
@@ -22,9 +22,10 @@ LOWER_PREFLIGHT = [(name.lower(), value) for name, value in PREFLIGHT_HEADERS]
 class Issuer:
     """An RSGI application: one route, its preflight, and whether it lives."""
 
-    def __init__(self, file: TicketFile, limit: str, proxies: int) -> None:
-        self._file, self._desk = file, Desk(file, of_file(file))
-        self._limiter, self._proxies = Limiter(limit), proxies
+    def __init__(self, file: TicketFile, limit: str, proxies: int, counts: Counts | None = None) -> None:
+        counts = counts or Counts()
+        self._file, self._desk = file, Desk(file, of_file(file), counts=counts)
+        self._limiter, self._proxies = Limiter(limit, "senders", counts), proxies
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         """Reply to one request."""
@@ -64,8 +65,8 @@ class Issuer:
         self._desk.close()
 
 
-def create() -> Issuer:
-    """What a worker serves."""
+def create(counts: Counts) -> Issuer:
+    """What a worker serves; `counts` is what all workers share."""
     limit = os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT)
     proxies = int(os.environ.get("CANDOR_TRUSTED_PROXIES", "0"))
-    return Issuer(TicketFile(Path(os.environ[FILE])), limit, proxies)
+    return Issuer(TicketFile(Path(os.environ[FILE])), limit, proxies, counts)

@@ -335,6 +335,19 @@ def document() -> dict[str, Any]:
                     "responses": {"200": _json("it does", HEALTH), **_problems("unavailable")},
                 }
             },
+            "/metrics": {
+                "get": {
+                    "summary": "Figures for whoever runs the server, with the token it was started with",
+                    "security": [{"token": []}],
+                    "responses": {
+                        "200": {
+                            "description": "in the text format of Prometheus",
+                            "content": {"text/plain": {"schema": {"type": "string"}}},
+                        },
+                        **_problems("unauthorized", "not_found", "unavailable"),
+                    },
+                }
+            },
             "/openapi.json": {"get": {"summary": "This document", "responses": {"200": _json("it", whole)}}},
         },
         "components": {

@@ -1,25 +1,24 @@
 """Run the server: migrate first, then start the workers, so that no two of them set up one file."""
 
 import errno
+import importlib
 import os
 import socket
+from functools import partial
 from pathlib import Path
 
 import click
-from granian import Granian
-from granian.constants import HTTPModes, Interfaces
 
-from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT, Limiter
+from survey_app.collect.rate_limit import DEFAULT_LOGIN_LIMIT, DEFAULT_RATE_LIMIT, Counts, Limiter
 from survey_app.server import issuer
+from survey_app.server.workers import Workers
 from survey_app.store import open_store, open_tickets
 from survey_app.tickets.ending import end_closed
-
-STOPPING = 5  # seconds that whoever is in the middle of a request has, when the server is told to stop
 
 
 def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Serve until Ctrl-C. A worker that dies is started again, and the log says so."""
-    _check_limit()
+    _check_limits()
     store = open_store(db)
     store.migrate()
     store.check_whole()
@@ -29,43 +28,37 @@ def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> 
         click.echo(f"warning: {line}", err=True)
     store.close()
     os.environ["CANDOR_DB"] = db
-    _run("survey_app.server.front:create", "Candor serves", host, port, workers, trusted_proxies)
+    _run("survey_app.server.front", "Candor serves", host, port, workers, trusted_proxies)
     store.tidy(now=True)
     store.close()
 
 
 def serve_issuer(file: Path, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """The same for a server that only gives out tickets."""
-    _check_limit()
+    _check_limits()
     os.environ[issuer.FILE] = str(file)
-    _run("survey_app.server.issuer:create", "Candor gives out tickets", host, port, workers, trusted_proxies)
+    _run("survey_app.server.issuer", "Candor gives out tickets", host, port, workers, trusted_proxies)
 
 
-def _check_limit() -> None:
-    limit = os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT)
-    try:
-        Limiter(limit)
-    except ValueError:
-        raise click.ClickException(f"CANDOR_RATE_LIMIT is {limit!r}; write 3000/minute, or off") from None
+def _check_limits() -> None:
+    for name, default in (("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT), ("CANDOR_LOGIN_LIMIT", DEFAULT_LOGIN_LIMIT)):
+        limit = os.environ.get(name, default)
+        try:
+            Limiter(limit)
+        except ValueError:
+            raise click.ClickException(f"{name} is {limit!r}; write {default}, or off") from None
 
 
-def _run(target: str, what: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
+def _run(module: str, what: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     os.environ["CANDOR_TRUSTED_PROXIES"] = str(trusted_proxies)
     check_port(host, port)
     click.echo(f"{what} on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}", err=True)
-    Granian(
-        target,
-        factory=True,
-        address=host,
-        port=port,
-        interface=Interfaces.RSGI,
-        http=HTTPModes.http1,
-        workers=workers,
-        respawn_failed_workers=True,
-        workers_kill_timeout=STOPPING,  # a worker may wait for ever; what was acknowledged is on disk
-        log_access=False,
-        websockets=False,
-    ).serve()
+    Workers(partial(_create, module, Counts()), host, port, workers).run()
+
+
+def _create(module: str, counts: Counts) -> object:
+    """What a worker serves, imported by the worker: whoever only starts them needs nothing of it."""
+    return importlib.import_module(module).create(counts)
 
 
 def check_port(host: str, port: int) -> None:

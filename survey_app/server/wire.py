@@ -12,28 +12,40 @@ READ_SECONDS = 20.0
 LOWER_HEADERS = [(name.lower(), value) for name, value in RESPONDENT_HEADERS]
 
 
+def length(scope: Any, most: int) -> int:
+    """How long a body will be, at most; a Problem if that is too long."""
+    declared = check_length(scope.headers.get("content-length"), most)
+    return most if scope.headers.get("transfer-encoding") else declared
+
+
 async def read(scope: Any, protocol: Any, most: int) -> bytes:
-    """The whole body; a Problem if it is too large, or does not arrive in time."""
+    """The whole body; a Problem if it is too large, does not arrive in time, or breaks off."""
+    declared = check_length(scope.headers.get("content-length"), most)
     try:
-        return await asyncio.wait_for(_chunks(scope, protocol, most), READ_SECONDS)
+        chunks = await asyncio.wait_for(_chunks(protocol, most), READ_SECONDS)
     except TimeoutError:
         late = f"The body did not arrive in {READ_SECONDS:g} seconds."
         raise Problem("malformed_request", late) from None
+    if sum(map(len, chunks)) < declared:  # granian ends it there, whoever sent it has gone
+        raise Problem("malformed_request", "The body is shorter than its Content-Length.")
+    return b"".join(chunks)
 
 
-async def _chunks(scope: Any, protocol: Any, most: int) -> bytes:
-    check_length(scope.headers.get("content-length"), most)
-    body = b""
+async def _chunks(protocol: Any, most: int) -> list[bytes]:
+    chunks: list[bytes] = []
+    read = 0
     async for chunk in protocol:
-        body += chunk
-        if len(body) > most:
+        read += len(chunk)
+        if read > most:
             raise Problem("too_large", f"At most {most} bytes.")
-    return body
+        chunks.append(chunk)
+    return chunks
 
 
 def send(protocol: Any, sent: Reply, *more: tuple[str, str]) -> None:
     """A reply to a respondent, with the headers that all of them have."""
-    headers = [("content-type", sent.content_type), *LOWER_HEADERS, *more]
+    told = [(name.lower(), value) for name, value in (*sent.headers, *more)]
+    headers = [("content-type", sent.content_type), *LOWER_HEADERS, *told]
     protocol.response_bytes(sent.status, headers, sent.body)
 
 

@@ -23,7 +23,7 @@ from client.report import from_text, to_text
 from client.ticket import MODULUS_BYTES, Tickets
 from survey_app.accounts import secret_hash
 from survey_app.collect.intake import Reply, reply
-from survey_app.collect.rate_limit import Limiter
+from survey_app.collect.rate_limit import Counts, Limiter
 from survey_app.problems import Problem
 from survey_app.store import Mark, State, Store, StoreError, TicketFile, Unavailable, now, opened_version
 from survey_app.tickets.signer import MOST_WAITING, Signer
@@ -107,9 +107,11 @@ def _parse(body: bytes) -> tuple[str, bytes]:
 class Desk:
     """Takes invitations, gives blind signatures."""
 
-    def __init__(self, file: TicketFile, find: Find, signer: Signer | None = None) -> None:
+    def __init__(
+        self, file: TicketFile, find: Find, signer: Signer | None = None, counts: Counts | None = None
+    ) -> None:
         self._file, self._find, self._signer = file, find, signer or Signer()
-        self._tries = Limiter(TRIES)
+        self._tries = Limiter(TRIES, "invitations", counts)
         self._thread = ThreadPoolExecutor(1, "desk")
         self._lock, self._waiting = threading.Lock(), 0
 
@@ -148,7 +150,8 @@ class Desk:
         try:
             self._tries.check(code.hex())
         except Problem as problem:
-            raise Problem(problem.code, f"One invitation may be brought so often: {TRIES}.") from None
+            told = f"One invitation may be brought so often: {TRIES}."
+            raise Problem(problem.code, told, wait=problem.wait) from None
         if issued.refusal:
             raise Problem(issued.refusal)
         if issued.tickets.opens and now() >= issued.tickets.opens:

@@ -7,7 +7,6 @@ import pytest
 from flask import Flask
 
 from survey_app import accounts, create_app
-from survey_app.pages.auth import limiter
 from survey_app.store import State, Store
 from tests.definitions import worked
 from tests.door import FrontClient
@@ -56,9 +55,8 @@ def store(app: Flask, house: House) -> Store:
 
 
 @pytest.fixture
-def limited(app: Flask, database: Path, monkeypatch: pytest.MonkeyPatch) -> Flask:
-    """The same server, with limits; flask-limiter's switch belongs to the process, so it is put back."""
-    monkeypatch.setattr(limiter, "enabled", limiter.enabled)
+def limited(app: Flask, database: Path) -> Flask:
+    """The same server, with limits."""
     made = create_app({"DB": f"sqlite:///{database}"})
     made.test_client_class = FrontClient
     return made

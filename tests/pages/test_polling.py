@@ -14,7 +14,7 @@ from client import Report
 from survey_app.store import Published, State, opened_version, tallies
 from tests.answers import all_answers
 from tests.definitions import worked
-from tests.house import House
+from tests.house import TOKEN, House
 from tests.polling import History, TooClose, Watch
 from tests.signing import signed_in
 from tests.store.test_polling import all_at_once
@@ -106,10 +106,15 @@ class Polled(History):
 def look(house: House, owner: FlaskClient, watch: Watch, known: Sequence[Published]) -> None:
     """All addresses, as the owner sees them; results that are public look the same to everybody."""
     assert house.client.get("/healthz").json == {"status": "ok"}
+    house.app.config["METRICS_TOKEN"] = TOKEN
+    metrics = house.client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
     for one in known:
         published = house.store.version(one.survey.slug, one.survey.digest)
         if published is None or published.state is State.READY:
             continue
+        if published == house.store.newest(one.survey.slug):
+            pattern = rf'candor_reports_shown{{survey="{one.survey.slug}"}} (\d+)'
+            watch.see(one.key, "/metrics", *of_words(pattern)(metrics))
         for address, read in ADDRESSES.items():
             path = address.format(slug=one.survey.slug, digest=one.survey.digest)
             reply = owner.get(path)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from survey_app.accounts import secret_hash
+from survey_app.collect.rate_limit import Counts
 from survey_app.server.issuer import FILE, Issuer, create
 from survey_app.store import TicketFile
 from tests import door
@@ -96,6 +97,6 @@ def test_a_file_that_is_gone_is_told(issuer: Issuer, tmp_path: Path) -> None:
 def test_a_worker_finds_its_file_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     TicketFile(tmp_path / "issuer.db").migrate()
     monkeypatch.setenv(FILE, str(tmp_path / "issuer.db"))
-    made = create()
+    made = create(Counts())
     assert ask(made, "GET", "/healthz").status == 200
     made.close()

@@ -88,7 +88,7 @@ def test_what_is_routed_is_documented_and_what_is_documented_is_routed(app: Flas
     routed = {
         (method, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
         for rule in app.url_map.iter_rules()
-        if rule.rule.startswith("/api") or rule.rule in ("/healthz", "/openapi.json")
+        if rule.rule.startswith("/api") or rule.rule in ("/healthz", "/metrics", "/openapi.json")
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
     assert set(operations()) == routed

@@ -11,10 +11,9 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from granian import Granian
-from granian.constants import HTTPModes, Interfaces
-
+from survey_app.collect.rate_limit import Counts
 from survey_app.server import front, wire
+from survey_app.server.workers import Workers
 from survey_app.store import Key, Mark, TicketFile
 from survey_app.tickets.signer import Signer
 from tests.running import Server
@@ -48,7 +47,7 @@ class CrashingSigner(Signer):
 
 def create() -> front.Front:
     """What a worker serves."""
-    made = front.create()
+    made = front.create(Counts())
     desk: Any = made._desk
     desk._file, desk._signer = CrashingFile(desk._file.path), CrashingSigner()
 
@@ -77,7 +76,4 @@ class CrashingServer(Server):
 
 
 if __name__ == "__main__":
-    Granian(
-        "tests.tickets.crashing:create", factory=True, port=int(sys.argv[1]), interface=Interfaces.RSGI,
-        http=HTTPModes.http1, log_access=False,
-    ).serve()  # fmt: skip
+    Workers(create, "127.0.0.1", int(sys.argv[1]), 1).run()

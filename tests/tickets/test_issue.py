@@ -194,6 +194,7 @@ def test_replies_are_a_signature_or_a_problem(office: Office) -> None:
         200,
         "application/json",
         json.dumps({"signature": to_text(signature)}, separators=(",", ":")).encode(),
+        (),
     )
     for error, status in (
         (Problem("already_issued"), 409),

@@ -14,7 +14,7 @@ from survey_app.store import Store, StoreError
 from tests.browser import CAMPUS
 from tests.console import EVIL, EXAM, change, draft, kept, post, publish, stamp, upload
 from tests.door import ask, scope
-from tests.signing import named
+from tests.signing import cookie_of, named, signed_in
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,11 @@ def test_a_megabyte_is_kept_and_more_is_shown_again_but_not_kept(ada: FlaskClien
 
 def test_the_server_takes_a_whole_file_for_the_console_only(app: Flask) -> None:
     chunk = b"x" * 100_000
+    cookie = ("cookie", f"candor_session={cookie_of(signed_in(app))}")
 
     def status(path: str, chunks: int) -> int:
         with ThreadPoolExecutor(1) as fresh:  # the browser's tests leave a loop running in this thread
-            return fresh.submit(ask, app, scope("POST", path), *[chunk] * chunks).result().status
+            return fresh.submit(ask, app, scope("POST", path, cookie), *[chunk] * chunks).result().status
 
     assert status("/console/drafts/1/yaml", 10) == 400  # it was read, and has no token
     assert status("/console/drafts/1/yaml", 50) == 413
