@@ -10,18 +10,21 @@ check test: export OPENBLAS_NUM_THREADS := 1  # every core has a worker already
 # Thousands of small databases wait for the disk: in memory, where there are two gigabytes of it, they do not.
 check test: export PYTEST_DEBUG_TEMPROOT := $(shell test "$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -gt 2000000 2>/dev/null && echo /dev/shm)
 
-.PHONY: demo check test lint bench reproductions coverage soak clean
+.PHONY: demo check test test-spark lint bench reproductions coverage soak clean
 
 demo: $(VENV)/ready
 	$(BIN)/candor demo $(DEMO)
 
 check: lint  # lint, types and the tests that need neither a browser nor minutes: two minutes on two cores
-	$(BIN)/pytest -m 'not soak and not browser and not slow' $(SPREAD)
+	$(BIN)/pytest -m 'not soak and not spark and not browser and not slow' $(SPREAD)
 
 test: lint  # everything but the soaks
 	@$(BIN)/python -m tests.javascript  # installs Chromium where it may, else says what is missing
 	@$(BIN)/python -m tests.rscript  # and R
 	$(BIN)/pytest $(SPREAD) --numprocesses $(MORE)
+
+test-spark: $(VENV)/ready-test $(VENV)/ready-spark  # Spark counts as numpy does; apart, because PySpark is half a gigabyte
+	$(BIN)/pytest -m spark tests/spark
 
 lint: $(VENV)/ready-test $(TOOLS)
 	$(BIN)/ruff check .

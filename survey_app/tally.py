@@ -1,22 +1,31 @@
-"""Where the bits of each field stand in a report, and how reports are counted: a tally is all that estimates need.
+"""Where the bits of each field stand in a report and what they are called, and how reports are counted: a tally is all
+that estimates need.
 
 Counts are sums of bits, so a tally can grow by batches and be added to another; whoever reads stored bits, or their
-counts, asks here for their place.
+counts, asks here for their place. Very many reports are added up before they are counted: of three rows of bits a
+carry-save adder makes two, one that weighs 1 and one that weighs 2, with five operations on whole machine words, so
+that of 63 rows six are left for the histograms.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from client.definition import Field, Survey
+from client.mechanism import Drawn, Flip
+from client.words import NO_ANSWER, symbol_label
 
-MANY = 512
+MANY = 512  # reports from which a histogram is faster than unpacking
+PARTS = 63  # rows that are added up: 2^6 − 1 leave one of each weight
+PART_BYTES = 2**15  # of each, so that an adder stays in the cache
+CELLS = 2**21  # unpacked bits at once; a sum of so few is exact in single precision
 BYTE_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.int64)
 
 Counts = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint8]  # packed, a row for each report
+Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -62,16 +71,102 @@ def columns_of(survey: Survey, question: str) -> Columns:
     return next(one for one in columns(survey) if any(member.id == question for member in one.field.questions))
 
 
+def column_names(survey: Survey) -> list[str]:
+    """A name for every stored bit, in order; no two are alike, also where capitals do not count.
+
+    `cheated` for a plain yes or no, `help:notes` for one symbol, `help+fair:notes + Agree` for a cell of a joint field,
+    `used:phone:no` and `used:phone:yes` for the two bits of an option that is drawn, `hours:30 h` for one level of a
+    number, `help:asked` for the asked bit where each device answers one field.
+    """
+    wanted: list[str] = []
+    for at in columns(survey):
+        name = "+".join(question.id for question in at.field.questions)
+        wanted += [f"{name}:asked"] * (at.asked is not None)
+        wanted += [f"{name}:{symbol}" if symbol else name for symbol in _symbols(at.field)]
+    names: list[str] = []
+    taken: set[str] = set()
+    for name in wanted:
+        number, free = 1, name
+        while free.casefold() in taken:
+            number += 1
+            free = f"{name} ({number})"
+        taken.add(free.casefold())
+        names.append(free)
+    return names
+
+
+def _symbols(field: Field) -> list[str]:
+    mechanism = field.mechanism
+    if isinstance(mechanism, Flip):
+        return [""]
+    if isinstance(mechanism, Drawn):
+        options = [*field.questions[0].labels, NO_ANSWER][: mechanism.size]
+        return [f"{option}:{said}" for option in options for said in ("no", "yes")]
+    return [symbol_label(field, symbol) for symbol in range(mechanism.size)]
+
+
 def add_bits(counts: Counts, rows: Bits) -> None:
-    """Add the stored bits of reports to counts, in place: a histogram of each byte, where there are many."""
+    """Add the stored bits of reports to counts, in place."""
     if len(rows) < MANY:
         counts += np.unpackbits(rows, axis=1, count=len(counts)).sum(axis=0, dtype=np.int64)
         return
+    length = rows.shape[1]
+    size = 8 * min(PART_BYTES // (8 * length), len(rows) // (8 * PARTS))  # rows of a part: whole machine words
+    at = 0
+    while size and at + PARTS * size <= len(rows):
+        words = rows[at : at + PARTS * size].reshape(-1).view(np.uint64)
+        for weight, plane in _planes(list(words.reshape(PARTS, -1))):
+            _add_histograms(counts, plane.view(np.uint8).reshape(size, length), weight)
+        at += PARTS * size
+    if at < len(rows):
+        _add_histograms(counts, rows[at:], 1)
+
+
+def _planes(parts: list[Words]) -> Iterator[tuple[int, Words]]:
+    """Few rows of bits, each with its weight, that add up to what many do: a tree of carry-save adders."""
+    weight = 1
+    while parts:
+        carried = []
+        while len(parts) > 2:
+            a, b, c = parts.pop(), parts.pop(), parts.pop()
+            half = a ^ b
+            parts.append(half ^ c)
+            carried.append(a & b | half & c)
+        yield from ((weight, part) for part in parts)
+        parts, weight = carried, 2 * weight
+
+
+def _add_histograms(counts: Counts, rows: Bits, weight: int) -> None:
     for place, column in enumerate(rows.T):
         part = counts[8 * place : 8 * place + 8]
-        part += (np.bincount(column, minlength=256) @ BYTE_BITS)[: len(part)]
+        part += weight * (np.bincount(column, minlength=256) @ BYTE_BITS)[: len(part)]
+
+
+def add_pairs(pairs: Counts, rows: Bits) -> None:
+    """Add to a square of counts, in place, how many reports have a one in both of two bits."""
+    width = len(pairs)
+    size = max(1, CELLS // width)
+    for start in range(0, len(rows), size):
+        bits = np.unpackbits(rows[start : start + size], axis=1, count=width).astype(np.float32)
+        pairs += np.rint(bits.T @ bits).astype(np.int64)
 
 
 def rows_of(rows: Sequence[bytes]) -> Bits:
     """The bits of reports as the rows of an array."""
     return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), -1)
+
+
+def blocks(rows: Iterable[Bits], size: int) -> Iterator[Bits]:
+    """The same rows, `size` at a time."""
+    waiting: list[Bits] = []
+    count = 0
+    for chunk in rows:
+        while count + len(chunk) >= size:
+            missing = size - count
+            yield np.concatenate([*waiting, chunk[:missing]])
+            waiting, count, chunk = [], 0, chunk[missing:]
+        if len(chunk):
+            waiting.append(chunk)
+            count += len(chunk)
+    if waiting:
+        yield np.concatenate(waiting)

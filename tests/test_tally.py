@@ -1,10 +1,11 @@
-"""Where the bits of each field stand, against every row of bits that a device can send."""
+"""Where the bits of each field stand, against every row of bits that a device can send; and that counting counts."""
 
 from typing import Any
 
+import numpy as np
 import pytest
 
-from survey_app.tally import columns, columns_of
+from survey_app.tally import MANY, PARTS, add_bits, add_pairs, columns, columns_of
 from tests.answers import SMALL, all_answers
 from tests.definitions import survey
 from tests.reference import distribution
@@ -48,3 +49,29 @@ def test_a_question_is_found_in_the_field_that_holds_it() -> None:
         place = columns_of(parsed, question.id)
         assert question in place.field.questions
         assert place in list(columns(parsed))
+
+
+ONCE = 8 * 21 * PARTS  # reports of three bytes that are added up at once, if a part has 512 bytes
+
+
+@pytest.mark.parametrize("reports", [0, 1, MANY - 1, MANY, 8 * PARTS - 1, 8 * PARTS, ONCE, 2 * ONCE + 8 * PARTS + 1])
+def test_however_many_reports_are_added_every_bit_is_counted(reports: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unpacked, by histograms, and by adders with a rest: counts on top of what is there, and padding left out."""
+    monkeypatch.setattr("survey_app.tally.PART_BYTES", 512)
+    rows = np.random.default_rng().integers(0, 256, (reports, 3), dtype=np.uint8)
+    bits = np.unpackbits(rows, axis=1, count=21).astype(np.int64)
+    counts, pairs = np.full(21, 7, dtype=np.int64), np.full((21, 21), 7, dtype=np.int64)
+    add_bits(counts, rows)
+    assert (counts - 7).tolist() == bits.sum(axis=0).tolist()
+    add_bits(counts, np.asfortranarray(rows))
+    assert (counts - 7).tolist() == (2 * bits.sum(axis=0)).tolist()
+    add_pairs(pairs, rows)
+    assert (pairs - 7).tolist() == (bits.T @ bits).tolist()
+
+
+@pytest.mark.parametrize("length", [1, 8, 33, 5000])
+def test_however_long_reports_are_every_bit_is_counted(length: int) -> None:
+    rows = np.random.default_rng().integers(0, 256, (2000, length), dtype=np.uint8)
+    counts = np.zeros(8 * length, dtype=np.int64)
+    add_bits(counts, rows)
+    assert np.array_equal(counts, np.unpackbits(rows, axis=1).sum(axis=0, dtype=np.int64))

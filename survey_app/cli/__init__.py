@@ -22,6 +22,7 @@ COMMANDS = {  # what is called so, and where it stands: a module of this room, a
     "simulate": ("simulate", "simulate_command"),
     "plan": ("plan", "plan_command"),
     "export": ("export", "export_command"),
+    "tally": ("tally", "tally_command"),
     "form": ("form", "form_command"),
     "copy": ("copy", "copy_command"),
     "backup": ("copy", "backup_command"),

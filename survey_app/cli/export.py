@@ -1,4 +1,4 @@
-"""Export noisy bits with their definition to a file: all of it, or nothing."""
+"""Export noisy bits with their definition to a file, or to a folder of Parquet: all of it, or nothing."""
 
 import sys
 from collections.abc import Iterator
@@ -9,10 +9,12 @@ import click
 
 from client.definition import Survey
 from survey_app.cli.common import DIGEST, find_survey, open_db
-from survey_app.cli.files import check_free, whole
+from survey_app.cli.files import check_free, check_free_folder, whole, whole_folder
+from survey_app.parquet import ParquetError
+from survey_app.parquet.write import write_parts
 from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, watched, write_parquet
 from survey_app.results.spss import STATISTICS, write_statistics
-from survey_app.store import State, now
+from survey_app.store import Published, State, now
 from survey_app.tally import Bits
 
 SUFFIXES = (".csv", ".ndjson", ".parquet", *STATISTICS)
@@ -23,9 +25,12 @@ BESIDE = (".csv", *STATISTICS)  # formats that have no place for the definition
 @click.argument("slug")
 @click.argument("file", type=click.Path(path_type=Path))
 @DIGEST
+@click.option("--rows", type=click.IntRange(1), help="FILE is a folder of packed Parquet files of at most so many.")
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @click.pass_context
-def export_command(ctx: click.Context, slug: str, file: Path, digest: str | None, force: bool) -> None:
+def export_command(
+    ctx: click.Context, slug: str, file: Path, digest: str | None, rows: int | None, force: bool
+) -> None:
     """Write the noisy bits of SLUG with their definition to FILE: .csv, .ndjson, .parquet, .sav or .dta.
 
     The reports behind the results, without ids, time or order. In .csv and .parquet every stored bit is a column, such
@@ -33,11 +38,18 @@ def export_command(ctx: click.Context, slug: str, file: Path, digest: str | None
     definition goes to FILE.definition.json beside .csv, .sav and .dta, into the first line of .ndjson, and into the
     metadata of .parquet (candor.definition).
 
+    With --rows, FILE is a folder of Parquet files for machines instead: the bits of each report as it was sent, in one
+    column, to be counted by candor tally and taken in by candor survey load.
+
     Example: candor export exam exam.sav
     """
+    if rows is not None:
+        _export_folder(ctx, slug, file, digest, rows, force)
+        return
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
-        raise click.ClickException(f"{file} names no format; let it end in {', '.join(SUFFIXES)}")
+        told = f"let it end in {', '.join(SUFFIXES)}, or give --rows for a folder of Parquet files"
+        raise click.ClickException(f"{file} names no format; {told}")
     beside = file.with_name(f"{file.name}.definition.json")
     written = [file, beside] if suffix in BESIDE else [file]
     check_free(written, force)
@@ -45,9 +57,9 @@ def export_command(ctx: click.Context, slug: str, file: Path, digest: str | None
     published = find_survey(store, slug, digest)
     survey = published.survey
     try:
-        with store.shown(published) as (tally, rows), whole(file) as target:
+        with store.shown(published) as (tally, bits), whole(file) as target:
             with click.progressbar(length=tally.reports, label="Exporting", file=sys.stderr) as bar:
-                _write(suffix, survey, tally.reports, watched(rows, bar.update), target)
+                _write(suffix, survey, tally.reports, watched(bits, bar.update), target)
             check_free(written, force)
             if suffix in BESIDE:
                 with whole(beside) as definition:
@@ -57,6 +69,29 @@ def export_command(ctx: click.Context, slug: str, file: Path, digest: str | None
     except ExportError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{tally.reports} reports of {slug} are in {' and '.join(map(str, written))}")
+    _tell_steps(published, slug)
+
+
+def _export_folder(ctx: click.Context, slug: str, folder: Path, digest: str | None, most: int, force: bool) -> None:
+    check_free_folder(folder, force)
+    store = open_db(ctx)
+    published = find_survey(store, slug, digest)
+    try:
+        with (
+            store.shown(published) as (tally, bits),
+            whole_folder(folder, force) as made,
+            click.progressbar(length=tally.reports, label="Exporting", file=sys.stderr) as bar,
+        ):
+            parts = write_parts(published.survey, watched(bits, bar.update), most, made)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {folder}: {error.strerror or error}") from None
+    except ParquetError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{tally.reports} reports of {slug} are in {folder}, in {len(parts)} file{'s' * (len(parts) > 1)}")
+    _tell_steps(published, slug)
+
+
+def _tell_steps(published: Published, slug: str) -> None:
     if published.at(now()) is State.OPEN:
         click.echo(f"{slug} is open: like its results, an export advances in steps of twenty reports", err=True)
 

@@ -1,6 +1,7 @@
 """Files that a command writes: all of it or nothing, and nothing overwritten unasked."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,4 +35,33 @@ def whole(file: Path) -> Iterator[BinaryIO]:
         os.replace(name, file)
     except BaseException:
         Path(name).unlink(missing_ok=True)
+        raise
+
+
+def check_free_folder(folder: Path, force: bool) -> None:
+    """Refuse a folder that exists, before any work is done; one with anything but Parquet in it is never replaced."""
+    if not folder.parent.is_dir():
+        raise click.ClickException(f"there is no directory {folder.parent}; make it first")
+    if folder.exists() and not folder.is_dir():
+        raise click.ClickException(f"{folder} is a file; name a folder that does not exist yet")
+    if folder.exists() and not force:
+        raise click.ClickException(f"{folder} exists; --force replaces it")
+    if folder.exists() and any(file.suffix != ".parquet" for file in folder.iterdir()):
+        raise click.ClickException(f"{folder} holds more than Parquet files, and is not replaced; name another folder")
+
+
+@contextmanager
+def whole_folder(folder: Path, force: bool) -> Iterator[Path]:
+    """A folder that takes its name only when all that is in it is on disk; for its owner alone."""
+    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        yield made
+        check_free_folder(folder, force)
+        old = made.with_name(f"{made.name}.old")
+        if folder.exists():
+            folder.rename(old)
+        made.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
         raise

@@ -25,6 +25,7 @@ from survey_app.cli.common import (
     open_tickets,
 )
 from survey_app.cli.invitations import invite_command, invited_command
+from survey_app.cli.load import load_command
 from survey_app.cli.mail import mail_command
 from survey_app.cli.people import share_command
 from survey_app.explain import written
@@ -43,7 +44,7 @@ def survey() -> None:
     """Author and run surveys."""
 
 
-for command in (invite_command, invited_command, mail_command, share_command):
+for command in (invite_command, invited_command, load_command, mail_command, share_command):
     survey.add_command(command)
 
 

@@ -15,8 +15,7 @@ from client.definition import Field, Survey
 from client.mechanism import THRESHOLDS, Drawn, Flip, Geometric, publish
 from client.words import NO_ANSWER, level_value, symbol_label
 from survey_app.channel import geometric_scores
-from survey_app.results.export import column_names
-from survey_app.tally import Columns, columns
+from survey_app.tally import Columns, column_names, columns
 
 LONGEST_VARIABLE = 31  # a sign less than Stata takes: with 32, pyreadstat cannot name the labels of its values
 RESERVED = frozenset(("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with")) | {  # of SPSS

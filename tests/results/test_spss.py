@@ -16,9 +16,9 @@ from survey_app.cli import main
 from survey_app.results import spss
 from survey_app.results.bits import LONGEST_VARIABLE, field_bits, integers, stored_bits
 from survey_app.results.document import results
-from survey_app.results.export import ExportError, column_names
+from survey_app.results.export import ExportError
 from survey_app.results.spss import write_statistics
-from survey_app.tally import Bits
+from survey_app.tally import Bits, column_names
 from tests.definitions import COIN, choice, define, drawn, field, geometric, multiple, number, subset, survey, yes_no
 from tests.house import make, submission
 from tests.results.kinds import FIELDS as KINDS

@@ -1,0 +1,45 @@
+"""Take in reports that were exported elsewhere."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from survey_app.cli.common import DIGEST, find_survey, open_db
+from survey_app.collect.load import LoadError, load
+from survey_app.explain import written
+from survey_app.parquet import ParquetError
+from survey_app.parquet.read import find
+
+
+@click.command("load")
+@click.argument("slug")
+@click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
+@DIGEST
+@click.option("--yes", is_flag=True, help="Do not ask, also where there are reports already.")
+@click.pass_context
+def load_command(ctx: click.Context, slug: str, paths: tuple[Path, ...], digest: str | None, yes: bool) -> None:
+    """Add the reports of Parquet files, or of folders of them, to SLUG, which must have the very same definition.
+
+    The same file again adds nothing, so what was interrupted is simply repeated. Reports that are in two files are
+    counted twice: nothing tells that they are the same.
+
+    Example: candor survey load exam exam-bits
+    """
+    store = open_db(ctx)
+    published = find_survey(store, slug, digest)
+    try:
+        reports = find(paths)
+        shown = store.snapshot(published).reports
+        if shown and not yes:
+            click.confirm(
+                f"{slug} has {written.count(shown)} reports already; any of them that are in these files, too, would "
+                f"be counted twice. Add {written.count(reports.count)}?",
+                abort=True,
+            )
+        with click.progressbar(length=reports.count, label="Loading", file=sys.stderr) as bar:
+            loaded = load(store, published, reports, bar.update)
+    except (ParquetError, LoadError) as error:
+        raise click.ClickException(str(error)) from None
+    again = f"; {written.count(loaded.already)} were there already" if loaded.already else ""
+    click.echo(f"{written.count(loaded.stored)} reports were added to {slug}{again}")

@@ -1,0 +1,108 @@
+"""Count reports in Parquet files, here or by Spark; no database is needed."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from client.definition import Survey
+from survey_app.explain import written
+from survey_app.parquet import ParquetError, spark
+from survey_app.parquet.count import Counted, check_pairs, count
+from survey_app.parquet.read import Reports, find
+from survey_app.tally import column_names
+
+
+@click.command("tally")
+@click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--engine", type=click.Choice(["numpy", "spark"]), default="numpy", show_default=True)
+@click.option("--master", default="local[*]", show_default=True, help="Where Spark runs, such as spark://host:7077.")
+@click.option(
+    "--pairs", is_flag=True, help="In how many reports two bits are both one, for every two; with --json or --csv."
+)
+@click.option("--results", "as_results", is_flag=True, help="Estimates with intervals, as candor results prints them.")
+@click.option("--json", "as_json", is_flag=True, help="For a program.")
+@click.option("--csv", "as_csv", is_flag=True, help="For a spreadsheet.")
+def tally_command(
+    paths: tuple[Path, ...], engine: str, master: str, pairs: bool, as_results: bool, as_json: bool, as_csv: bool
+) -> None:
+    """Count the ones in every bit of Parquet files that candor export wrote, or of folders of them.
+
+    All of one definition, which they carry along. On this machine with numpy; on a cluster with Spark, whose workers
+    need this package and see the same paths. Both give the same numbers.
+
+    Example: candor tally exam-bits --results
+    """
+    if as_json and as_csv:
+        raise click.UsageError("give --json or --csv, not both")
+    if pairs and (as_results or not (as_json or as_csv)):
+        raise click.UsageError("--pairs is a table of every bit by every bit: give --json or --csv, without --results")
+    try:
+        reports = find(paths)
+        if pairs:
+            check_pairs(reports.survey)
+        counted = _by_spark(reports, master, pairs) if engine == "spark" else count(reports, pairs=pairs)
+    except ParquetError as error:
+        raise click.ClickException(str(error)) from None
+    if as_results:
+        _print_results(reports.survey, counted, "json" if as_json else "csv" if as_csv else "text")
+    elif as_json:
+        click.echo(json.dumps(_document(reports.survey, counted)))
+    elif as_csv:
+        click.echo(_csv(reports.survey, counted), nl=False)
+    else:
+        click.echo(_text(reports.survey, counted))
+
+
+def _by_spark(reports: Reports, master: str, pairs: bool) -> Counted:
+    with spark.session(master) as session:
+        return spark.count(reports, session, pairs=pairs)
+
+
+def _print_results(survey: Survey, counted: Counted, form: str) -> None:
+    from survey_app.results.document import results  # with scipy, which plain counts do without
+    from survey_app.results.table import csv_text, results_table
+    from survey_app.results.text import results_text
+
+    document = results(survey, counted.tally)
+    if form == "json":
+        click.echo(json.dumps(msgspec.to_builtins(document), indent=1))
+    elif form == "csv":
+        click.echo(csv_text(results_table(survey, document)), nl=False)
+    else:
+        click.echo(results_text(survey, document))
+
+
+def _document(survey: Survey, counted: Counted) -> dict[str, Any]:
+    ones = zip(column_names(survey), counted.tally.counts.tolist(), strict=True)
+    document: dict[str, Any] = {"survey": survey.digest, "slug": survey.slug, "reports": counted.tally.reports}
+    document["bits"] = [{"bit": name, "ones": one} for name, one in ones]
+    return document if counted.pairs is None else document | {"pairs": counted.pairs.tolist()}
+
+
+def _csv(survey: Survey, counted: Counted) -> str:
+    names, text = column_names(survey), io.StringIO()
+    write = csv.writer(text, lineterminator="\n").writerow
+    if counted.pairs is None:
+        write(["bit", "ones", "reports"])
+        for name, ones in zip(names, counted.tally.counts.tolist(), strict=True):
+            write([name, ones, counted.tally.reports])
+    else:
+        write(["bit", *names])
+        for name, row in zip(names, counted.pairs.tolist(), strict=True):
+            write([name, *row])
+    return text.getvalue()
+
+
+def _text(survey: Survey, counted: Counted) -> str:
+    names, reports = column_names(survey), counted.tally.reports
+    wide = max(map(len, names))
+    lines = [f"{written.count(reports)} reports to {survey.slug}, {survey.digest}"]
+    for name, ones in zip(names, counted.tally.counts.tolist(), strict=True):
+        share = f"{ones / reports:8.4f}" if reports else ""
+        lines.append(f"{name:{wide}} {written.count(ones):>15} {share}".rstrip())
+    return "\n".join(lines)

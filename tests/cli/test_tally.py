@@ -1,0 +1,154 @@
+"""`candor tally` and folders of `candor export`: what is counted from files is what the results are made of."""
+
+import csv
+import io
+import json
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from survey_app.cli import export, main
+from survey_app.parquet.read import find
+from survey_app.store import Published, State
+from survey_app.store.sqlite import SqliteStore
+from survey_app.tally import column_names
+from tests.house import make, submission
+from tests.parquet.files import bits_of, mixed, parts, plain
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> tuple[SqliteStore, Published]:
+    """A survey with 130 reports, 20 of which are pending."""
+    store, published = make(tmp_path / "candor.db")
+    store.write(lambda: [submission(published) for _ in range(130)])
+    return store, published
+
+
+def candor(tmp_path: Path, *words: str | Path) -> Result:
+    return CliRunner().invoke(main, ["--db", f"sqlite:///{tmp_path}/candor.db", *map(str, words)])
+
+
+def said(tmp_path: Path, *words: str | Path) -> str:
+    done = candor(tmp_path, *words)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_a_folder_holds_what_is_shown_and_its_tally_is_the_snapshot(
+    house: tuple[SqliteStore, Published], tmp_path: Path
+) -> None:
+    store, published = house
+    folder = tmp_path / "bits"
+    done = candor(tmp_path, "export", "exam", folder, "--rows", "50")
+    assert f"110 reports of exam are in {folder}, in 3 files" in done.stdout
+    assert "steps of twenty" in done.stderr
+    document = json.loads(said(tmp_path, "tally", folder, "--json"))
+    snapshot = store.snapshot(published)
+    assert (document["survey"], document["slug"]) == (published.survey.digest, "exam")
+    assert document["reports"] == snapshot.reports == 110
+    assert [bit["ones"] for bit in document["bits"]] == snapshot.counts.tolist()
+    assert [bit["bit"] for bit in document["bits"]] == column_names(published.survey)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
+    store.set_state(published, State.CLOSED)
+    said(tmp_path, "export", "exam", folder, "--rows", "200", "--force")
+    assert [file.name for file in folder.iterdir()] == ["part-00000.parquet"]
+    assert find([folder]).count == 130
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
+def test_results_from_files_are_the_results_of_the_survey(
+    house: tuple[SqliteStore, Published], tmp_path: Path, form: list[str]
+) -> None:
+    said(tmp_path, "export", "exam", tmp_path / "bits", "--rows", "50")
+    said(tmp_path, "export", "exam", tmp_path / "exam.parquet")
+    expected = said(tmp_path, "results", "exam", *form)
+    assert said(tmp_path, "tally", tmp_path / "bits", "--results", *form) == expected
+    assert said(tmp_path, "tally", tmp_path / "exam.parquet", "--results", *form) == expected
+
+
+def test_counts_are_told_to_a_person_and_to_a_spreadsheet(tmp_path: Path) -> None:
+    parsed = mixed()
+    rows = bits_of(parsed, 1200)
+    folder = parts(parsed, rows, 500, tmp_path / "bits")
+    tally, pairs = plain(parsed, rows)
+    head, first, *rest = said(tmp_path, "tally", folder).splitlines()
+    assert head == f"1,200 reports to {parsed.slug}, {parsed.digest}"
+    assert first.split() == ["bits", str(tally.counts[0]), f"{tally.counts[0] / 1200:.4f}"]
+    assert len(rest) == parsed.width - 1
+    (_, *lines) = csv.reader(io.StringIO(said(tmp_path, "tally", folder, "--csv")))
+    assert lines == [[name, str(ones), "1200"] for name, ones in zip(column_names(parsed), tally.counts, strict=True)]
+    assert json.loads(said(tmp_path, "tally", folder, "--pairs", "--json"))["pairs"] == pairs.tolist()
+    names, *lines = csv.reader(io.StringIO(said(tmp_path, "tally", folder, "--pairs", "--csv")))
+    assert names == ["bit", *column_names(parsed)]
+    assert [[int(cell) for cell in line[1:]] for line in lines] == pairs.tolist()
+
+
+def test_of_no_reports_there_are_no_results_yet(tmp_path: Path) -> None:
+    folder = parts(mixed(), bits_of(mixed(), 0), 10, tmp_path / "bits")
+    assert said(tmp_path, "tally", folder).splitlines()[1].split() == ["bits", "0"]
+    document = json.loads(said(tmp_path, "tally", folder, "--results", "--json"))
+    assert document["reports"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--json", "--csv"], "give --json or --csv, not both"),
+        (["--pairs"], "give --json or --csv, without --results"),
+        (["--pairs", "--json", "--results"], "give --json or --csv, without --results"),
+        (["nowhere.parquet"], "there is no file nowhere.parquet"),
+    ],
+)
+def test_refusals_of_the_tally_are_clear(tmp_path: Path, words: list[str], sentence: str) -> None:
+    folder = parts(mixed(), bits_of(mixed(), 10), 10, tmp_path / "bits")
+    done = candor(tmp_path, "tally", folder, *words)
+    assert done.exit_code
+    assert sentence in " ".join(done.output.split())
+
+
+def test_without_the_extra_spark_is_told_how_to_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("pyspark", "pyspark.errors"):
+        monkeypatch.setitem(sys.modules, name, None)
+    folder = parts(mixed(), bits_of(mixed(), 10), 10, tmp_path / "bits")
+    done = candor(tmp_path, "tally", folder, "--engine", "spark")
+    assert done.output == "Error: --engine spark needs PySpark: pip install 'candor-survey[spark]'\n"
+
+
+def test_only_a_folder_of_parquet_is_replaced_and_only_by_force(
+    house: tuple[SqliteStore, Published], tmp_path: Path
+) -> None:
+    folder = tmp_path / "bits"
+    said(tmp_path, "export", "exam", folder, "--rows", "50")
+    assert f"{folder} exists; --force replaces it" in candor(tmp_path, "export", "exam", folder, "--rows", "9").output
+    (folder / "notes.txt").write_text("mine")
+    refused = candor(tmp_path, "export", "exam", folder, "--rows", "9", "--force")
+    assert f"{folder} holds more than Parquet files, and is not replaced" in refused.output
+    assert len([*folder.iterdir()]) == 4
+    file = tmp_path / "file"
+    file.write_text("mine")
+    assert f"{file} is a file" in candor(tmp_path, "export", "exam", file, "--rows", "9", "--force").output
+    assert "make it first" in candor(tmp_path, "export", "exam", tmp_path / "no" / "bits", "--rows", "9").output
+    assert "or give --rows for a folder of Parquet files" in candor(tmp_path, "export", "exam", folder).output
+
+
+def test_a_failure_on_the_way_leaves_the_old_folder_and_no_other(
+    house: tuple[SqliteStore, Published], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "bits"
+    said(tmp_path, "export", "exam", folder, "--rows", "50")
+
+    def failing(rows: Any, progress: Any) -> Any:
+        yield next(rows)
+        raise OSError(28, "No space left on device")
+
+    before = sorted(tmp_path.rglob("*"))
+    monkeypatch.setattr(export, "watched", failing)
+    done = candor(tmp_path, "export", "exam", folder, "--rows", "10", "--force")
+    assert f"cannot write {folder}: No space left on device" in done.output
+    assert sorted(tmp_path.rglob("*")) == before
+    assert find([folder]).count == 110
