@@ -105,6 +105,8 @@ def is_battery(entry: Node) -> bool:
 def _heading(entry: Node, wrong: list[AuthoringError]) -> _Heading:
     try:
         parts = entry.mapping(("section",), ("text",))
+        if parts["section"].is_blank:
+            raise parts["section"].error("has no heading yet; write what stands above the questions that follow")
         title = plain_text(parts["section"].text(), parts["section"].path)
         text = plain_text(parts["text"].prose(), parts["text"].path) if "text" in parts else ""
         return _Heading(entry, "section", title, text)

@@ -52,6 +52,7 @@ def raw_question(node: Node) -> dict[str, Any]:
     if "scores" in parts:
         raw["scores"] = [score.spelled() for score in parts["scores"].items()]
     if kind == "number":
+        _bounded(parts)
         raw |= {key: parts[key].spelled() for key in ("min", "max", "step") if key in parts}
         raw.setdefault("step", 1)
         raw |= {"bins": parts["bins"].integer(2)} if "bins" in parts else {"levels": 2}
@@ -68,6 +69,15 @@ def raw_question(node: Node) -> dict[str, Any]:
     if "shuffle" in parts and parts["shuffle"].truth():
         raw["shuffle"] = True
     return raw
+
+
+def _bounded(parts: dict[str, Node]) -> None:
+    """Of a number that is being written: both bounds are asked for at once."""
+    missing = [key for key in ("min", "max") if parts[key].is_blank]
+    if missing:
+        what = {"min": "least", "max": "most"}
+        wanted = " and the ".join(what[key] for key in missing)
+        raise parts[missing[0]].error(f"is empty; write the {wanted} that can be answered")
 
 
 def _labels(node: Node, least: int, what: str) -> list[str]:

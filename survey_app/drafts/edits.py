@@ -29,7 +29,7 @@ EMPTY = """\
 slug: {slug}
 title: {title}
 results: private
-epsilon: 4
+epsilon: 2
 ask: auto
 questions: []
 """

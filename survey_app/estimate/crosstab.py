@@ -2,13 +2,15 @@
 
 Each answer is scored without bias from the bits of a report, u_i = 1{answer i} on average; for two separate fields the
 noises are independent, so u_i v_j is unbiased for the cell, and sums of such products are all that is kept of a scan.
-A pair inside one joint field needs no scan: its cells are columns of the tally.
+A pair inside one joint field needs no scan: its cells are columns of the tally. What cannot occur, because one question
+decides whether the other is put, is no cell.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ndtri
 
 from client.definition import Survey
@@ -18,6 +20,7 @@ from client.words import NO_ANSWER
 from survey_app import channel
 from survey_app.channel import Floats
 from survey_app.estimate import hypotheses
+from survey_app.estimate.conditions import occurring
 from survey_app.estimate.hypotheses import Scored, Test
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.joint import joint_crosstab
@@ -28,6 +31,8 @@ from survey_app.estimate.tables import MOST_CELLS, ApartError, Crosstab, PairErr
 from survey_app.tally import Bits, Columns, Tally, columns_of
 
 MOST_KEPT = 2**18  # scores
+
+Mask = npt.NDArray[np.bool_]  # by cell: whether it can occur
 
 
 def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterable[Bits], options: Options) -> Crosstab:
@@ -59,7 +64,7 @@ def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterab
     moments = _Moments(left, right)
     for packed in scan:
         moments.add(packed, survey.width, left, right)
-    return _separate(moments, left, right, options)
+    return _separate(moments, left, right, occurring(survey, first, second), options)
 
 
 def _in_order(survey: Survey, *names: str) -> list[str]:
@@ -175,38 +180,42 @@ class _Moments:
         self.ruv, self.ruv2 = self.ruv + ru.T @ v, self.ruv2 + ru.T @ v2
 
 
-def _separate(sums: _Moments, left: _Scores, right: _Scores, options: Options) -> Crosstab:
+def _separate(sums: _Moments, left: _Scores, right: _Scores, possible: Mask, options: Options) -> Crosstab:
     n, names = sums.n, (left.names, right.names)
     if n < LEAST_REPORTS:
         return Crosstab(*names, n, [], [], [], None)
     value, rows, columns = sums.uv / n, sums.u / n, np.clip(sums.v / n, 0, 1)[None, :]
-    z = float(ndtri(1 - options.among(value.size).alpha / 2))
+    z = float(ndtri(1 - options.among(int(possible.sum())).alpha / 2))
     held = np.clip(rows, 0, 1)[:, None]
     a, b, g, h = left.still[:, None], right.still[None, :], left.gain[:, None], right.gain[None, :]
     least = held * g * b + columns * a * h + a * b  # E(u²v²) − P · g · h
-    shown, shown_rows = _shown(value, rows, left, right)
+    shown, shown_rows = _shown(sums, left, right, possible)
     cells: list[Cell] = []
-    for i, j in np.ndindex(value.shape):
+    for i, j in np.argwhere(possible).tolist():
         top, spread = float(value[i, j]), (float(least[i, j]), float(g[i, 0] * h[0, j]), -1.0)
         low, high = score(top, 1.0, spread, n, z)
         cells.append(Cell((names[0][i], names[1][j]), share(n, top, float(shown[i, j]), low, high)))
     known = rows > z * np.sqrt(np.maximum(a + held * g - held**2, 0)[:, 0] / n)
     by_cell = least, held * g * h - 2 * columns * a, a - held * g + 0 * columns
-    everywhere = np.ones(value.shape, dtype=bool)
-    table = Rows(value, rows, known, by_cell, _correlation(sums), everywhere, shown, shown_rows)
+    table = Rows(value, rows, known, by_cell, _correlation(sums), possible, shown, shown_rows)
     within, differences = by_row(names, table, n, z)
-    return Crosstab(*names, n, cells, within, differences, _independence(sums, left, right))
+    test = _independence(sums, left, right) if possible.all() else None
+    return Crosstab(*names, n, cells, within, differences, test)
 
 
-def _shown(value: Floats, rows: Floats, left: _Scores, right: _Scores) -> tuple[Floats, Floats]:
+def _shown(sums: _Moments, left: _Scores, right: _Scores, possible: Mask) -> tuple[Floats, Floats]:
     """The displayed cells and rows: the nearest possible ones with the displayed margins of both questions.
 
     Options that a device draws do not exclude each other, and are each as near as possible.
     """
+    value, rows, columns = (part / sums.n for part in (sums.uv, sums.u, sums.v))
     if any(isinstance(one.place.field.mechanism, Drawn) for one in (left, right)):
-        return np.clip(value, 0, 1), np.clip(rows, 0, 1)
-    at = np.arange(value.size).reshape(value.shape)
-    shown = nearest(value.ravel(), [*list(at), *list(at.T)]).reshape(value.shape)
+        return np.where(possible, np.clip(value, 0, 1), 0), np.clip(rows, 0, 1)
+    at = np.full(value.shape, -1)
+    at[possible] = np.arange(possible.sum())
+    margins = [line[line >= 0] for line in (*at, *at.T)]
+    shown = np.zeros(value.shape)
+    shown[possible] = nearest(value[possible], margins, np.concatenate([rows, columns]))
     return shown, shown.sum(axis=1)
 
 

@@ -37,9 +37,11 @@ def project(shares: Floats) -> Floats:
     return projected
 
 
-def nearest(cells: Floats, margins: Sequence[Sequence[int] | npt.NDArray[np.int64]]) -> Floats:
-    """The possible cells x whose margins, sums over the given sets, are nearest to those of `cells`; of these the
-    nearest.
+def nearest(
+    cells: Floats, margins: Sequence[Sequence[int] | npt.NDArray[np.int64]], sums_to: Floats | None = None
+) -> Floats:
+    """The possible cells x whose margins, sums over the given sets, are nearest to those of `cells`, or to the given
+    ones; of these the nearest.
 
     The least Σ(x − v)² + FIRST · Σ(margins of x − margins of v)², x ≥ 0 and Σx = 1. By duality x = max(v + N′y, 0), N
     the sets and the whole, and y solves N x + y/FIRST = N v (1 for the whole): a piecewise linear equation, by Newton.
@@ -51,7 +53,7 @@ def nearest(cells: Floats, margins: Sequence[Sequence[int] | npt.NDArray[np.int6
         row[list(members)] = 1
     sums[-1] = 1
     slack = np.append(np.full(len(margins), 1 / FIRST), 0.0)
-    wanted = sums @ cells
+    wanted = sums @ cells if sums_to is None else np.append(sums_to, 1.0)
     wanted[-1] = 1.0
 
     def at(y: Floats) -> tuple[float, Floats]:

@@ -65,6 +65,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "advice": advice,
     "broken": broken,
     "count": written.count,
+    "deniable": chances.deniable,
     "epsilon": epsilon,
     "epsilon_in_column": epsilon_in_column,
     "in_steps": reports.in_steps,

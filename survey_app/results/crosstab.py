@@ -27,8 +27,8 @@ TOO_FEW_TO_TEST: TestNote = "too few reports for a test"
 class Crosstab(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Cells, shares within rows, differences to the first row, a test of independence; `base` says whom n counts.
 
-    Where one question hides the other in a joint field, some combinations cannot occur: these have no lines, and there
-    is no test. Nor is there one where too few reports name some combination; then `note` says so.
+    Where one question hides the other, some combinations cannot occur: these have no lines, and there is no test. Nor
+    is there one where too few reports name some combination; then `note` says so.
     """
 
     survey: str

@@ -115,6 +115,31 @@ PAIRS: dict[str, dict[str, Any]] = {
         [yes_no("a"), choice_question("c", options=2, show_if=AFTER_YES), yes_no("b")],
         [field(subset(4, 2), "a", "c"), field(COIN, "b")],
     ),
+    "flip, its follow-up": define(
+        [yes_no("a"), choice_question("b", options=2, show_if=AFTER_YES)],
+        [field(COIN, "a"), field(subset(3, 1), "b")],
+    ),
+    "a follow-up, what decides it": define(
+        [choice_question("b", optional=True), yes_no("a", show_if={"question": "b", "is": ["option 1", "option 2"]})],
+        [field(subset(4, 2), "b"), field(subset(3, 1), "a")],
+    ),
+    "drawn with no answer, its follow-up": define(
+        [multiple("a", options=2, optional=True), yes_no("b", show_if={"question": "a", "is": ["item 0"]})],
+        [field(drawn(3, 1), "a"), field(subset(3, 1), "b")],
+    ),
+    "cells of a multiple, its follow-up": define(
+        [multiple("a", options=2), yes_no("b", show_if={"question": "a", "is": ["item 0"]})],
+        [field(subset(4, 1), "a"), field(subset(3, 1), "b")],
+    ),
+    "flip, the follow-up of a follow-up": define(
+        [yes_no("a"), yes_no("c", show_if=AFTER_YES), yes_no("b", show_if={"question": "c", "is": ["no"]})],
+        [field(COIN, "a"), field(subset(3, 1), "c"), field(subset(3, 1), "b")],
+    ),
+    "follow-ups that exclude each other": define(
+        [yes_no("c"), yes_no("a", show_if={"question": "c", "is": ["yes"]}),
+         yes_no("b", show_if={"question": "c", "is": ["no"]})],
+        [field(COIN, "c"), field(subset(3, 1), "a"), field(subset(3, 1), "b")],
+    ),
     "ask one of two, joint": define(
         [yes_no("a"), yes_no("c"), yes_no("b")], [field(subset(4, 1), "a", "b"), field(COIN, "c")], ask=1
     ),

@@ -82,7 +82,7 @@ def draft(form: Mapping[str, Any], name: str) -> Draft:
     head: dict[str, Plain] = {"slug": slug, **prose, "title": title}
     if own != "en":
         head["language"] = own
-    head |= {"results": "private", "epsilon": "4", "ask": "auto"}
+    head |= {"results": "private", "epsilon": "2", "ask": "auto"}
     translations, missing = made.texts.translations()
     untaken = [one for one in spoken if one not in (language, *others.values())]
     lines = [*_preface(name, made, untaken, missing)]

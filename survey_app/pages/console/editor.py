@@ -13,6 +13,7 @@ from flask.typing import ResponseReturnValue
 from client.question import TYPES
 from survey_app.authoring.faults import check
 from survey_app.authoring.fields import ASK
+from survey_app.authoring.questions import BATTERY
 from survey_app.authoring.source import LARGEST_FILE, LARGEST_FORM, AuthoringError, Plain
 from survey_app.drafts import edits, form, groups, languages
 from survey_app.drafts.edits import EditError
@@ -140,8 +141,11 @@ def _do(source: bytes, action: re.Match[str], position: int, fields: dict[str, s
     if kind := action[3]:
         if kind not in (*TYPES, *OTHERS):
             raise Problem("malformed_request", "There is no such type of question.")
-        added = edits.add_question(source, form.new_question(content, kind))
-        return Done(added, last + 1, f"{OTHERS.get(kind, 'Question')} added.", edit=last + 1)
+        told, place = f"{OTHERS.get(kind, 'Question')} added.", last + 1
+        if kind in TYPES and content.questions and form.type_of(content.questions[-1]) == BATTERY:
+            source, place = edits.add_question(source, form.new_question(content, SECTION)), place + 1
+            told = "Question added, and a section above it: what follows a battery needs a heading of its own."
+        return Done(edits.add_question(source, form.new_question(content, kind)), place, told, edit=place)
     if action[1] == "head":
         added = edits.add_question(source, form.new_question(content, SECTION))
         return Done(edits.move_question(added, last + 1, position), position, "Section added.", edit=position)

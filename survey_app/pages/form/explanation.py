@@ -11,6 +11,7 @@ from typing import Any
 from client import words
 from client.book import SERVER_LIMIT, SURVEY_LIMIT
 from client.definition import Field
+from client.display import Section
 from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset, publish
 from client.question import Question
 from client.report import ID_BYTES, Report, draw_bits, to_text, unpack
@@ -126,6 +127,20 @@ class Explanation(Thrown):
     def on_paper(self) -> list[Part]:
         """Those that coins or dice can make."""
         return [part for part in self.parts if part.recipe]
+
+    @property
+    def under_headings(self) -> Iterator[tuple[Section | None, Part]]:
+        """Those, each with the section that begins with it on paper, if one does."""
+        begun = {section.first: section for section in self.survey.sections}
+        within: dict[str, Section | None] = {}
+        section: Section | None = None
+        for question in self.survey.questions:
+            within[question.id] = section = begun.get(question.id, section)
+        last: Section | None = None
+        for part in self.on_paper:
+            section = within[part.questions[0].id]
+            yield (None if section is last else section), part
+            last = section
 
     @property
     def off_paper(self) -> list[tuple[Part, list[str]]]:

@@ -4,13 +4,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import NamedTuple
+
+import numpy as np
 
 from client.definition import Survey
 from client.question import Question
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
+from survey_app.estimate.conditions import occurring
 from survey_app.estimate.pairs import names_option
 from survey_app.estimate.question import joint_members
 from survey_app.pages.results.figures import (
@@ -86,7 +88,7 @@ class Crossed:
         field = columns_of(self.survey, self.rows.id).field
         if self.columns in field.questions:
             return [(i, j) for i, j in joint_members(field, (self.rows, self.columns))]
-        return list(product(range(len(self.document.row_options)), range(len(self.document.column_options))))
+        return [(i, j) for i, j in np.argwhere(occurring(self.survey, self.rows, self.columns)).tolist()]
 
     @property
     def _compared(self) -> list[Place]:

@@ -11,6 +11,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 import client
+from survey_app.authoring.faults import check
+from survey_app.explain import chances
 from survey_app.simulate import demo
 from survey_app.store import State, Store
 from tests.console import EVIL, EXAM, change, draft, kept, key_of, post, publish, said, stamp
@@ -382,9 +384,14 @@ def test_pages_say_what_people_call_things_and_explain_what_only_we_do(ada: Flas
     ]  # fmt: skip
 
 
-def test_a_new_survey_begins_with_its_title_and_language(ada: FlaskClient) -> None:
+def test_a_new_survey_begins_with_its_title_its_language_and_good_protection(ada: FlaskClient) -> None:
     key = key_of(post(ada, "/console", start="empty", title="Ärger bei der Arbeit", language="de"))
     source = kept(ada, key)
     assert re.match(rb"slug: arger-bei-der-arbeit-[0-9a-f]{6}\ntitle: ", source)
     assert b"language: de\n" in source
-    assert b'title: ""' in kept(ada, key_of(post(ada, "/console", start="empty"))), "nothing that nobody wrote"
+    begun = kept(ada, key_of(post(ada, "/console", start="empty")))
+    assert b'title: ""' in begun, "nothing that nobody wrote"
+    change(ada, key, "add:yes_no")
+    change(ada, key, "save:0", 0, text="Ja?")
+    built = check(kept(ada, key)).built
+    assert built is not None and chances.deniable(built.survey), "who changes nothing protects people well"

@@ -19,7 +19,9 @@ def test_a_survey_with_a_battery_sections_and_an_end_is_written_in_forms(ada: Fl
     assert "Statements, one a line" in ada.get(f"{path}?edit=1").text
     typed = {"text": "How?", "points": "no\nyes", "statements": "calm: Calm.\ntense: Tense."}
     change(ada, key, "done:1", 1, was="", **typed)
-    change(ada, key, "add:choice")
+    change(ada, key, "add:choice")  # what follows a battery needs a section, which comes with it
+    assert "has no heading yet" in ada.get(path).text
+    change(ada, key, "delete:2")
     assert "shuffle" in ada.get(f"{path}?edit=2").text
     change(ada, key, "save:2", 2, text="Which?", options="a\nb", shuffle="true")
     assert "put a section above it" in ada.get(path).text
@@ -27,6 +29,12 @@ def test_a_survey_with_a_battery_sections_and_an_end_is_written_in_forms(ada: Fl
     assert len([one for one in said if "follows a battery" in one]) == 1
     change(ada, key, "head:2", 2)
     change(ada, key, "done:2", 2, section="The rest", text="Nearly done.")
+    change(ada, key, "add:number")
+    assert len(check(kept(ada, key)).content.questions) == 5  # type: ignore[union-attr]
+    change(ada, key, "save:4", 4, text="How much?")
+    bounds = check(kept(ada, key)).faults[0]
+    assert (bounds.key, bounds.reason) == ("min", "is empty; write the least and the most that can be answered")
+    change(ada, key, "delete:4")
     post(ada, f"{path}/settings", epsilon="4", thanks="Thank you.", completion="X-1")
     built = check(kept(ada, key)).built
     assert built is not None
@@ -81,6 +89,7 @@ def test_a_battery_in_several_blocks_says_that_nobody_sees_all_of_it_and_no_othe
 def test_a_survey_is_published_with_a_text_for_an_e_mail_in_each_language_that_we_speak(ada: FlaskClient) -> None:
     publish(ada, draft(ada, EXAMPLE))
     page = ada.get("/console/wellbeing").text
+    assert "You can answer openly" not in page, "at ε = 4 a report can make something likely"
     assert 'id="mail-de"' in page and "Guten Tag," in page and 'id="mail-en"' not in page
 
 

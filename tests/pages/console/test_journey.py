@@ -56,6 +56,7 @@ def write(page: Page) -> None:
     page.get_by_text("Privacy and conditions").click()
     page.select_option("#q3-show_if", "copied")
     page.get_by_label("Yes", exact=True).check()
+    expect(page.locator("#q3-name")).to_have_text("What helped?")  # before it is saved
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator("#said")).to_have_text("Saved.")
     expect(page.locator("#q3 .head")).to_contain_text("only if copied")

@@ -72,6 +72,7 @@ def test_the_outlook_stays_while_a_language_is_not_finished_and_publishing_waits
     key = draft(ada, EXAMPLE)
     post(ada, f"/console/drafts/{key}/languages", do="add", known="fr")
     page = ada.get(f"/console/drafts/{key}").text
+    assert re.search(r"not translated yet: title[^<]*, [^<]*, [^<]* and \d+ more</span>", page)
     assert "Languages, fr" in page and "For you, with" in page and "Battery of 3 statements · ε" in page
     assert ada.get(f"/console/drafts/{key}/publish").status_code == 302 or "not translated yet" in page
     broken = draft(ada, EXAM + b"translations: 5\n")

@@ -45,6 +45,18 @@ def test_the_sheet_has_a_recipe_and_boxes_for_each_question_that_coins_or_dice_c
     assert web.get("/s/exam/paper").text.count('class="square"') == 4
 
 
+def test_the_sheet_says_what_the_form_says_around_the_questions(house: House, web: FlaskClient) -> None:
+    headings = [{"first": "help", "title": "Your exam", "text": "Think of June.\u2029Only of June."}]
+    headings += [{"first": "used", "title": "Never on paper"}]
+    house.publish(on_paper(sections=headings, description="About exams.", consent="I am of age.\u2029Freely."))
+    told = read(web, "paper")
+    assert "Answer on paper, with coins or dice About exams. " in told
+    assert "I am of age. Freely. I agree 1. Did you copy?" in told
+    assert "Your exam Think of June. Only of June. 3. Did you buy a text?" in told
+    assert "Never on paper" not in told
+    assert web.get("/s/exam/paper").text.count('class="square"') == 5
+
+
 def test_a_sheet_that_cannot_be_entered_says_so_and_what_to_do(house: House, web: FlaskClient) -> None:
     house.publish(worked())
     for page in ("paper", "enter"):

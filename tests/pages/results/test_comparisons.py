@@ -83,6 +83,13 @@ def test_what_cannot_occur_is_no_cell(house: House) -> None:
     assert not turned.all("tbody", id="cross-differences")  # the first row has one cell only
     rows = list(csv.reader(io.StringIO(house.get("/results/others/crosstab.csv?rows=left&columns=right").text)))
     assert len(rows) == 1 + 5 + 5
+    apart = house.page("/results/campus?rows=cheated&columns=why")  # each in a field of its own
+    found = json.loads(house.get("/api/surveys/campus/crosstab?rows=cheated&columns=why").text)
+    assert [line["options"] for line in found["estimates"]] == [
+        ["no", "no answer"], ["yes", "time"], ["yes", "fear"], ["yes", "no answer"],
+    ]  # fmt: skip
+    assert found["test"] is None and found["differences"] == []
+    assert [cell.text for cell in apart.one("tbody", id="cross-estimates").all("tr")[1].all("td")[:2]] == ["–", "–"]
 
 
 def test_questions_that_no_device_answered_together_are_refused_with_advice(house: House) -> None:
