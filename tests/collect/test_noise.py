@@ -24,7 +24,7 @@ def test_an_address_that_is_not_text_is_refused_wherever_it_leads(house: House, 
     house.publish()
     with house.client.open(path, environ_overrides={"QUERY_STRING": "language=\xff"}) as response:
         assert response.status_code == 400
-        assert "is not UTF-8" in response.text
+        assert "is not UTF-8" in response.get_data(as_text=True)
 
 
 def test_to_respondents_such_an_address_is_a_link_that_leads_nowhere(house: House) -> None:
