@@ -89,6 +89,7 @@ def create_app(config: Mapping[str, Any] | None = None, store: Store | None = No
     for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
         app.register_blueprint(blueprint)
     app.jinja_env.filters.update(filters.FILTERS)
+    app.before_request(_check_query)
     app.register_error_handler(Exception, _problem_of)
     app.after_request(_complete)
     if proxies := app.config["TRUSTED_PROXIES"]:
@@ -101,6 +102,14 @@ def _end(tickets: TicketFile, kept: Store) -> bool:
     ended = end_closed(tickets, kept)
     tickets.close()
     return ended
+
+
+def _check_query() -> None:
+    """Bytes that are no text are refused here, once, before anybody asks for a parameter."""
+    try:
+        request.query_string.decode()
+    except UnicodeDecodeError:
+        raise Problem("malformed_request", "The query is not UTF-8.") from None
 
 
 def _complete(response: Response) -> Response:
