@@ -141,7 +141,7 @@ def _scope_of(environ: dict[str, Any]) -> Any:
         environ["REQUEST_METHOD"],
         environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace"),
         *lines,
-        query=environ.get("QUERY_STRING", ""),
+        query=environ.get("QUERY_STRING", "").encode("latin-1").decode("utf-8", "replace"),
         scheme=environ["wsgi.url_scheme"],
         server=f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}",
         client=f"{environ.get('REMOTE_ADDR', '127.0.0.1')}:5",

@@ -77,7 +77,6 @@ def create_app(
         SESSION_COOKIE_NAME="candor_session",
     )
     app.config.from_mapping(config or {})
-    app.before_request(_check_address)
     kept = store or open_store(app.config["DB"])
     kept.migrate()
     kept.check_whole()
@@ -98,6 +97,7 @@ def create_app(
     for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
         app.register_blueprint(blueprint)
     app.jinja_env.filters.update(filters.FILTERS)
+    app.before_request(_check_query)
     app.register_error_handler(Exception, _problem_of)
     app.after_request(_complete)
     if proxies := app.config["TRUSTED_PROXIES"]:
@@ -112,12 +112,12 @@ def _end(tickets: TicketFile, kept: Store) -> bool:
     return ended
 
 
-def _check_address() -> None:
-    """Whatever asks for its parameters may rely on their being text."""
+def _check_query() -> None:
+    """Bytes that are no text are refused here, once, before anybody asks for a parameter."""
     try:
         request.query_string.decode()
-    except UnicodeDecodeError as error:
-        raise Problem("malformed_request", "What follows the question mark in the address is not UTF-8.") from error
+    except UnicodeDecodeError:
+        raise Problem("malformed_request", "The query is not UTF-8.") from None
 
 
 def _complete(response: Response) -> Response:

@@ -1,9 +1,13 @@
 """Noise from outside: at 2000 refusals each expected status is missing with a chance below 1e-6."""
 
-import pytest
+from pathlib import Path
 
+import pytest
+from flask.testing import FlaskClient
+
+from tests.door import FrontClient
 from tests.fuzz import check_noise
-from tests.house import House
+from tests.house import House, build
 from tests.soak import part_of
 
 pytestmark = pytest.mark.slow
@@ -13,21 +17,19 @@ def test_two_thousand_damaged_requests_cause_no_error_and_no_false_count(house: 
     check_noise(house, 2000)
 
 
+@pytest.mark.parametrize("door", [FrontClient, FlaskClient])
+@pytest.mark.parametrize("query", [b"\xff", "é".encode(), "€".encode(), b"digest=\xff", b"%ff"])
+def test_a_query_of_any_bytes_is_no_error(tmp_path: Path, door: type[FlaskClient], query: bytes) -> None:
+    """By the front as by plain WSGI, which refuses what is no text; found by the soak below."""
+    house = build(tmp_path, door=door)
+    house.publish()
+    sent = {"QUERY_STRING": query.decode("latin-1")}
+    status = house.client.get("/api/surveys/exam", environ_overrides=sent).status_code
+    house.close()
+    assert status == 400 if b"\xff" in query and door is FlaskClient else status in (200, 404)
+
+
 @pytest.mark.soak
-def test_a_million_damaged_requests_cause_no_error_and_no_false_count(house: House) -> None:
-    check_noise(house, part_of(10**6))
-
-
-@pytest.mark.parametrize("path", ["/", "/results/exam", "/api/surveys/exam", "/login", "/nowhere"])
-def test_an_address_that_is_not_text_is_refused_wherever_it_leads(house: House, path: str) -> None:
-    """Before, every page that reads its parameters ended in a 500."""
-    house.publish()
-    with house.client.open(path, environ_overrides={"QUERY_STRING": "language=\xff"}) as response:
-        assert response.status_code == 400
-        assert "is not UTF-8" in response.get_data(as_text=True)
-
-
-def test_to_respondents_such_an_address_is_a_link_that_leads_nowhere(house: House) -> None:
-    house.publish()
-    with house.client.open("/s/exam", environ_overrides={"QUERY_STRING": "\xff"}) as response:
-        assert response.status_code == 404
+@pytest.mark.parametrize("quarter", range(4))
+def test_a_million_damaged_requests_cause_no_error_and_no_false_count(house: House, quarter: int) -> None:
+    check_noise(house, part_of(250_000))
