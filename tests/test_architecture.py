@@ -90,7 +90,9 @@ def test_few_modules_lie_loose() -> None:
 
 def test_every_package_has_a_folder_of_tests() -> None:
     packages = {file.parent.relative_to(ROOT / "survey_app") for file in ROOT.glob("survey_app/**/__init__.py")}
-    missing = [str(one) for one in packages if not (ROOT / "tests" / one).is_dir() and one.name not in ("sql", "sqlite")]
+    missing = [
+        str(one) for one in packages if not (ROOT / "tests" / one).is_dir() and one.name not in ("sql", "sqlite")
+    ]
     assert missing in ([], ["explain/languages"])
 
 

@@ -20,7 +20,9 @@ ROOT = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 NAME = canonicalize_name(PROJECT["name"])
 EXTRAS = [
-    one for extra in ("fast", "js", "parquet", "postgres", "spss", "xlsform") for one in PROJECT["optional-dependencies"][extra]
+    one
+    for extra in ("fast", "js", "parquet", "postgres", "spss", "xlsform")
+    for one in PROJECT["optional-dependencies"][extra]
 ]
 LEFT_ALONE = {"pip", NAME}
 IMPORT = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
