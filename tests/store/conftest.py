@@ -61,7 +61,7 @@ class PostgresPlace:
             connection.execute("checkpoint")
             rows = connection.execute(
                 "select pg_relation_filepath(oid) from pg_class where relnamespace = current_schema()::regnamespace"
-                " and relkind in ('r', 'i') and %s in (relname, '') union all select pg_relation_filepath(reltoastrelid) from pg_class"
+                " and relkind in ('r', 'i') and %s::text in (relname::text, '') union all select pg_relation_filepath(reltoastrelid) from pg_class"
                 " where relnamespace = current_schema()::regnamespace and reltoastrelid != 0",
                 (name,),
             ).fetchall()

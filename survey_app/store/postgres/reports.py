@@ -80,14 +80,18 @@ class Reports(States, Database):
             surveys = _open(session, sorted(arrived), moment)
             for key, survey in surveys.items():
                 survey.look(session, key, arrived[key])
-            for one in submissions:
-                surveys[one.survey].take(one)
+            if any(survey.quota for survey in surveys.values()):
+                for one in submissions:  # in the order in which they came, over all groups
+                    surveys[one.survey].take(one)
             for key, survey in sorted(surveys.items()):
                 survey.store(session, key)
             for key, survey in sorted(surveys.items()):
                 if survey.stored:
                     _grow(session, key, shard, list(survey.stored.values()))
-        outcomes = [surveys[one.survey].outcome(one) for one in submissions]
+        if sum(len(survey.stored) for survey in surveys.values()) == len(submissions):
+            outcomes = [Outcome.STORED] * len(submissions)
+        else:
+            outcomes = [surveys[one.survey].outcome(one) for one in submissions]
         with suppress(Unavailable):  # what is stored is stored; the next who comes closes it
             for keys in {tuple(one.quota.keys) for one in surveys.values() if one.quota and one.quota.left <= 0}:
                 with self._transaction() as connection:
@@ -169,23 +173,24 @@ class _Survey:
     told: set[bytes] = field(default_factory=set)
 
     def look(self, session: Session, key: int, arrived: Sequence[Submission]) -> None:
-        """Find out which are known, where that decides whether another one is taken."""
+        """Find out which are known, where that decides whether another one is taken; else take them all."""
         if self.there and (self.refusal or self.quota):
             self.known = _known(session, key, [one.id for one in arrived])
+        elif self.there:
+            self.stored = {one.id: one for one in reversed(arrived)}  # of two with one id the first
 
     def take(self, one: Submission) -> None:
-        """Take one that is new, as far as the survey wants it."""
-        if self.refusal or one.id in self.stored or one.id in self.known or (self.quota and self.quota.left <= 0):
-            return
-        self.stored[one.id] = one
-        if self.quota:
+        """Take one that is new, if the survey wants a number of them, and more than it has."""
+        if self.quota and self.quota.left > 0 and one.id not in self.stored and one.id not in self.known:
+            self.stored[one.id] = one
             self.quota.left -= 1
 
     def store(self, session: Session, key: int) -> None:
         """Store what was taken; what another server was quicker with is known now."""
-        rows = {id: self.stored[id] for id in sorted(self.stored)}
-        self.known |= _known(session, key, _insert(session, key, rows))
-        self.stored = {id: one for id, one in rows.items() if id not in self.known}
+        self.stored = {id: self.stored[id] for id in sorted(self.stored)}
+        if missed := _insert(session, key, self.stored):
+            self.known |= _known(session, key, missed)
+            self.stored = {id: one for id, one in self.stored.items() if id not in self.known}
 
     def outcome(self, one: Submission) -> Outcome:
         """What became of a report, told in the order in which they came: of two with one id the first is stored."""

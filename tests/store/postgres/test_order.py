@@ -17,6 +17,7 @@ from survey_app.store.postgres import PostgresStore
 from tests.house import begin, check_store, submission
 from tests.postgres import Postgres
 from tests.store.conftest import PostgresPlace
+from tests.store.test_plumbing import COLUMNS
 
 Filled = tuple[PostgresStore, Published, list[Submission]]
 
@@ -150,3 +151,18 @@ def test_no_report_is_lost_that_comes_while_its_table_is_written_anew(filled: Fi
     assert any(tidied)
     assert check_store(store, published) == stored
     other.close()
+
+
+def test_no_table_has_a_column_that_was_not_thought_about(filled: Filled) -> None:
+    """The columns of SQLite's file (`tests/store/test_plumbing.py`), and three things more, none of them about anybody."""
+    rows = filled[0]._all(
+        "select table_name, column_name from information_schema.columns where table_schema = current_schema()"
+    )
+    found: dict[str, set[str]] = {}
+    for table, column in rows:
+        found.setdefault(table, set()).add(column)
+    expected = {
+        table: set(columns) for table, columns in COLUMNS.items() if table not in ("reports", "sqlite_sequence")
+    }
+    expected["tallies"].add("shard")  # which of sixteen writers counted
+    assert found == expected | {"reports_1": {"id", "bits"}, "tidied": {"survey", "total"}}
