@@ -2,12 +2,13 @@
 
 import click
 
-from benchmarks import aggregate, collect, randomize, surveys, tickets
+from benchmarks import aggregate, collect, parquet, randomize, surveys, tickets
 
 # tables for docs, and what takes long to fill, have commands of their own
 TABLES = {
     "aggregate": aggregate.main,
     "collect": collect.main,
+    "parquet": parquet.main,
     "randomize": randomize.main,
     "surveys": surveys.main,
     "tickets": tickets.main,

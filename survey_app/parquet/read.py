@@ -13,7 +13,7 @@ import numpy as np
 from client.definition import Survey
 from client.errors import CandorError
 from survey_app.parquet import DEFINITION, DIGEST, PACKED, ParquetError, arrow
-from survey_app.tally import Bits, column_names
+from survey_app.tally import Bits, Counts, column_names
 
 BATCH_BYTES, BATCH_ROWS = 2**24, 2**18  # what is read at once
 
@@ -123,23 +123,37 @@ def batches(parts: Iterable[Part], survey: Survey) -> Iterator[Any]:
             raise ParquetError(f"{part.path} is damaged: {_first_line(error)}") from None
 
 
+def ones(batch: Any) -> Counts | None:
+    """The ones in each column of a batch; None where the bits are packed."""
+    if not _has_columns(batch):
+        return None
+    return np.array([column.true_count for column in batch.columns], dtype=np.int64)
+
+
 def packed(batch: Any, survey: Survey) -> Bits:
     """The bits of a batch of either layout, packed, a row for each report; Spark gives fixed bytes as any bytes."""
     pyarrow, _ = arrow()
-    if any(column.null_count for column in batch.columns):
-        raise ParquetError("a bit is missing: noisy bits are 0 or 1")
-    kind = batch.schema.types[0]
-    if kind == pyarrow.bool_():
-        bits = np.stack([column.to_numpy(zero_copy_only=False) for column in batch.columns], axis=1)
-        return np.packbits(bits, axis=1)
     column, length = batch.column(0), survey.length
-    if kind == pyarrow.binary():
+    if _has_columns(batch):
+        rows = np.zeros((length, len(column)), dtype=np.uint8)
+        for bit, column in enumerate(batch.columns):
+            rows[bit // 8] |= column.to_numpy(zero_copy_only=False).view(np.uint8) << np.uint8(7 - bit % 8)
+        return np.ascontiguousarray(rows.T)
+    if column.type == pyarrow.binary():
         try:
             column = column.cast(pyarrow.binary(length))
         except pyarrow.ArrowInvalid:
             raise ParquetError(f"a report to this survey has {length} bytes of bits") from None
     held = np.frombuffer(column.buffers()[1], dtype=np.uint8)
     return held[column.offset * length :][: len(column) * length].reshape(-1, length)
+
+
+def _has_columns(batch: Any) -> bool:
+    """Whether every bit has a column of its own; an error if one is missing."""
+    pyarrow, _ = arrow()
+    if any(column.null_count for column in batch.columns):
+        raise ParquetError("a bit is missing: noisy bits are 0 or 1")
+    return bool(batch.schema.types[0] == pyarrow.bool_())
 
 
 def scan(reports: Reports) -> Iterator[Bits]:

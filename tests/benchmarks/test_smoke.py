@@ -17,7 +17,7 @@ from benchmarks.peers import installed
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-PEERS = ("OpenDP", "diffprivlib", "multi-freq-ldpy", "pure-ldp")
+PEERS = ("OpenDP", "diffprivlib", "duckdb", "multi-freq-ldpy", "polars", "pure-ldp")
 PATIENCE = 300  # seconds; each takes a few on a free machine
 
 
@@ -55,13 +55,15 @@ def make(target: str, environment: Path, **sizes: str) -> str:
 
 def test_make_bench_fills_its_tables(environment: Path) -> None:
     said = make("bench", environment, BENCH="--quick")
-    for table in ("Aggregation: ", "Collecting: ", "Randomization: ", "Tickets: "):
+    for table in ("Aggregation: ", "Collecting: ", "Parquet: ", "Randomization: ", "Tickets: "):
         assert said.count(table) == 1
     assert re.search(r"^candor +[\d.]+ ms", said, re.MULTILINE)
     assert len(re.findall(r"^candor, mechanism +[\d,]+", said, re.MULTILINE)) == 3
     for workers in (1, 2):
         assert re.search(rf"^{workers} worker\(s\): median ratio [\d.]+", said, re.MULTILINE)
     assert "batch: median ratio " in said
+    assert re.search(r"^candor tally: [\d.]+ s \(goal under 1\), [\d,]+ reports a second", said, re.MULTILINE)
+    assert re.search(r"^the whole command: [\d.]+ s, \d+ MB at its peak \(goal under 500\)", said, re.MULTILINE)
     assert len(re.findall(r"^(nine|six) .*: mean squared error × 100,000, 2 runs$", said, re.MULTILINE)) == 4
     for language in ("Python", "JavaScript"):
         assert re.search(rf"^device, {language}: [\d.]+ ms a ticket", said, re.MULTILINE)

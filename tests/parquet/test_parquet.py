@@ -88,7 +88,7 @@ def test_more_pairs_than_can_be_held_are_refused(tmp_path: Path) -> None:
 def test_memory_does_not_grow_with_the_reports(tmp_path: Path) -> None:
     """Peak of a process that writes and counts 10^6 reports of 512 bits, 64 MB, beside 250,000 of them."""
     script = """
-import resource, sys
+import re, sys
 from pathlib import Path
 import numpy as np
 from survey_app.parquet import write
@@ -100,9 +100,11 @@ block = np.random.default_rng().integers(0, 256, (20_000, 64), dtype=np.uint8)
 folder.mkdir()
 write.GROUP_ROWS = 2**16
 write.write_parts(wide, (block.copy() for _ in range(int(sys.argv[2]) // 20_000)), 2**18, folder)
-wrote = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def peak():  # not ru_maxrss, which begins with that of the process that started this one
+    return re.search(r"VmHWM:\\s+([0-9]+) kB", Path("/proc/self/status").read_text())[1]
+wrote = peak()
 assert count(find([folder])).tally.reports == int(sys.argv[2]) // 20_000 * 20_000
-print(wrote, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(wrote, peak())
 """
 
     def peaks(reports: int) -> list[int]:
@@ -111,8 +113,8 @@ print(wrote, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
         return [int(kilobytes) // 1024 for kilobytes in done.stdout.split()]
 
     few, many = peaks(250_000), peaks(1_000_000)
-    assert many[0] < few[0] + 16, "writing"
-    assert many[1] < few[1] + 16, "counting"
+    assert many[0] < few[0] + 32, "writing"
+    assert many[1] < few[1] + 32, "counting"
     assert many[1] < 500
 
 

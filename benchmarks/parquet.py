@@ -1,0 +1,121 @@
+"""From a folder of Parquet to counts: 10^7 reports of 64 stored bits by `candor tally`, beside reading alone and peers.
+
+The measure of how fast it could be is reading the same files without counting anything, and a histogram of all bytes
+once they are in memory. Databases get what they can count: the same bits as 64 boolean columns. Rounds alternate, the
+best of each counts; files are in the page cache. Memory is the peak of a process of its own, the whole command.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.aggregate import Contestant, best_times
+from benchmarks.peers import installed
+from client.definition import Survey
+from survey_app.authoring import build
+from survey_app.parquet.count import count
+from survey_app.parquet.read import batches, find, scan
+from survey_app.parquet.write import write_columns, write_parts
+from survey_app.plan.people import draw_people
+from survey_app.simulate import devices
+from survey_app.tally import Bits
+
+REPORTS, QUICK, ROUNDS = 10**7, 20_000, 3
+FEW = 2 * 10**6  # with columns: written slowly, and some read slowly
+SAMPLE = 10**5  # people that are made up; their reports are repeated
+SOURCE = b"""\
+slug: census
+title: Sixty-four bits
+epsilon: 4
+questions:
+  - {id: region, type: choice, text: Where?, options: [%b]}
+  - {id: trade, type: choice, text: What?, options: [%b]}
+  - {id: a, type: yes_no, text: A?}
+  - {id: b, type: yes_no, text: B?}
+  - {id: c, type: yes_no, text: C?}
+  - {id: d, type: yes_no, text: D?}
+""" % tuple(b", ".join(b"%b%d" % (letter, i) for i in range(size)) for letter, size in ((b"r", 40), (b"t", 20)))
+
+
+def made(survey: Survey, total: int) -> Iterator[Bits]:
+    """Reports of made-up people, over and over."""
+    rng = np.random.default_rng()
+    sample = np.concatenate([*devices.reports(survey, draw_people(survey, {}, min(SAMPLE, total), rng), rng)])
+    for start in range(0, total, len(sample)):
+        yield sample[: total - start]
+
+
+def peers(file: Path, reports: int) -> dict[str, Callable[[], Contestant]]:
+    def duckdb() -> Contestant:
+        import duckdb
+
+        names = duckdb.read_parquet(str(file)).columns
+        sums = ", ".join(f'count(*) filter ("{name}")' for name in names)
+        query = f"select {sums} from '{file}'"  # noqa: S608 — our own names
+        return Contestant("duckdb", reports, lambda: duckdb.sql(query).fetchall())
+
+    def polars() -> Contestant:
+        import polars
+
+        return Contestant("polars", reports, lambda: polars.scan_parquet(file).sum().collect())
+
+    return {"duckdb": duckdb, "polars": polars}
+
+
+def whole_command(folder: Path) -> tuple[float, float]:
+    """Seconds and megabytes of `candor tally`, with all that it imports."""
+    script = (
+        "import re; from pathlib import Path; from survey_app.cli import main\n"
+        f"main(['tally', {str(folder)!r}, '--json'], standalone_mode=False)\n"
+        "print(re.search(r'VmHWM:\\s+(\\d+) kB', Path('/proc/self/status').read_text())[1])"
+    )
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    return time.perf_counter() - start, int(done.stdout.splitlines()[-1]) / 1024
+
+
+def main(quick: bool) -> None:
+    """Print the table."""
+    total, few = (QUICK, QUICK) if quick else (REPORTS, FEW)
+    survey = build(SOURCE).survey
+    with tempfile.TemporaryDirectory() as place:
+        _table(survey, total, few, Path(place))
+
+
+def _table(survey: Survey, total: int, few: int, place: Path) -> None:
+    folder, columns = place / "bits", place / "columns.parquet"
+    folder.mkdir()
+    start = time.perf_counter()
+    files = write_parts(survey, made(survey, total), 10**6, folder)
+    wrote, size = time.perf_counter() - start, sum(file.stat().st_size for file in files)
+    with columns.open("wb") as file:
+        write_columns(survey, made(survey, few), file)
+    print(f"\nParquet: {total:,} reports of {survey.width} stored bits, best of {ROUNDS} alternating rounds")
+    print(f"{len(files)} files, {size / total:.2f} bytes a report, written in {wrote:.1f} s")
+    rows = np.concatenate([*scan(find([folder]))])
+    mine = Contestant("candor tally", total, lambda: count(find([folder])))
+    others, absent = installed(peers(columns, few))
+    contestants = [
+        mine,
+        Contestant("candor tally --pairs", total, lambda: count(find([folder]), pairs=True)),
+        Contestant("candor tally, 64 columns", few, lambda: count(find([columns]))),
+        Contestant("reading, nothing counted", total, lambda: [None for _ in batches(find([folder]).parts, survey)]),
+        Contestant("histogram of all bytes", total, lambda: np.bincount(rows.ravel(), minlength=256)),
+        *others,
+    ]
+    best = best_times(contestants, ROUNDS)
+    for one in contestants:
+        whole = best[one.name] * total / one.reports
+        scaled = "" if one.reports == total else f"  (measured on {one.reports:,}, scaled)"
+        print(f"{one.name:26} {whole:8.3f} s {whole / best[mine.name]:8.1f} × candor's time{scaled}")
+    seconds = best[mine.name]
+    print(f"candor tally: {seconds:.2f} s (goal under 1), {total / seconds:,.0f} reports a second")
+    took, peak = whole_command(folder)
+    print(f"the whole command: {took:.2f} s, {peak:.0f} MB at its peak (goal under 500)")
+    if absent:
+        print("not compared:", ", ".join(absent))
