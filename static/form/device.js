@@ -76,6 +76,7 @@ export function device({ survey, ledger, blocked, keepsake, bare, alone, turn, o
 		"details",
 		{},
 		title,
+		ours("p", "spending"),
 		lines && lines.length > 0 && el("ul", {}, lines),
 		bound(ledger, "limit", update),
 		bound(ledger, "serverLimit", update),

@@ -1,5 +1,7 @@
 """Figures that say nothing are not shown as findings: one rule, for shares, means and differences, wherever they stand."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -90,6 +92,14 @@ def test_on_a_page_a_mean_is_measured_by_its_own_range() -> None:
         (figure,) = figures(made, results(made, tally), View(Options()))
         assert [figure.instead(one) for one in figure.means] == [said]
         assert (NOTHING in figure.plots[0].svg) == bool(said)
+
+
+def test_a_mean_off_the_middle_of_its_interval_says_why() -> None:
+    """Fewer reports of the highest level than noise alone would give: its share is below 0, and shown as 0."""
+    made = survey(define([number("hours", levels=3, max=6)], [field(subset(3, 1), "hours")]))
+    for counts, said in (([110, 80, 10], True), ([100, 50, 50], False)):
+        (figure,) = figures(made, results(made, Tally(200, np.array(counts))), View(Options()))
+        assert ("made of the nearest possible shares; unbiased" in re.sub(r"<[^>]+>", " ", figure.plots[0].svg)) == said
 
 
 def _lines(document: Results) -> list[Line]:

@@ -24,6 +24,7 @@ from survey_app.results.reading import AMONG, OF_ALL, Reached, answer_name, in_o
 from survey_app.results.silence import NOTHING, SHARE, says_nothing
 
 MOST_PLOTTED = 30
+OFF = 1 / 8  # of an interval, from where on a displayed mean seems to sit wrong in it
 
 
 class Plot(NamedTuple):
@@ -246,6 +247,9 @@ class Figure:
                 f"Many answers share few reports: possible shares lie up to {written.size(self.part.lowered, True)}"
                 f" below the unbiased estimates, which the table has. {note}"
             )
+        if lines is self.means and is_moved(lines[0]):
+            raw = self._mean(lines[0].unbiased or 0.0)
+            note = f"The mark is made of the nearest possible shares; unbiased, it would be {raw}. {note}"
         if self.view.standalone:
             loss = written.epsilon(self.field.mechanism.epsilon)
             note += f" ε = {loss}. Survey {self.survey.slug}, {self.survey.digest[:12]}."
@@ -311,6 +315,11 @@ class Figure:
 
     def _in_order(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         return tuple(in_order([self.question], lines))
+
+
+def is_moved(mean: Line) -> bool:
+    """Whether a displayed mean is far from its unbiased value, about which its interval was made."""
+    return mean.unbiased is not None and abs(mean.estimate - mean.unbiased) > OFF * (mean.high - mean.low)
 
 
 def figures(survey: Survey, document: Results, view: View) -> list[Figure]:

@@ -54,6 +54,8 @@ def test_every_page_shows_a_file_with_everything_and_a_form_that_changes_nothing
         assert answer.status_code == 200 and "no known type" not in answer.text
     for path in ("/settings", "/yaml", "/languages?language=de", "/try?people=5", "/publish"):
         assert ada.get(f"/console/drafts/{key}{path}").status_code == 200, path
+    told = "Asked only if <code>bullied</code> is yes: whoever is not asked counts as “no answer”."
+    assert ada.get(f"/console/drafts/{key}/try?people=50").text.count(told) == 1
     assert "only if: I was tired when I woke up. (tired)" in ada.get(f"/console/drafts/{key}?edit=5").text
     for do in ("up:3", "down:2"):
         change(ada, key, do)

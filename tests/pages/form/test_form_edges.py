@@ -279,6 +279,7 @@ def test_a_person_s_limit(site: Site, browser: Browser) -> None:
     with visit(browser) as device:
         page = device.open(site.link(published))
         open_device(page)
+        expect(page.get_by_text("ε (epsilon) says how much what you send can give away")).to_be_visible()
         limit = page.get_by_role("spinbutton").first
         assert limit.input_value() == "8"
         for nonsense in ("", "-3"):
