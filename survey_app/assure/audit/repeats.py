@@ -32,6 +32,9 @@ MOST_BITS = 42_000  # Mersenne's twister betrays itself after 2 · 19,937
 LOOKED_AT = (0, 63, 127)  # bits of an id
 
 
+_chance = secrets.SystemRandom()
+
+
 @dataclass(frozen=True)
 class Oddity:
     """The oddest thing of its kind: how unlikely it is in an honest client, and what it is."""
@@ -41,34 +44,42 @@ class Oddity:
 
 
 def repeated_noise(survey: Survey, given: Inputs, reports: Reports, error: float) -> Oddity:
-    """Whether two processes, or two moments of one, have their noise in common."""
+    """Whether two processes, or two moments of one, have their noise in common; above all whether they begin alike."""
+    each = [reports.process == process for process in np.unique(reports.process)]
     tests: list[tuple[Floats, int, float, str]] = []  # sums of products by distance, of how many, their bound
-    for what, values, largest in _series(survey, given, reports):
-        each = [reports.process == process for process in np.unique(reports.process)]
-        runs = [_in_line(values[mine], reports.place[mine]) for mine in each]
+    begun: list[tuple[Floats, int, float, str]] = []  # those at the same place of two processes
+    for what, series, largest in _series(survey, given, reports):
+        runs = [[_in_line(values[mine], reports.place[mine]) for values in series] for mine in each]
         for number, one in enumerate(runs):
-            tests.append((_products(one, one)[1 : len(one) // 2], len(one), largest, f"{what}, {{}} reports apart"))
+            length = len(one[0])
+            tests.append((_products(one, one)[1 : length // 2], length * len(series), largest, f"{what}, {{}} apart"))
             for other in runs[:number]:
-                shortest = min(len(one), len(other))
-                ahead, behind = _products(one, other), _products(other, one)[1:]
-                both = np.concatenate([ahead[: shortest // 2 + 1], behind[: shortest // 2]])
-                tests.append((both, shortest, largest, f"{what}, in two processes"))
+                shortest = min(length, len(other[0]))
+                ahead, behind = _products(one, other), _products(other, one)
+                both = np.concatenate([ahead[1 : shortest // 2], behind[1 : shortest // 2]])
+                tests.append((both, shortest * len(series), largest, f"{what}, in two processes"))
+                begun.append((ahead[:1], shortest * len(series), largest, f"{what}, where two processes begin"))
+    rare = 2 * (len(tests) + len(begun)) / error
+    found = [_oddest(tests, rare), _oddest(begun, rare)]
+    worst = min(found, key=lambda one: one.p_value)
+    return Oddity(min(1.0, 2 * worst.p_value + error / 2), worst.told)
+
+
+def _oddest(tests: list[tuple[Floats, int, float, str]], rare: float) -> Oddity:
     count = sum(len(sums) for sums, *_ in tests)
     worst, told = 1.0, ""
     for sums, n, largest, what in tests:
         if len(sums):
             place = int(np.abs(sums).argmax())
-            chance = _tail(abs(float(sums[place])), _spread(n, largest, 2 * len(tests) / error), largest**2)
+            chance = _tail(abs(float(sums[place])), _spread(n, largest, rare), largest**2)
             if chance < worst:
-                worst, told = chance, what.format(place + 1)
-    return Oddity(min(1.0, worst * count + error / 2), f"the same noise again: {told}")
+                worst, told = chance, f"the same noise again: {what.format(place + 1)}"
+    return Oddity(worst * count, told)
 
 
 def noise_of_many(survey: Survey, given: Inputs, reports: Reports) -> Oddity:
     """Whether three fields or more have their noise in common, where any two have not: products over sets of fields."""
-    fields = list(columns(survey))
-    if len(fields) > MOST_FIELDS:
-        fields = secrets.SystemRandom().sample(fields, MOST_FIELDS)
+    fields = _some(survey)
     worst, told, tested = 1.0, "", 0
     for said in _ways(survey):
         each = [_noise(survey, given, reports, at, said=said) for at in fields]
@@ -112,18 +123,18 @@ def _noise(survey: Survey, given: Inputs, reports: Reports, at: Columns, *, said
     return values, largest
 
 
-def _series(survey: Survey, given: Inputs, reports: Reports) -> Iterator[tuple[str, Floats, float]]:
-    """A number of mean zero and variance one for every report, and how large it may be.
+def _series(survey: Survey, given: Inputs, reports: Reports) -> Iterator[tuple[str, list[Floats], float]]:
+    """For every report numbers of mean zero and variance one, and how large they may be.
 
-    Whether what it says is true, or yes; with `ask` also which half of the fields was drawn.
+    Whether what it says is true, or yes, in each field; with `ask` in the one, and also which half of the fields was
+    drawn.
     """
     for said in _ways(survey):
-        each = [_noise(survey, given, reports, at, said=said) for at in columns(survey)]
-        values: Floats = np.sum([one for one, _ in each], axis=0)
-        root = 1.0 if survey.ask else math.sqrt(len(each))
-        reached = [largest for _, largest in each]
-        told = "what is said" if said else "what is true"
-        yield told, values / root, (max(reached) if survey.ask else sum(reached)) / root
+        each = [_noise(survey, given, reports, at, said=said) for at in _some(survey)]
+        values = [one for one, _ in each]
+        if survey.ask:
+            values = [np.sum(values, axis=0)]
+        yield "what is said" if said else "what is true", values, max(largest for _, largest in each)
     if not survey.ask:
         return
     chances = np.array([float(survey.part(field)) for field in survey.fields])
@@ -133,7 +144,13 @@ def _series(survey: Survey, given: Inputs, reports: Reports) -> Iterator[tuple[s
     drawn = reports.bits[:, places].sum(axis=1)
     if 0 < one < 1:
         root = math.sqrt(one * (1 - one))
-        yield "what was asked", (drawn - one) / root, max(one, 1 - one) / root
+        yield "what was asked", [(drawn - one) / root], max(one, 1 - one) / root
+
+
+def _some(survey: Survey) -> list[Columns]:
+    """The fields; of many, where all are asked, those that chance picks."""
+    fields = list(columns(survey))
+    return fields if survey.ask or len(fields) <= MOST_FIELDS else _chance.sample(fields, MOST_FIELDS)
 
 
 def _in_line(values: Floats, places: np.ndarray) -> Floats:
@@ -143,10 +160,11 @@ def _in_line(values: Floats, places: np.ndarray) -> Floats:
     return found
 
 
-def _products(one: Floats, other: Floats) -> Floats:
-    """For every k the sum of one[i] · other[i + k]."""
-    size = next_fast_len(len(one) + len(other), real=True)
-    found: Floats = irfft(np.conj(rfft(one, size)) * rfft(other, size), size)[: len(other)]
+def _products(one: list[Floats], other: list[Floats]) -> Floats:
+    """For every k the sum of one[i] · other[i + k], over all series."""
+    size = next_fast_len(len(one[0]) + len(other[0]), real=True)
+    each = [np.conj(rfft(mine, size)) * rfft(theirs, size) for mine, theirs in zip(one, other, strict=True)]
+    found: Floats = irfft(np.sum(each, axis=0), size)[: len(other[0])]
     return found
 
 

@@ -316,7 +316,7 @@ def test_an_answer_in_the_time_is_caught_and_a_faithful_client_is_quiet() -> Non
 
 def test_a_client_may_print_in_large_pieces() -> None:
     """And be started once only: what is not known then is told."""
-    assert audited("hoarding", trials=100).reports == 1_000 + 4 * 500
+    assert audited("hoarding", trials=100).reports == 1_000 + 4 * 1_000
 
 
 @pytest.mark.parametrize(
