@@ -47,7 +47,10 @@ def divergence(epsilon: float, local: float, reports: int, left_out: float = 0.0
     Given C, P/Q grows with the first number, so the best event is a tail of it.
     """
     share = math.exp(-local)
-    low, high = (int(end) for end in binom.interval(1 - left_out, reports - 1, share)) if left_out else (0, reports - 1)
+    low, high = 0, reports - 1
+    if left_out:  # by its tails: 1 − left_out is 1 to a float where δ is small
+        low = max(low, int(binom.ppf(left_out / 2, high, share)))
+        high = min(high, int(binom.isf(left_out / 2, high, share)))
     clones = np.arange(low, high + 1)
     weights: Floats = binom.pmf(clones, reports - 1, share)
     a = 1 / (1 + share)

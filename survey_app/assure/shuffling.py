@@ -3,11 +3,12 @@
 A file is NDJSON: reports as devices send them, or an export, whose first line holds the definition. It is read twice:
 first every line is checked and its place noted, then the lines are written in an order drawn from the system's
 randomness, each spelled anew, so that neither spaces nor the order of keys can mark one. Memory holds a place and a
-few hashes for each report, never the reports.
+few hashes for each report, some 250 bytes, never the reports.
 """
 
 import hashlib
 import json
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from client.report import ID_BYTES, from_text, to_text, unpack
 from client.sampling import RandomBytes
 
 PERMITTED = {"survey", "id", "bits", "ticket"}
+DIGEST = re.compile(r"[0-9a-f]{64}")
 LARGEST_LINE = LARGEST_REPORT + 600_000  # the first line may hold a definition
 KEY_WORDS = 2  # 128 random bits order a report: two alike are not to be feared
 
@@ -121,9 +123,12 @@ def _note(found: _Read, value: Any, place: int, *, first: bool) -> None:
             raise ValueError(f"the file is of {inside.digest}, the definition given is {found.survey.digest}")
         found.survey, found.digest = inside, inside.digest
         return
-    if not (value.keys() <= PERMITTED and isinstance(value.get("bits"), str)):
+    texts = all(isinstance(value[key], str) for key in value.keys() & {"survey", "id", "bits"})
+    if not (texts and value.keys() <= PERMITTED and "bits" in value):
         raise ValueError("a report has survey, id and bits")
     digest = value.get("survey", found.digest)
+    if digest and not DIGEST.fullmatch(digest):
+        raise ValueError("survey is a digest: 64 digits and letters from a to f")
     found.digest = found.digest or digest
     if not found.digest or digest != found.digest:
         raise ValueError("reports of several definitions, or of none: shuffle those of one definition at a time")

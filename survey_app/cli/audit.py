@@ -10,13 +10,17 @@ import click
 from client import canonical
 from client.definition import Survey
 from client.errors import CandorError
-from client.verify import verify
-from survey_app.assure.audit import ERROR, Audit, audit, planned, subjects
+from survey_app.assure.audit import ERROR, STEPS, Audit, audit, subjects, unheard
 from survey_app.assure.audit.subjects import SubjectError
-from survey_app.cli.archive import AUTHORED
 from survey_app.cli.common import DIGEST, build_survey, find_survey, open_db
 from survey_app.explain import written
 from survey_app.explain.terminal import table
+
+
+class NoAudit(click.ClickException):
+    """Nothing can be said about the claims."""
+
+    exit_code = 2
 
 
 @click.command("audit")
@@ -24,7 +28,7 @@ from survey_app.explain.terminal import table
 @DIGEST
 @click.option("--client", type=click.Choice(["python", "js"]), default="python", show_default=True)
 @click.option("--command", help="Audit another client: a command that reads requests and prints reports, line by line.")
-@click.option("--trials", type=click.IntRange(100, 10_000_000), help="Reports for each set of answers.")
+@click.option("--trials", type=click.IntRange(100, 10_000_000), help="Reports for each end of a field.")
 @click.option("--time", is_flag=True, help="Also whether the time that a report takes gives an answer away.")
 @click.option("--json", "as_json", is_flag=True)
 @click.pass_context
@@ -42,37 +46,33 @@ def audit_command(
 
     For every field: the ε that is claimed, that of the published integers, and a lower bound from what came out, with
     95% confidence over the whole audit. Exit code 1 where a claim is refuted: a bound above it, or anything beside the
-    noisy bits that tells answers apart.
+    noisy bits that tells answers apart; 2 where the client cannot be run.
 
-    A COMMAND is started, reads lines {"definition":"<text>","answers":{…}} and prints one report a line.
+    A COMMAND is started, reads lines {"definition":"<text>","answers":{…}} and prints one report a line. When it has
+    ended it is started again, briefly and four times at once: a generator may begin alike each time.
 
     Example: candor audit exam.yaml --client js
     """
     found = _definition(ctx, survey, digest)
     try:
-        verify(found)
-        arguments = subjects.split(command) if command else subjects.command(client)
-        length = planned(found, trials, time=time)
-        with click.progressbar(length=length, label="Auditing", file=sys.stderr) as bar:
-            done = audit(found, arguments, trials, time=time, progress=bar.update)
-    except CandorError as error:
-        raise click.ClickException(f"the definition itself is refuted: {error}") from None
+        arguments = subjects.command(client) if command is None else subjects.split(command)
+        with click.progressbar(length=STEPS, label="Auditing", file=sys.stderr) as bar:
+            done = audit(found, arguments, trials, ours=command is None, time=time, progress=bar.update)
     except SubjectError as error:
-        raise click.ClickException(str(error)) from None
+        done = unheard(found, str(error))
+        if done.ok:
+            raise NoAudit(str(error)) from None
     click.echo(json.dumps(_document(done)) if as_json else _text(done, command or f"the {client} client"))
     ctx.exit(0 if done.ok else 1)
 
 
 def _definition(ctx: click.Context, name: str, digest: str | None) -> Survey:
     """The definition to audit, without tickets: they change nothing in how answers are randomized."""
-    if Path(name).suffix in AUTHORED:
+    if not canonical.NAME.fullmatch(name):
         path = Path(name)
         if not path.is_file():
-            raise click.ClickException(f"there is no file {name}")
-        try:
-            found = Survey.from_json(path.read_bytes())
-        except CandorError:
-            found = build_survey(path).survey
+            raise NoAudit(f"there is no file {name}")
+        found = _from_file(path)
         if digest not in (None, found.digest):
             raise click.ClickException(f"{name} has the digest {found.digest}")
     else:
@@ -83,13 +83,28 @@ def _definition(ctx: click.Context, name: str, digest: str | None) -> Survey:
     return Survey.from_json(canonical.dumps(plain))
 
 
+def _from_file(path: Path) -> Survey:
+    """A definition as the server gives it, or an author's file; what looks like the first is not read as the second."""
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise NoAudit(f"{path} cannot be read: {error.strerror or error}") from None
+    try:
+        return Survey.from_json(source.removesuffix(b"\n"))
+    except CandorError as error:
+        if source.lstrip().startswith(b"{") and b'"format"' in source:
+            raise NoAudit(f"{path} is no definition: {error}") from None
+    return build_survey(path).survey
+
+
 def _document(done: Audit) -> dict[str, object]:
     fields = [dataclasses.asdict(one) for one in done.fields]
     for one in fields:
         if one["timed"] is None:
             del one["timed"]
     checks = [dataclasses.asdict(one) for one in done.checks]
-    return {"fields": fields, "checks": checks, "trials": done.trials, "reports": done.reports, "ok": done.ok}
+    rest = {"trials": done.trials, "reports": done.reports, "notes": done.notes, "ok": done.ok}
+    return {"fields": fields, "checks": checks, **rest}
 
 
 def _text(done: Audit, subject: str) -> str:
@@ -103,11 +118,12 @@ def _text(done: Audit, subject: str) -> str:
     if any(one.timed for one in done.fields):
         heads += ["with time", "time tells answer", "time tells bits"]
     lines = [
-        f"{written.count(done.reports)} reports of {subject}, {written.count(done.trials)} for each set of answers"
+        f"{written.count(done.reports)} reports of {subject}, {written.count(done.trials)} for each end of a field"
     ]
     lines += ["", *table([[*heads, ""], *rows], range(1, len(heads))), ""]
     for check in done.checks:
         lines.append(f"{'holds  ' if check.ok else 'REFUTED'}  {check.name}{f' ({check.told})' if check.told else ''}")
+    lines += ["", *done.notes] if done.notes else []
     verdict = "Nothing refutes the claims." if done.ok else "The claims are refuted."
     lines += ["", f"{verdict} A faithful client is refuted in at most {ERROR:.0%} of audits; one that is not can pass."]
     return "\n".join(lines)

@@ -42,6 +42,12 @@ def test_what_is_left_out_is_added_and_the_answer_is_on_the_safe_side() -> None:
         assert divergence(found, local, reports) <= 1e-6 < divergence(found * (1 - 1e-4), local, reports)
 
 
+def test_a_small_delta_costs_a_little_and_not_everything() -> None:
+    """1 − δ is 1 to a float: the tails are cut at their own end."""
+    found = [central_epsilon(1.0, 10_000, delta) for delta in (1e-6, 1e-10, 1e-12, 1e-18)]
+    assert found == sorted(found) and found[0] > 0.05 and found[-1] < 0.13
+
+
 def test_shuffling_never_costs_anything() -> None:
     assert central_epsilon(8.0, 100) == 8.0
     assert central_epsilon(900.0, 10) == 900.0

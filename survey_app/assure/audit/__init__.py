@@ -1,31 +1,38 @@
 """A black-box audit: run a client many thousand times, and let what comes out speak for or against its claims.
 
 `audit` tries every field of a definition (`inputs`), with any client (`subjects`), bounds from below how much privacy
-was lost (`bounds`), checks that nothing else gives an answer away (`checks`), and with `time` whether the moment does
+was lost (`bounds`), checks that what came out is what the integers say (`chances`, `counting`), that nothing else gives
+an answer away (`checks`) and that noise is never used again (`repeats`), and with `time` whether the moment does
 (`timing`). A faithful client is called unfaithful with probability ERROR at the most, over everything together.
 """
 
 import math
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from client.definition import Survey
+from client.definition import Field, Survey
+from client.errors import ClaimExceeded
 from client.mechanism import round_up
+from client.verify import verify
 from survey_app.assure.audit import subjects
 from survey_app.assure.audit.bounds import lower_bound, needed
-from survey_app.assure.audit.checks import Check, run_checks
-from survey_app.assure.audit.inputs import Answers, Round, rounds
+from survey_app.assure.audit.checks import run_checks
+from survey_app.assure.audit.counting import Check
+from survey_app.assure.audit.inputs import Inputs, inputs, rounds
 from survey_app.assure.audit.reading import read
-from survey_app.assure.audit.timing import TimedField, timed_fields
+from survey_app.assure.audit.timing import TimedField, noise_in_time, timed_fields
 from survey_app.tally import columns
 
 ERROR = 0.05  # how often a faithful client is called unfaithful, at the most
 FOR_BOUNDS, FOR_CHECKS, FOR_TIME = 0.7 * ERROR, 0.2 * ERROR, 0.1 * ERROR
-FEWEST, MOST = 2_000, 400_000  # reports for each set of answers
+FEWEST, MOST = 2_000, 400_000  # reports for each of two sets of answers
+OTHERS = 0.5  # of their number for all other sets together,
+FEWEST_OTHERS = 200  # but at least so many for each
+STARTS, BRIEF = 4, 1_000  # how often a stranger's client is started again, and for how many reports
+STEPS = 1_000  # of progress
 MOST_CELLS, LEAST = 400_000_000, 100  # bits of all reports together, for large definitions
 MOST_TIMED = 10_000  # of which the time is taken, one by one
 
@@ -53,7 +60,8 @@ class Audit:
     fields: tuple[AuditedField, ...]
     checks: tuple[Check, ...]
     reports: int
-    trials: int
+    trials: int = 0
+    notes: tuple[str, ...] = ()  # what could not be looked at
 
     @property
     def ok(self) -> bool:
@@ -62,12 +70,19 @@ class Audit:
 
 
 def trials_needed(survey: Survey) -> int:
-    """So many reports for each set of answers that every bound comes near its ε, if that is not too many."""
-    tried = [(index, symbols) for one in rounds(survey) for index, symbols in one.symbols.items()]
+    """So many reports for each of two sets of answers that every bound comes near its ε, if that is not too many."""
+    given = Inputs(survey, tuple(rounds(survey)), ())
     all_at = list(columns(survey))
-    wanted = max(needed(survey, all_at[index], symbols, FOR_BOUNDS / len(tried)) for index, symbols in tried)
-    room = MOST_CELLS // (2 * len(rounds(survey)) * survey.width)
+    error = FOR_BOUNDS / len(survey.fields)
+    wanted = max(needed(survey, all_at[index], given.symbols(index), error) for index in given.pairs)
+    room = int(MOST_CELLS // ((1 + OTHERS) * len(given.answers) * survey.width))
     return max(min(max(wanted, FEWEST), MOST, room), LEAST)
+
+
+def counts(given: Inputs, each: int) -> list[int]:
+    """How many reports for every set of answers: the others together get a part of what the two of each round get."""
+    rest = int(min(each, max(OTHERS * each * 2 * len(given.rounds) / len(given.others), min(each, FEWEST_OTHERS))))
+    return [each] * (2 * len(given.rounds)) + [rest] * len(given.others)
 
 
 def audit(
@@ -75,58 +90,98 @@ def audit(
     arguments: Sequence[str],
     trials: int | None = None,
     *,
+    ours: bool = False,
     time: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Audit:
-    """Run a client `trials` times for every set of answers; `progress` is told of reports (see `planned`)."""
-    turns = rounds(survey)
-    answers = all_answers(turns)
-    each = trials or trials_needed(survey)
-    plans = shuffled_plans(len(answers), each, subjects.processes())
-    reports = read(survey, subjects.run(arguments, survey, answers, plans, progress))
-    found: dict[int, float] = {}
-    all_at = list(columns(survey))
-    for number, turn in enumerate(turns):
-        pair = reports.bits[reports.inputs == 2 * number], reports.bits[reports.inputs == 2 * number + 1]
-        for index, symbols in turn.symbols.items():
-            found[index] = lower_bound(all_at[index], symbols, pair, FOR_BOUNDS / len(survey.fields))
-    timed: dict[int, TimedField] = {}
+    """Run a client so often for every set of answers; `progress` is told of parts of `STEPS`.
+
+    One of `ours` bears several copies at once. A stranger's is started once, and when it has ended some more times,
+    briefly and at the same moment: a generator that begins alike, or by the clock, betrays itself.
+    """
+    given = inputs(survey)
+    each = counts(given, trials or trials_needed(survey))
+    short = [min(one, MOST_TIMED) for one in each]
+    told = _scaled(progress, sum(each) + (0 if ours else STARTS * BRIEF) + (sum(short) if time else 0))
+    printed = subjects.run(arguments, survey, given.answers, _plans(each, subjects.processes() if ours else 1), told)
+    notes: list[str] = []
+    if not ours:
+        brief = [_plans(each, 1)[0][:BRIEF] for _ in range(STARTS)]
+        more, errors = subjects.attempt(arguments, survey, given.answers, brief, told)
+        printed += more
+        if not more:
+            notes.append(f"Whether it draws alike at every start is not known; at a second one {errors[0]}")
+    clocked = None
     if time:
-        (plan,) = shuffled_plans(len(answers), min(each, MOST_TIMED), 1)
-        once = subjects.timed(arguments, survey, answers, plan, progress)
-        timed = timed_fields(survey, turns, read(survey, [once]), FOR_TIME)
+        (plan,) = _plans(short, 1)
+        clocked = subjects.timed(arguments, survey, given.answers, plan, told)
+    return replace(judged(given, printed, clocked), trials=each[0], notes=tuple(notes))
+
+
+def judged(given: Inputs, printed: Sequence[subjects.Printed], clocked: subjects.Printed | None = None) -> Audit:
+    """What came out, and what came out one by one with its time, against the claims."""
+    survey = given.survey
+    reports = read(survey, printed)
+    by_input = [reports.bits[reports.inputs == number] for number in range(len(given.answers))]
+    checks = [claim(survey), *run_checks(survey, given, reports, FOR_CHECKS)]
+    timed: dict[int, TimedField] = {}
+    if clocked:
+        one_by_one = read(survey, [clocked])
+        timed = timed_fields(survey, given, one_by_one, FOR_TIME / 2)
+        chance, what = noise_in_time(survey, given, one_by_one)
+        ok = chance >= FOR_TIME / 2
+        checks.append(Check("time does not tell the noise", ok, chance, "" if ok else what))
     fields = tuple(
-        AuditedField(
-            tuple(question.id for question in field.questions),
-            float(_claimed(field.mechanism.epsilon)),
-            float(field.mechanism.epsilon),
-            found[index],
+        _audited(
+            survey,
+            at.field,
+            lower_bound(given, index, at, by_input, FOR_BOUNDS / len(survey.fields)),
             timed.get(index),
         )
-        for index, field in enumerate(survey.fields)
+        for index, at in enumerate(columns(survey))
     )
-    return Audit(fields, tuple(run_checks(survey, turns, reports, FOR_CHECKS)), len(reports.inputs), each)
+    return Audit(fields, tuple(checks), len(reports.inputs))
 
 
-def planned(survey: Survey, trials: int | None, *, time: bool) -> int:
-    """How many reports an audit will ask for."""
-    each = trials or trials_needed(survey)
-    return 2 * len(rounds(survey)) * (each + (min(each, MOST_TIMED) if time else 0))
+def unheard(survey: Survey, why: str) -> Audit:
+    """Of a client that gave no reports, to a definition that may be refuted without it."""
+    fields = tuple(_audited(survey, field, 0.0) for field in survey.fields)
+    return Audit(fields, (claim(survey),), 0, notes=(f"No report was seen: {why}",))
 
 
-def _claimed(epsilon: Decimal) -> Decimal:
-    """What pages and definitions say of it: rounded up to twelve decimals."""
-    return round_up(epsilon)
+def _audited(survey: Survey, field: Field, lower: float, timed: TimedField | None = None) -> AuditedField:
+    """What is claimed of a field is its ε rounded up to twelve decimals, and no more than of the whole survey."""
+    exact = field.mechanism.epsilon
+    claimed = float(min(round_up(exact), survey.epsilon))
+    return AuditedField(tuple(question.id for question in field.questions), claimed, float(exact), lower, timed)
 
 
-def all_answers(turns: Sequence[Round]) -> list[Answers]:
-    """The two sets of answers of each round, one after the other."""
-    return [answers for turn in turns for answers in turn.answers]
+def _scaled(progress: Callable[[int], None], length: int) -> Callable[[int], None]:
+    """Reports, told as parts of STEPS."""
+    done = told = 0
+
+    def tell(number: int) -> None:
+        nonlocal done, told
+        done += number
+        if (now := STEPS * done // length) > told:
+            progress(now - told)
+            told = now
+
+    return tell
 
 
-def shuffled_plans(inputs: int, each: int, processes: int) -> list[list[int]]:
+def claim(survey: Survey) -> Check:
+    """Whether the definition itself claims no less than its integers spend."""
+    try:
+        verify(survey)
+    except ClaimExceeded as error:
+        return Check("the definition claims what its integers spend", False, 0.0, str(error))
+    return Check("the definition claims what its integers spend", True, 1.0)
+
+
+def _plans(each: Sequence[int], processes: int) -> list[list[int]]:
     """For each process the inputs that it is given, in an order that nobody can foresee."""
-    order = np.repeat(np.arange(inputs), each)
+    order = np.repeat(np.arange(len(each)), each)
     np.random.default_rng(secrets.randbits(128)).shuffle(order)
     size = math.ceil(len(order) / processes)
     return [part for start in range(0, len(order), size) if (part := order[start : start + size].tolist())]

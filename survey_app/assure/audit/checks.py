@@ -1,114 +1,79 @@
 """Whether what came out is what the published integers say, and nothing beside it: exact tests of counts.
 
-For a known answer, every stored bit is one with a known probability; the bits of an id are even; fields, ids and
-earlier reports have nothing to do with one another. So each count, alone and together with any other, is binomial with
-known parameters, and a count too far out refutes the client: a biased generator, noise used twice, an answer in the
-id, in the spelling or in what follows. Every check keeps to its part of the error that the audit may make.
+For a known answer, every stored bit is one with a known probability, and so are two bits of a field, or all; the bits
+of an id are even; fields, ids and earlier reports have nothing to do with one another. So each count, alone and
+together with any other, is binomial with known parameters, and a count too far out refutes the client: a biased
+generator, noise that hangs together, an answer in the id, in the spelling or in what follows. Every check keeps to its
+part of the error that the audit may make; whether noise comes again is looked at apart (`repeats`).
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import bdtr, bdtrc
 from scipy.stats import fisher_exact
 
 from client.definition import Survey
-from client.mechanism import Drawn, Flip, Geometric
-from survey_app.assure.audit.bounds import Hits
-from survey_app.assure.audit.inputs import Round
-from survey_app.assure.audit.reading import ID_BITS, Reports
-from survey_app.channel import Floats, geometric_chances
+from survey_app.assure.audit.chances import (
+    Hits,
+    bit_chances,
+    mixed,
+    outcome_chances,
+    outcomes,
+    pair_chances,
+)
+from survey_app.assure.audit.counting import Check, Counted, Lazy, Names, Singles, check, pairs
+from survey_app.assure.audit.inputs import Inputs, Mixture
+from survey_app.assure.audit.reading import ID_BITS, LAGS, Matrix, Numbers, Reports
+from survey_app.assure.audit.repeats import Oddity, noise_of_many, recurrence, repeated_noise
+from survey_app.channel import Floats
 from survey_app.tally import Columns, columns
 
-Names = Sequence[str]
-Places = npt.NDArray[np.int64]
-Singles = npt.NDArray[np.float32]  # sums of ones are exact up to 2^24 reports
-
-MOST_BITS = 256  # of a field: pairs of more would be too many to look at
+MOST_BITS = 256  # of all fields, or of one: pairs of more would be too many to look at
+MOST_PAIRED = 64  # of a field whose bits are looked at two by two
 
 
-@dataclass(frozen=True)
-class Check:
-    """What was looked at, whether it is as it should be, and how unlikely the oddest of it is in an honest client."""
-
-    name: str
-    ok: bool
-    p_value: float
-    told: str = ""
-
-
-@dataclass(frozen=True)
-class Counted:
-    """Counts that are binomial in an honest client: what was counted, how often, of how many, with which chance."""
-
-    names: Names
-    ones: Floats
-    n: Floats
-    chances: Floats
-
-
-def two_sided(ones: Floats, n: Floats, chances: Floats) -> Floats:
-    """p-values of binomial counts, exact: twice the smaller tail."""
-    whole = n.astype(np.int64)
-    below, above = bdtr(ones, whole, chances), np.where(ones > 0, bdtrc(np.maximum(ones - 1, 0), whole, chances), 1.0)
-    certain = np.where(chances >= 1, np.where(ones == n, 1.0, 0.0), np.where(ones == 0, 1.0, 0.0))
-    found: Floats = np.where((chances > 0) & (chances < 1), np.minimum(2 * np.minimum(below, above), 1.0), certain)
-    return found
-
-
-def check(name: str, counted: Sequence[Counted], error: float) -> Check:
-    """The oddest of many counts, with Bonferroni's correction for their number."""
-    tested = sum(one.ones.size for one in counted)
-    worst, told = 1.0, ""
-    for one in counted:
-        if one.ones.size:
-            values = two_sided(one.ones, one.n, one.chances)
-            place = int(values.argmin())
-            if values.flat[place] < worst:
-                worst = float(values.flat[place])
-                expected = float((one.n * one.chances).flat[place])
-                told = f"{one.names[place]}: {one.ones.flat[place]:.0f} times where {expected:.0f} were to be expected"
-    corrected = min(1.0, worst * max(tested, 1))
-    return Check(name, corrected >= error, corrected, told if corrected < error else "")
-
-
-def bit_chances(at: Columns, symbol: int) -> Floats:
-    """P(bit = 1) for the stored bits of a field that was asked, given its symbol."""
-    mechanism = at.field.mechanism
-    if isinstance(mechanism, Geometric):
-        found: Floats = geometric_chances(mechanism)[symbol]
-        return found
-    p, q = float(mechanism.p), float(mechanism.q)
-    if isinstance(mechanism, Flip):
-        return np.array([p if symbol else q])
-    if isinstance(mechanism, Drawn):
-        drawn = mechanism.draw / mechanism.size
-        yes = [p if symbol >> option & 1 else q for option in range(mechanism.size)]
-        return np.array([drawn * chance for one in yes for chance in (1 - one, one)])
-    return np.array([p if place == symbol else q for place in range(mechanism.size)])
-
-
-def run_checks(survey: Survey, rounds: Sequence[Round], reports: Reports, error: float) -> list[Check]:
+def run_checks(survey: Survey, given: Inputs, reports: Reports, error: float) -> list[Check]:
     """Everything that is looked at beside ε; together they err with probability `error` at the most."""
-    part = error / 6
-    groups = list(_groups(survey, rounds, reports))
-    spelled = _spelling(reports, part)
+    spoken = [Check("every line is a report", False, 0.0, "; ".join(reports.faults))] if reports.faults else []
+    return spoken + _all_checks(survey, given, reports, error / 10) if len(reports.inputs) else spoken
+
+
+def _all_checks(survey: Survey, given: Inputs, reports: Reports, part: float) -> list[Check]:
+    groups = list(_groups(survey, given, reports))
     found = [
         check("stored bits follow the published integers", [one.alone() for one in groups], part),
+        check(
+            "bits of a field hang together as they should", [every for one in groups for every in one.within()], part
+        ),
         check("fields share no noise", [pair for one in groups for pair in one.across()], part),
-        check("ids are even and tell nothing", [pair for one in groups for pair in one.with_ids()], part),
-        check("earlier answers leave no trace", [pair for one in groups for pair in one.after()], part),
-        spelled,
+        check(
+            "ids are even and tell nothing",
+            [*_ids(reports), *(pair for one in groups for pair in one.with_ids())],
+            part,
+        ),
+        check(
+            "earlier answers leave no trace",
+            [*_ids_after(reports), *(one for group in groups for one in group.after())],
+            part,
+        ),
+        _odd("noise is never used again", repeated_noise(survey, given, reports, part), part),
+        _spelling(reports, part),
         Check("no id occurs twice", not reports.repeated, float(not reports.repeated), _repeats(reports)),
     ]
     if survey.ask:
         found.insert(1, check("fields are drawn with their chances", list(_drawn(survey, reports)), part))
-    if reports.faults:
-        found.insert(0, Check("every line is a report", False, 0.0, "; ".join(reports.faults)))
+    else:
+        found.insert(3, _odd("nor do three of them or more", noise_of_many(survey, given, reports), part))
+        found.insert(-1, _odd("ids follow no recurrence", recurrence(reports), part))
     return found
+
+
+def _odd(name: str, found: Oddity, error: float) -> Check:
+    ok = found.p_value >= error
+    return Check(name, ok, found.p_value, "" if ok else found.told)
 
 
 def _repeats(reports: Reports) -> str:
@@ -116,107 +81,151 @@ def _repeats(reports: Reports) -> str:
 
 
 @dataclass(frozen=True)
+class _Part:
+    """The bits of one field in some reports: those that are looked at, where they stand in it, and their chances."""
+
+    at: Columns
+    name: str
+    rows: Matrix
+    places: Numbers
+    mixture: Mixture
+
+    @property
+    def bits(self) -> Singles:
+        return self.rows[:, self.places].astype(np.float32)
+
+    @property
+    def chances(self) -> Floats:
+        return mixed(self.mixture, lambda symbol: bit_chances(self.at.field.mechanism, symbol))[self.places]
+
+
+@dataclass(frozen=True)
 class _Group:
     """Reports of one input whose devices were asked the same fields: of those, bits with known chances."""
 
-    parts: list[tuple[str, Singles, Floats]]  # for each field: its name, its bits, their chances
+    parts: list[_Part]
     ids: Singles
-    same: Hits  # whether the report before had the same input
-    first: Hits
+    same: list[Hits]  # for each lag whether the report before had the same input
+    other: list[Hits]
 
     def alone(self) -> Counted:
         """Every bit by itself."""
-        names = [f"{name}, bit {place}" for name, bits, _ in self.parts for place in range(bits.shape[1])]
-        ones = np.concatenate([bits.sum(axis=0, dtype=float) for _, bits, _ in self.parts])
-        chances = np.concatenate([chances for *_, chances in self.parts])
+        names = [f"{one.name}, bit {place}" for one in self.parts for place in one.places]
+        ones = np.concatenate([one.rows[:, one.places].sum(axis=0, dtype=float) for one in self.parts])
+        chances = np.concatenate([one.chances for one in self.parts])
         return Counted(names, ones, np.full(len(ones), float(len(self.ids))), chances)
+
+    def within(self) -> Iterator[Counted]:
+        """Every outcome of a field, or every two of its bits where outcomes are too many."""
+        for one in self.parts:
+            mechanism = one.at.field.mechanism
+            possible = outcomes(mechanism)
+            if possible is not None:
+                chances = mixed(one.mixture, lambda symbol: outcome_chances(mechanism, possible, symbol))  # noqa: B023
+                seen = _counted(one.rows, possible)
+                names: Names = [f"{one.name}, {_row(row)}" for row in possible]
+            elif len(one.places) > 1:
+                places = one.places[:MOST_PAIRED]
+                first, second = (places[some] for some in np.triu_indices(len(places), 1))
+                chances = mixed(one.mixture, lambda symbol: pair_chances(mechanism, symbol, first, second))  # noqa: B023
+                bits = one.rows[:, places].astype(np.float32)
+                seen = (bits.T @ bits)[np.triu_indices(len(places), 1)].astype(float)
+                names = Lazy(lambda at: f"{one.name}, bits {first[at]} and {second[at]} together", len(seen))  # noqa: B023
+            else:
+                continue
+            yield Counted(names, seen, np.full(len(seen), float(len(self.ids))), chances)
 
     def across(self) -> Iterator[Counted]:
         """Every bit of a field together with every bit of another."""
-        for place, (name, bits, chances) in enumerate(self.parts):
-            for other, others, more in self.parts[:place]:
-                yield self._pairs(f"{name} with {other}", bits, chances, others, more)
+        for place, one in enumerate(self.parts):
+            for other in self.parts[:place]:
+                yield pairs(f"{one.name} with {other.name}", one.bits, one.chances, other.bits, other.chances)
 
     def with_ids(self) -> Iterator[Counted]:
-        """Every bit of an id by itself, with every other one, and with every stored bit."""
-        even = np.full(ID_BITS, 0.5)
-        n = float(len(self.ids))
-        yield Counted(
-            [f"bit {place} of the id" for place in range(ID_BITS)],
-            self.ids.sum(axis=0, dtype=float),
-            np.full(ID_BITS, n),
-            even,
-        )
-        rows, others = np.triu_indices(ID_BITS, 1)
-        both = (self.ids.T @ self.ids)[rows, others].astype(float)
-        names = _Lazy(lambda place: f"bits {rows[place]} and {others[place]} of the id together", len(both))
-        yield Counted(names, both, np.full(len(both), n), np.full(len(both), 0.25))
-        for name, bits, chances in self.parts:
-            yield self._pairs(f"{name} with the id", bits, chances, self.ids, even)
+        """Every bit of an id with every stored bit."""
+        for one in self.parts:
+            yield pairs(f"{one.name} with the id", one.bits, one.chances, self.ids, np.full(ID_BITS, 0.5))
 
     def after(self) -> Iterator[Counted]:
-        """Every bit again, apart by whether the report before was of the same answers."""
-        for told, rows in (("the same", self.same), ("other", ~self.same & ~self.first)):
-            n = float(rows.sum())
-            for name, bits, chances in self.parts:
-                ones = bits[rows].sum(axis=0, dtype=float)
-                names = [f"{name}, bit {place}, after {told} answers" for place in range(len(ones))]
-                yield Counted(names, ones, np.full(len(ones), n), chances)
-
-    def _pairs(self, name: str, bits: Singles, chances: Floats, others: Singles, more: Floats) -> Counted:
-        both = (bits.T @ others).ravel().astype(float)
-        width = others.shape[1]
-        names = _Lazy(lambda place: f"{name}, bits {place // width} and {place % width} together", len(both))
-        return Counted(names, both, np.full(len(both), float(len(bits))), np.outer(chances, more).ravel())
+        """Every bit again, apart by whether the reports before were of the same answers."""
+        for lag, same, other in zip(LAGS, self.same, self.other, strict=True):
+            for told, rows in (("the same", same), ("other", other)):
+                n = float(rows.sum())
+                for one in self.parts:
+                    ones = one.rows[rows][:, one.places].sum(axis=0, dtype=float)
+                    names = [f"{one.name}, bit {place}, {told} answers {lag} before" for place in one.places]
+                    yield Counted(names, ones, np.full(len(ones), n), one.chances)
 
 
-class _Lazy(Sequence[str]):
-    """Names that are made only when one is told: there are thousands."""
-
-    def __init__(self, make: Callable[[int], str], size: int) -> None:
-        self._make, self._size = make, size
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __getitem__(self, place: int) -> str:  # type: ignore[override]
-        return self._make(place)
+def _counted(rows: Matrix, possible: Matrix) -> Floats:
+    """How often each possible row occurs; no other one does, or it would be no report."""
+    packed, known = np.packbits(rows, axis=1), np.packbits(possible, axis=1)
+    distinct, times = np.unique(packed, axis=0, return_counts=True)
+    seen = {row.tobytes(): float(number) for row, number in zip(distinct, times, strict=True)}
+    return np.array([seen.get(row.tobytes(), 0.0) for row in known])
 
 
-def _groups(survey: Survey, rounds: Sequence[Round], reports: Reports) -> Iterator[_Group]:
+def _row(row: Matrix) -> str:
+    return "".join(str(bit) for bit in row)
+
+
+def _groups(survey: Survey, given: Inputs, reports: Reports) -> Iterator[_Group]:
     """For each input: with `ask` the devices asked a field, one field after the other; else all of them."""
-    all_at = list(columns(survey))
-    for number, one in enumerate(rounds):
-        for side in (0, 1):
-            mine = reports.inputs == 2 * number + side
-            if not mine.any():
+    all_at = list(enumerate(columns(survey)))
+    places = _places(survey)
+    for number, mixtures in enumerate(given.mixtures):
+        mine = reports.inputs == number
+        for group in [[one] for one in all_at] if survey.ask else [all_at]:
+            rows = mine & (reports.bits[:, group[0][1].asked] == 1) if survey.ask else mine
+            if not rows.any():
                 continue
-            tried = [(index, all_at[index]) for index in one.symbols]
-            together = [[pair] for pair in tried] if survey.ask else [tried]
-            for group in together:
-                rows = mine
-                if survey.ask:
-                    rows = mine & (reports.bits[:, group[0][1].asked] == 1)
-                parts = []
-                for index, at in group:
-                    places = _places(at, one.symbols[index])
-                    bits = reports.bits[np.ix_(rows, at.start + places)].astype(np.float32)
-                    parts.append((_name(at), bits, bit_chances(at, one.symbols[index][side])[places]))
-                yield _Group(
-                    parts,
-                    reports.ids[rows].astype(np.float32),
-                    (reports.before == reports.inputs)[rows],
-                    (reports.before < 0)[rows],
-                )
+            yield _Group(
+                [
+                    _Part(at, _name(at), reports.bits[rows, at.part], places[index], mixtures[index])
+                    for index, at in group
+                    if len(places[index])
+                ],
+                reports.ids[rows].astype(np.float32),
+                [(before == reports.inputs)[rows] for before in reports.before],
+                [((before != reports.inputs) & (before >= 0))[rows] for before in reports.before],
+            )
 
 
-def _places(at: Columns, symbols: tuple[int, int]) -> Places:
-    """Which bits of a field are looked at: all, or of very many those of its two answers and some that chance picks."""
-    width = at.stop - at.start
-    if width <= MOST_BITS:
-        return np.arange(width)
-    named = [symbol for symbol in symbols if symbol < width]
-    return np.unique([*named, *np.random.default_rng().choice(width, MOST_BITS, replace=False)])
+def _places(survey: Survey) -> list[Numbers]:
+    """For each field which of its bits are looked at: all, or of very many some that chance picks."""
+    rng = np.random.default_rng()
+    widths = [field.mechanism.width for field in survey.fields]
+    if survey.ask:
+        return [_some(rng, width, MOST_BITS) for width in widths]
+    chosen = _some(rng, sum(widths), MOST_BITS)
+    starts = np.cumsum([0, *widths])
+    return [chosen[(chosen >= start) & (chosen < end)] - start for start, end in pairwise(starts)]
+
+
+def _some(rng: np.random.Generator, width: int, most: int) -> Numbers:
+    return np.arange(width) if width <= most else np.sort(rng.choice(width, most, replace=False))
+
+
+def _ids(reports: Reports) -> Iterator[Counted]:
+    """Every bit of an id by itself, and with every other one, apart by input."""
+    for given in np.unique(reports.inputs):
+        yield from _even(reports.ids[reports.inputs == given], "")
+
+
+def _ids_after(reports: Reports) -> Iterator[Counted]:
+    """The same, apart by the input before."""
+    for given in np.unique(reports.before[0]):
+        yield from _even(reports.ids[reports.before[0] == given], f", after set {given} of answers")
+
+
+def _even(ids: Matrix, where: str) -> Iterator[Counted]:
+    n, singles = float(len(ids)), ids.astype(np.float32)
+    names = [f"bit {place} of the id{where}" for place in range(ID_BITS)]
+    yield Counted(names, singles.sum(axis=0, dtype=float), np.full(ID_BITS, n), np.full(ID_BITS, 0.5))
+    rows, others = np.triu_indices(ID_BITS, 1)
+    both = (singles.T @ singles)[rows, others].astype(float)
+    lazy = Lazy(lambda place: f"bits {rows[place]} and {others[place]} of the id together{where}", len(both))
+    yield Counted(lazy, both, np.full(len(both), n), np.full(len(both), 0.25))
 
 
 def _drawn(survey: Survey, reports: Reports) -> Iterator[Counted]:

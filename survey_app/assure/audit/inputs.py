@@ -1,26 +1,73 @@
-"""Which answers an audit gives: for every field two that are as far apart as its mechanism allows.
+"""Which answers an audit gives: for every field two that are as far apart as its mechanism allows, then all the others.
 
 Many fields can be tried at once, since what a field sends hangs on its own answers alone. Only where a question is
-asked because of another one, whose answer must then stay, the two take turns: that is what rounds are for.
+asked because of another one, whose answer must then stay, the two take turns: that is what rounds are for. A client
+could be faithful to the two answers and to no other, so every symbol that a field has, the numbers between two levels
+and the silence of whoever does not answer are given too, mixed anew in every audit; of very many, a draw.
 """
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 from typing import Any
 
 from client.answer import encode, index_of, shown, unanswered
 from client.definition import Field, Survey
+from client.mechanism import Drawn
 from client.question import Question, labels_of
 
+MOST_TRIED = 24  # answers to one field
+FEWEST = 8  # further sets of answers: chance mixes them where nothing is left to try
+
 Answers = dict[str, Any]
+Mixture = tuple[tuple[int, float], ...]  # symbols, and how likely rounding makes each of them
+
+_chance = secrets.SystemRandom()
 
 
 @dataclass(frozen=True)
 class Round:
-    """Two sets of answers, and for the fields tried in it the symbol that each set gives."""
+    """Two sets of answers, and the fields tried in it."""
 
     answers: tuple[Answers, Answers]
-    symbols: dict[int, tuple[int, int]]
+    fields: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All sets of answers that an audit gives: those of the rounds, two by two, and after them the others."""
+
+    survey: Survey
+    rounds: tuple[Round, ...]
+    others: tuple[Answers, ...]
+
+    @cached_property
+    def answers(self) -> list[Answers]:
+        """Every set, by its number."""
+        return [one for turn in self.rounds for one in turn.answers] + list(self.others)
+
+    @cached_property
+    def mixtures(self) -> list[tuple[Mixture, ...]]:
+        """For every set and field, the symbols that the answers become."""
+        return [tuple(mixtures(self.survey, one)) for one in self.answers]
+
+    @cached_property
+    def pairs(self) -> dict[int, tuple[int, int]]:
+        """For every field the numbers of the two sets that are furthest apart in it."""
+        return {index: (2 * turn, 2 * turn + 1) for turn, one in enumerate(self.rounds) for index in one.fields}
+
+    def symbols(self, index: int) -> tuple[int, int]:
+        """The two symbols of a field that are furthest apart: those of numbers lie at the ends, and are not drawn."""
+        first, second = (self.mixtures[given][index][0][0] for given in self.pairs[index])
+        return first, second
+
+
+def inputs(survey: Survey) -> Inputs:
+    """What to give a client."""
+    turns = rounds(survey)
+    return Inputs(survey, tuple(turns), tuple(others(survey, [one for turn in turns for one in turn.answers])))
 
 
 def rounds(survey: Survey) -> list[Round]:
@@ -58,30 +105,19 @@ def _filters(survey: Survey, index: int) -> Answers:
 
 def _round(survey: Survey, active: list[int], fixed: Answers) -> Round:
     moving = {question.id for index in active for question in survey.fields[index].questions}
-    low, high = (_answers(survey, moving, fixed, last=last) for last in (False, True))
-    symbols = {index: (_symbol(survey, index, low), _symbol(survey, index, high)) for index in active}
-    return Round((low, high), symbols)
+
+    def end(*, last: bool) -> Answers:
+        wanted = {
+            question.id: _end(question, last=last and question.id in moving)
+            for question in survey.questions
+            if question.id in moving or not question.optional
+        }
+        return _asked(survey, wanted | fixed)
+
+    return Round((end(last=False), end(last=True)), tuple(active))
 
 
-def _answers(survey: Survey, moving: set[str], fixed: Answers, *, last: bool) -> Answers:
-    answers: Answers = {}
-    picked: dict[str, set[str]] = {}
-    for question in survey.questions:
-        if question.id in fixed:
-            answers[question.id] = fixed[question.id]
-        elif question.show_if and not shown(question, picked):
-            answers[question.id] = None
-        elif question.id in moving or not question.optional:
-            answers[question.id] = _answer(question, last=last and question.id in moving)
-        else:
-            answers[question.id] = None
-        answer = answers[question.id]
-        index = unanswered(question) if answer is None else index_of(question, answer)
-        picked[question.id] = labels_of(question, index)
-    return answers
-
-
-def _answer(question: Question, *, last: bool) -> Any:
+def _end(question: Question, *, last: bool) -> Any:
     if question.type == "number":
         return f"{question.max if last else question.min:f}"
     if question.type == "multiple":
@@ -89,17 +125,139 @@ def _answer(question: Question, *, last: bool) -> Any:
     return question.labels[-1 if last else 0]
 
 
-def _symbol(survey: Survey, index: int, answers: Answers) -> int:
-    """The symbol of a field: numbers lie at the ends of their range, where no rounding is drawn."""
-    field: Field = survey.fields[index]
+def _asked(survey: Survey, wanted: Answers) -> Answers:
+    """These answers to the questions that are shown; None to all others."""
+    answers: Answers = {}
+    picked: dict[str, set[str]] = {}
+    for question in survey.questions:
+        answer = wanted.get(question.id) if shown(question, picked) else None
+        answers[question.id] = answer
+        picked[question.id] = labels_of(
+            question, unanswered(question) if answer is None else index_of(question, answer)
+        )
+    return answers
+
+
+def others(survey: Survey, tried: list[Answers]) -> list[Answers]:
+    """As few further sets as it takes to give every field each of its answers, MOST_TRIED at the most."""
+    possible = [_possible(field) for field in survey.fields]
+    left = [[one for one in mine if not any(_within(one, given) for given in tried)] for mine in possible]
+    last_first = sorted(range(len(left)), key=lambda i: -survey.questions.index(survey.fields[i].questions[-1]))
+    found: list[Answers] = []
+    while any(left) or len(found) < FEWEST:
+        wanted: Answers = {}
+        for index in last_first:  # whoever depends on another question chooses before it
+            mine = [one for one in left[index] if _fits(one, wanted)] or [
+                one for one in possible[index] if _fits(one, wanted)
+            ]
+            if not mine:
+                continue
+            chosen = mine[0] if mine[0] in left[index] else _chance.choice(mine)
+            needs = _filters(survey, index)
+            if chosen in left[index]:
+                left[index].remove(chosen)
+                if _fits(needs, wanted):
+                    wanted |= needs
+            wanted = chosen | wanted
+        given = _asked(survey, wanted)
+        found.append(given)
+        left = [[one for one in mine if not _within(one, given)] for mine in left]
+    return found
+
+
+def _within(part: Answers, given: Answers) -> bool:
+    return all(given[name] == answer for name, answer in part.items())
+
+
+def _fits(part: Answers, wanted: Answers) -> bool:
+    return all(wanted.get(name, answer) == answer for name, answer in part.items())
+
+
+def _possible(field: Field) -> list[Answers]:
+    """Answers to the questions of a field that become each of its symbols, and numbers between two levels."""
+    if field.joint:
+        cells = field.cells if len(field.cells) <= MOST_TRIED else _chance.sample(field.cells, MOST_TRIED)
+        return [_cell(field, cell) for cell in cells] + list(_between(field))
+    (question,) = field.questions
+    every = list(_every(question, drawn=isinstance(field.mechanism, Drawn)))
+    return [{question.id: one} for one in (every if len(every) <= MOST_TRIED else _some(question, every))]
+
+
+def _cell(field: Field, cell: tuple[int, ...]) -> Answers:
+    return {question.id: _said(question, digit) for question, digit in zip(field.questions, cell, strict=True)}
+
+
+def _between(field: Field) -> Iterator[Answers]:
+    """Numbers in the middle of two levels, in cells of a joint field that chance picks."""
+    for place, question in enumerate(field.questions):
+        cells = [cell for cell in field.cells if question.levels and cell[place] < question.no_answer]
+        for level in range(min(question.levels - 1, MOST_TRIED)) if cells else ():
+            middle = round(question.steps * (2 * level + 1) / (2 * (question.levels - 1)))
+            yield _cell(field, _chance.choice(cells)) | {question.id: _number(question, middle)}
+
+
+def _some(question: Question, every: list[Any]) -> list[Any]:
+    """A draw of many answers; no answer is always among them."""
+    silent = [None] if question.optional else []
+    return silent + _chance.sample([one for one in every if one is not None], MOST_TRIED - len(silent))
+
+
+def _every(question: Question, *, drawn: bool) -> Iterator[Any]:
+    if question.type == "multiple":
+        labels = question.labels
+        few = 1 << len(labels) <= MOST_TRIED and not drawn
+        masks = range(1 << len(labels)) if few else [0, *(1 << place for place in range(len(labels)))]
+        yield from (_said(question, mask) for mask in masks)
+        if not few:
+            yield from (_said(question, _chance.randrange(1 << len(labels))) for _ in range(2))
+    elif question.levels:
+        parts = 2 * (question.levels - 1)  # on each level, and in the middle of two
+        for index in dict.fromkeys(round(question.steps * part / parts) for part in range(parts + 1)):
+            yield _number(question, index)
+    else:
+        yield from (_said(question, symbol) for symbol in range(question.no_answer))
+    if question.optional:
+        yield None
+
+
+def _said(question: Question, digit: int) -> Any:
+    """What somebody answers who has this symbol; of several numbers in a bin any."""
+    if digit >= question.no_answer:
+        return None
+    if question.type == "multiple":
+        return [label for place, label in enumerate(question.labels) if digit >> place & 1]
+    if question.levels:
+        return _number(question, round(question.steps * digit / (question.levels - 1)))
+    if question.bins:
+        first, after = (-(-(one * (question.steps + 1)) // question.bins) for one in (digit, digit + 1))
+        return _number(question, _chance.randrange(first, after))
+    return question.labels[digit]
+
+
+def _number(question: Question, index: int) -> str:
+    return f"{question.min + index * question.step:f}"
+
+
+def mixtures(survey: Survey, answers: Answers) -> Iterator[Mixture]:
+    """For every field the symbols that these answers become."""
     indices = encode(survey, answers)
-    digits = tuple(_digits(field, indices))
-    return field.symbols[digits] if field.joint else digits[0]
+    for field in survey.fields:
+        each = [_rounded(question, indices[question.id]) for question in field.questions]
+        found = []
+        for digits in product(*each):
+            chance = 1.0
+            for _, part in digits:
+                chance *= part
+            place = tuple(digit for digit, _ in digits)
+            found.append((field.symbols[place] if field.joint else place[0], chance))
+        yield tuple(found)
 
 
-def _digits(field: Field, indices: dict[str, int]) -> Iterator[int]:
-    for question in field.questions:
-        index = indices[question.id]
-        if question.levels:
-            index = question.no_answer if index > question.steps else index * (question.levels - 1) // question.steps
-        yield index
+def _rounded(question: Question, index: int) -> Mixture:
+    if not question.levels:
+        return ((index, 1.0),)
+    if index > question.steps:
+        return ((question.no_answer, 1.0),)
+    level, rest = divmod(index * (question.levels - 1), question.steps)
+    up = rest / question.steps
+    return ((level, 1 - up), (level + 1, up)) if rest else ((level, 1.0),)

@@ -16,8 +16,10 @@ from survey_app.assure.audit.subjects import Printed
 
 ID_BITS = 8 * ID_BYTES
 MOST_TOLD = 3
+LAGS = (1, 2, 3)  # how many reports ago
 TEXTS = re.compile(rb'"[^"]*"')
 
+Numbers = npt.NDArray[np.int64]
 Matrix = npt.NDArray[np.uint8]  # a row for each report, a column for each bit
 
 
@@ -29,14 +31,16 @@ class _Wire(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Reports:
-    """All reports of an audit: the input of each, that of the report before it, its id, its bits, its spelling."""
+    """All reports of an audit: the input of each, those of the reports before it, its id, its bits, its spelling."""
 
-    inputs: npt.NDArray[np.int64]
-    before: npt.NDArray[np.int64]  # −1 for the first of a process
+    inputs: Numbers
+    before: Numbers  # a row for each lag; −1 where a process had just begun
+    process: Numbers
+    place: Numbers  # among the lines of its process
     seconds: npt.NDArray[np.float64]
     ids: Matrix
     bits: Matrix
-    shapes: npt.NDArray[np.int64]
+    shapes: Numbers
     shape_names: list[str]
     repeated: int  # ids that occur again
     faults: list[str]  # what no client may print
@@ -46,14 +50,14 @@ def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
     """The reports of all processes, one after the other; lines that are none are left out and told."""
     decode = msgspec.json.Decoder(_Wire).decode
     inputs: list[int] = []
-    before: list[int] = []
+    process: list[int] = []
+    places: list[int] = []
     seconds: list[float] = []
     ids, bits, shapes = bytearray(), bytearray(), list[int]()
     names: dict[bytes, int] = {}
     possible: dict[str, bytes] = {}
     faults: Counter[str] = Counter()
-    for one in printed:
-        last = -1
+    for number, one in enumerate(printed):
         for place, (asked, line) in enumerate(zip(one.inputs, one.lines, strict=True)):
             try:
                 wire = decode(line)
@@ -67,21 +71,22 @@ def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
                     possible[wire.bits] = from_text(wire.bits)
             except (msgspec.DecodeError, UnicodeDecodeError, ReportError) as error:
                 faults[str(error)] += 1
-                last = asked
                 continue
             inputs.append(asked)
-            before.append(last)
+            process.append(number)
+            places.append(place)
             seconds.append(one.seconds[place] if one.seconds else 0.0)
             ids += identity
             bits += possible[wire.bits]
             shape = TEXTS.sub(lambda text: b'"' + b"." * (len(text[0]) - 2) + b'"', line)
             shapes.append(names.setdefault(shape, len(names)))
-            last = asked
     count = len(inputs)
     spelled = [bytes(ids[ID_BYTES * place : ID_BYTES * (place + 1)]) for place in range(count)]
     return Reports(
         np.array(inputs, dtype=np.int64),
-        np.array(before, dtype=np.int64),
+        np.array([_before(printed, process, places, lag) for lag in LAGS], dtype=np.int64),
+        np.array(process, dtype=np.int64),
+        np.array(places, dtype=np.int64),
         np.array(seconds),
         _columns(ids, count, ID_BYTES, ID_BITS),
         _columns(bits, count, survey.length, survey.width),
@@ -90,6 +95,13 @@ def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
         count - len(set(spelled)),
         [f"{number} lines are no report to this survey: {reason}" for reason, number in faults.most_common(MOST_TOLD)],
     )
+
+
+def _before(printed: Sequence[Printed], process: list[int], places: list[int], lag: int) -> list[int]:
+    """For every report what was asked so many lines before."""
+    return [
+        printed[one].inputs[place - lag] if place >= lag else -1 for one, place in zip(process, places, strict=True)
+    ]
 
 
 def _columns(packed: bytearray, count: int, length: int, width: int) -> Matrix:

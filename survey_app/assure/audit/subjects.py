@@ -1,7 +1,8 @@
 """The clients under audit: commands that read a definition and answers on each line and print a report on each.
 
-Whoever is audited is a process like any other, ours included. Several copies run at once, so that all processors work
-and a generator that begins alike in two of them betrays itself.
+Whoever is audited is a process like any other, ours included. Of ours several copies run at once, so that all
+processors work; a stranger's is started once, since it may not bear another beside it. Lines are fed while reports are
+read, so it may print each at once, or all when there is nothing more to read.
 """
 
 import contextlib
@@ -9,6 +10,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -27,7 +29,10 @@ HERE = Path(__file__).parent
 ENTRY = "/client/js/index.js"
 MOST_PROCESSES = 4
 REPORTED = 1_000  # how often progress is told
-PATIENCE = 60.0  # seconds for one report
+PATIENCE = 60.0  # seconds in which a client neither reads nor prints
+PER_LINE = 0.002  # seconds more for each line, once all are read: whoever prints at the end works until then
+AT_ONCE = 10.0  # seconds for a report that is to come at once
+LAST = 5.0  # seconds to end, when everything is printed
 
 
 class SubjectError(Exception):
@@ -83,9 +88,23 @@ def run(
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[Printed]:
     """Start a process for every plan, ask it for a report for each of its inputs, and collect what it prints."""
+    printed, errors = attempt(arguments, survey, answers, plans, progress)
+    if errors:
+        raise SubjectError(errors[0])
+    return printed
+
+
+def attempt(
+    arguments: Sequence[str],
+    survey: Survey,
+    answers: Sequence[Answers],
+    plans: Sequence[Sequence[int]],
+    progress: Callable[[int], None] = lambda _: None,
+) -> tuple[list[Printed], list[str]]:
+    """The same, of those that come to their end; and what went wrong with the others."""
     asked = [_line(survey, one) for one in answers]
     results = [Printed(plan) for plan in plans]
-    errors: list[Exception] = []
+    errors: list[str] = []
     lock = threading.Lock()
 
     def told(number: int) -> None:
@@ -96,20 +115,18 @@ def run(
         try:
             _collect(arguments, asked, printed, told)
         except (OSError, SubjectError) as error:
-            errors.append(error)
+            errors.append(str(error))
 
     threads = [threading.Thread(target=work, args=(printed,)) for printed in results]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if errors:
-        raise SubjectError(str(errors[0])) from errors[0]
-    return results
+    return [one for one in results if len(one.lines) == len(one.inputs)], errors
 
 
 def processes() -> int:
-    """How many copies run at once."""
+    """How many copies of a client of ours run at once."""
     return max(2, min(MOST_PROCESSES, os.cpu_count() or 1))
 
 
@@ -119,47 +136,103 @@ def _line(survey: Survey, answers: Answers) -> bytes:
 
 
 @contextlib.contextmanager
-def _started(arguments: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+def _started(arguments: Sequence[str]) -> Iterator["_Client"]:
+    """The process, in a group of its own: whatever it has started is ended with it."""
     try:
-        process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 — asked for
-    except OSError as error:
-        raise SubjectError(f"{arguments[0]} cannot be started: {error.strerror or error}") from None
+        process = subprocess.Popen(  # noqa: S603 — asked for
+            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise SubjectError(f"{arguments[0]} cannot be started: {reason}") from None
+    if process.stdin is None or process.stdout is None:
+        raise SubjectError("no pipes")
+    client = _Client(process, process.stdin, process.stdout, PATIENCE)
+    watcher = threading.Thread(target=client.watch, daemon=True)
+    watcher.start()
     try:
-        yield process
+        yield client
     finally:
-        process.kill()
+        client.done.set()
+        client.end()
         process.wait()
+        watcher.join()
         for pipe in (process.stdin, process.stdout):
-            if pipe:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+@dataclass
+class _Client:
+    """A running client, which is ended when it neither reads nor prints for too long."""
+
+    process: subprocess.Popen[bytes]
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    patience: float
+    last: float = field(default_factory=time.monotonic)
+    tired: bool = False
+    done: threading.Event = field(default_factory=threading.Event)
+
+    def watch(self) -> None:
+        while not self.done.wait(0.5):
+            if time.monotonic() - self.last > self.patience:
+                self.tired = True
+                self.end()
+                return
+
+    def end(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def say(self, line: bytes) -> None:
+        self.stdin.write(line)
+        self.last = time.monotonic()
+
+    def hear(self, number: int, wanted: int, hint: str = "") -> bytes:
+        line = self.stdout.readline()
+        if line and not line.strip():
+            raise SubjectError(f"the client printed an empty line after {number} of {wanted} reports")
+        if not line or (not line.endswith(b"\n") and number + 1 < wanted):
+            raise SubjectError(self._silence(f"after {number} of {wanted} reports") + hint)
+        self.last = time.monotonic()
+        return line if line.endswith(b"\n") else line + b"\n"
+
+    def _silence(self, after: str) -> str:
+        """Why there is no further report."""
+        if self.tired:
+            return f"the client printed nothing for {self.patience:.0f} seconds {after}, and was ended"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return f"the client stopped {after}, with exit code {self.process.wait(LAST)}"
+        return f"the client closed its output {after}"
 
 
 def _collect(
     arguments: Sequence[str], asked: Sequence[bytes], printed: Printed, progress: Callable[[int], None]
 ) -> None:
     """Lines are fed by a thread of their own, so that neither pipe can fill up and stop both sides."""
-    with _started(arguments) as process:
-        if process.stdin is None or process.stdout is None:
-            raise SubjectError("no pipes")
-        stdin, stdout = process.stdin, process.stdout
+    wanted = len(printed.inputs)
+    with _started(arguments) as client:
 
         def feed() -> None:
             with contextlib.suppress(OSError, ValueError):  # whoever reads notices
                 for one in printed.inputs:
-                    stdin.write(asked[one])
-                stdin.close()  # whoever prints in large pieces prints the last one now
+                    client.say(asked[one])
+                client.patience += PER_LINE * wanted
+                client.stdin.close()  # whoever prints in large pieces prints the last one now
 
         feeder = threading.Thread(target=feed, daemon=True)
-        with _watched(process) as alive:
-            feeder.start()
-            for number in range(len(printed.inputs)):
-                printed.lines.append(_read(stdout, number))
-                alive()
-                if number % REPORTED == REPORTED - 1:
-                    progress(REPORTED)
-        progress(len(printed.inputs) % REPORTED)
+        feeder.start()
+        for number in range(wanted):
+            printed.lines.append(client.hear(number, wanted))
+            if number % REPORTED == REPORTED - 1:
+                progress(REPORTED)
+        progress(wanted % REPORTED)
         feeder.join()
+        client.patience = LAST
+        if more := client.stdout.readline().strip():
+            told = more[:60].decode("utf-8", "replace")
+            raise SubjectError(f"the client printed more lines than it was given, such as {told!r}")
 
 
 def timed(
@@ -172,48 +245,16 @@ def timed(
     """One report after the other from one process, and how long each took: asked only when the last is there."""
     asked = [_line(survey, one) for one in answers]
     printed = Printed(plan)
-    with _started(arguments) as process, _watched(process) as alive:
-        if process.stdin is None or process.stdout is None:
-            raise SubjectError("no pipes")
+    with _started(arguments) as client:
+        client.patience = AT_ONCE
         for number, one in enumerate(plan):
             began = time.perf_counter()
             with contextlib.suppress(BrokenPipeError):  # whoever reads notices
-                process.stdin.write(asked[one])
-                process.stdin.flush()
-            printed.lines.append(_read(process.stdout, number))
+                client.say(asked[one])
+                client.stdin.flush()
+            printed.lines.append(client.hear(number, len(plan), "; for --time it must print each report at once"))
             printed.seconds.append(time.perf_counter() - began)
-            alive()
             if number % REPORTED == REPORTED - 1:
                 progress(REPORTED)
     progress(len(plan) % REPORTED)
     return printed
-
-
-def _read(stdout: IO[bytes], number: int) -> bytes:
-    line = stdout.readline()
-    if not line.endswith(b"\n"):
-        raise SubjectError(f"the client stopped after {number} reports; for --time it must print each one at once")
-    return line
-
-
-@contextlib.contextmanager
-def _watched(process: subprocess.Popen[bytes]) -> Iterator[Callable[[], None]]:
-    """End a process that prints nothing for too long: its reader then sees the end of the pipe."""
-    last = [time.monotonic()]
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(1):
-            if time.monotonic() - last[0] > PATIENCE:
-                process.kill()
-
-    def alive() -> None:
-        last[0] = time.monotonic()
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield alive
-    finally:
-        done.set()
-        watcher.join()

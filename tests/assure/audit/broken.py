@@ -15,8 +15,9 @@ from functools import lru_cache
 from typing import Any
 
 from client import Survey, randomize
-from client.mechanism import Flip
+from client.mechanism import Drawn, Flip, Subset
 from client.report import Report
+from client.sampling import RandomBytes, below, coin, pick
 
 
 def louder(survey: Survey, answers: dict[str, Any]) -> Report:
@@ -102,14 +103,158 @@ def talkative(survey: Survey, answers: dict[str, Any]) -> bytes:
     return json.dumps(json.loads(randomize(survey, answers).to_json()) | {"answers": answers}).encode()
 
 
+def without_noise(survey: Survey, answers: dict[str, Any], name: str) -> Report:
+    """A report in which one question is answered plainly."""
+    fields = tuple(
+        replace(field, mechanism=replace(field.mechanism, keep=2**64 - 1))
+        if isinstance(field.mechanism, Subset | Drawn) and field.questions[0].id == name
+        else field
+        for field in survey.fields
+    )
+    return randomize(replace(survey, fields=fields), answers)
+
+
+def middling(survey: Survey, answers: dict[str, Any]) -> Report:
+    """Faithful to the first and the last option, and plain about one in the middle."""
+    return without_noise(survey, answers, "help") if answers["help"] == "option 2" else randomize(survey, answers)
+
+
+def frank(survey: Survey, answers: dict[str, Any]) -> Report:
+    """Says who did not answer."""
+    return without_noise(survey, answers, "help") if answers["help"] is None else randomize(survey, answers)
+
+
+def unmasking(survey: Survey, answers: dict[str, Any]) -> Report:
+    """Says who was not asked a question that depends on another."""
+    return without_noise(survey, answers, "second") if answers["second"] is None else randomize(survey, answers)
+
+
+def rounding(survey: Survey, answers: dict[str, Any]) -> Report:
+    """Rounds a number to the nearest level, without a coin."""
+    question = next(one for one in survey.questions if one.id == "hours")
+    if answers["hours"] is None:
+        return randomize(survey, answers)
+    level = round(int(answers["hours"]) * (question.levels - 1) / question.steps + 1e-9)
+    return randomize(survey, answers | {"hours": level * question.steps // (question.levels - 1)})
+
+
+class Chosen(Drawn):
+    """Draws neighbours only, each option as often as it should."""
+
+    def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
+        first = below(self.size, random_bytes)
+        options = sorted((first + place) % self.size for place in range(self.draw))
+        truth = sum((symbol >> option & 1) << place for place, option in enumerate(options))
+        other = below(self.sets - 1, random_bytes)
+        sent = truth if coin(self.keep, random_bytes) else other + (other >= truth)
+        return sum(1 << (self.width - 1 - 2 * option - (sent >> place & 1)) for place, option in enumerate(options))
+
+
+class Paired(Drawn):
+    """Turns what was said of both options or of none: each is as noisy as it should be, whether they agree is plain."""
+
+    def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
+        options = sorted(pick(2, list(range(self.size)), random_bytes))
+        turned = not coin(int(self.p * 2**64), random_bytes)
+        said = [(symbol >> option & 1) ^ turned for option in options]
+        return sum(1 << (self.width - 1 - 2 * option - bit) for option, bit in zip(options, said, strict=True))
+
+
+def _drawing(survey: Survey, answers: dict[str, Any], kind: type[Drawn]) -> Report:
+    fields = tuple(
+        replace(field, mechanism=kind(size=field.mechanism.size, draw=field.mechanism.draw, keep=field.mechanism.keep))
+        if isinstance(field.mechanism, Drawn)
+        else field
+        for field in survey.fields
+    )
+    return randomize(replace(survey, fields=fields), answers)
+
+
+def neighbouring(survey: Survey, answers: dict[str, Any]) -> Report:
+    """Options of a multiple that are drawn together too often."""
+    return _drawing(survey, answers, Chosen)
+
+
+def pairing(survey: Survey, answers: dict[str, Any]) -> Report:
+    """Noise of two options that is one."""
+    return _drawing(survey, answers, Paired)
+
+
+def repeating(survey: Survey, answers: dict[str, Any], held: list[list[bytes]] = []) -> Report:  # noqa: B006
+    """The noise of the report before, in one of four."""
+    again = iter(held.pop() if held and secrets.randbelow(4) == 0 else [])
+    used: list[bytes] = []
+
+    def random_bytes(n: int) -> bytes:
+        found = next(again, b"")
+        used.append(found if len(found) == n else secrets.token_bytes(n))
+        return used[-1]
+
+    report = randomize(survey, answers, random_bytes=random_bytes)
+    held[:] = [used]
+    return replace(report, id=secrets.token_bytes(16))
+
+
+def restarting(survey: Survey, answers: dict[str, Any], generator: random.Random = random.Random(1965)) -> Report:  # noqa: B008, S311
+    """Noise that begins alike in every process, under ids that do not."""
+    return replace(randomize(survey, answers, random_bytes=generator.randbytes), id=secrets.token_bytes(16))
+
+
+def linear(survey: Survey, answers: dict[str, Any], state: list[int] = [1, 2, 3, 4]) -> Report:  # noqa: B006
+    """Marsaglia's xorshift of 128 bits, as browsers have it for numbers that need not be secret."""
+
+    def word() -> bytes:
+        x, *rest = state
+        x ^= x << 11 & 0xFFFFFFFF
+        x ^= x >> 8 ^ rest[-1] ^ rest[-1] >> 19
+        state[:] = [*rest, x]
+        return x.to_bytes(4, "big")
+
+    return randomize(survey, answers, random_bytes=lambda n: b"".join(word() for _ in range(n // 4)))
+
+
+def tripled(survey: Survey, answers: dict[str, Any]) -> Report:
+    """Three coins, of which any two are independent, and the third follows from them."""
+    coins: list[bytes] = []
+
+    def random_bytes(n: int) -> bytes:
+        if n == 8 and len(coins) == 2:
+            return bytes(one ^ other for one, other in zip(*coins, strict=True))
+        coins.append(secrets.token_bytes(n))
+        return coins[-1]
+
+    return randomize(survey, answers, random_bytes=random_bytes)
+
+
+def trailing(survey: Survey, answers: dict[str, Any], held: list[bool] = []) -> Report:  # noqa: B006
+    """Two bits of the id tell what the one before answered."""
+    report, said = randomize(survey, answers), (held or [False])[0]
+    held[:] = [answers["q0"] in (True, "yes")]
+    first, *rest = report.id
+    return replace(report, id=bytes([first & 0xFE | (rest[-1] & 1) ^ said, *rest]))
+
+
+def choosing(survey: Survey, answers: dict[str, Any]) -> Report:
+    """Draws what it asks by what it hears."""
+    return randomize(survey, answers, asked=0 if answers["q0"] == "yes" and secrets.randbelow(4) == 0 else None)
+
+
 WAYS: tuple[Callable[..., Report | bytes], ...] = (
     louder, biased, seeded, reused, longer, marked, hashed, remembering, slower, faithful, hoarding, silent, talkative,
+    middling, frank, unmasking, rounding, neighbouring, pairing, repeating, restarting, linear, tripled, trailing,
+    choosing,
 )  # fmt: skip
 
+
+def way(name: str) -> Callable[..., Report | bytes]:
+    """One of them, by its name."""
+    return next(one for one in WAYS if one.__name__ == name)
+
+
 if __name__ == "__main__":
-    way = next(one for one in WAYS if one.__name__ == sys.argv[1])
+    made_by = way(sys.argv[1])
     known = lru_cache(4)(lambda text: Survey.from_json(text.encode()))
     for line in sys.stdin:
         asked = json.loads(line)
-        made = way(known(asked["definition"]), asked["answers"])
-        print((made if isinstance(made, bytes) else made.to_json()).decode(), flush=way is not hoarding)
+        made = made_by(known(asked["definition"]), asked["answers"])
+        print((made if isinstance(made, bytes) else made.to_json()).decode(), flush=made_by is not hoarding)
