@@ -22,6 +22,7 @@ from survey_app.store.records import StoreError
 from survey_app.store.sql.base import Connection
 from survey_app.store.sql.contents import TABLES, TALLIES, Contents
 from survey_app.store.sqlite import SqliteStore
+from survey_app.store.sqlite.database import files_beside
 from survey_app.store.tallies import counts_of
 from survey_app.tally import add_bits, rows_of
 
@@ -82,8 +83,8 @@ def backup(store: Contents, identity: bytes, file: Path, progress: Progress = la
     """A copy in a new file of SQLite, which appears under its name when it is whole."""
     store.tidy(now=True)
     partial = file.with_name(f"{file.name}.partial")
-    beside = [Path(f"{partial}{end}") for end in ("", "-wal", "-shm", ".lock")]
-    for path in beside:
+    remains = [partial, *files_beside(partial)]
+    for path in remains:
         path.unlink(missing_ok=True)
     target = SqliteStore(partial)
     try:
@@ -96,7 +97,7 @@ def backup(store: Contents, identity: bytes, file: Path, progress: Progress = la
         os.close(handle)
     finally:
         target.close()
-        for path in beside:
+        for path in remains:
             path.unlink(missing_ok=True)
     return made
 

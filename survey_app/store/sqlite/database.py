@@ -28,6 +28,8 @@ PAGE_BYTES = 4096
 ASIDE = 16 * PAGE_BYTES  # the room that is set aside is a multiple of this
 SPARE = 16 * ASIDE  # what may stay so while it is not needed
 
+BESIDE = ("-wal", "-shm", "-reserve", ".lock")  # ends of the names of files that belong to a database
+
 SCHEMA = """
 create table settings (name text primary key, value blob not null) without rowid;
 create table users (
@@ -153,7 +155,7 @@ class Database(Base):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE)
             os.close(handle)
-            tighten(self.path, *(Path(f"{self.path}{end}") for end in ("-wal", "-shm", "-reserve")))
+            tighten(self.path, *files_beside(self.path))
             self._check_version(_version_at_rest(self.path))
             with self._lock.held(LOCK_SECONDS):
                 with closing(sqlite3.connect(self.path)) as connection:
@@ -195,6 +197,11 @@ class Database(Base):
     def secret_key(self) -> bytes:
         """The key that signs sessions; it survives restarts."""
         return bytes(self._one(KEY)[0])
+
+
+def files_beside(path: Path) -> list[Path]:
+    """Where SQLite and we keep what belongs to a database, if it is there."""
+    return [Path(f"{path}{end}") for end in BESIDE]
 
 
 def _new_key() -> str:
