@@ -247,13 +247,19 @@ class Figure:
                 f"Many answers share few reports: possible shares lie up to {written.size(self.part.lowered, True)}"
                 f" below the unbiased estimates, which the table has. {note}"
             )
-        if lines is self.means and is_moved(lines[0]):
-            raw = self._mean(lines[0].unbiased or 0.0)
-            note = f"The mark is made of the nearest possible shares; unbiased, it would be {raw}. {note}"
         if self.view.standalone:
             loss = written.epsilon(self.field.mechanism.epsilon)
             note += f" ε = {loss}. Survey {self.survey.slug}, {self.survey.digest[:12]}."
         return note
+
+    @property
+    def off(self) -> str:
+        """Why a displayed mean sits off the middle of its interval, which is about the unbiased one; else nothing."""
+        for line in self.means:
+            if line.unbiased is not None and abs(line.estimate - line.unbiased) > OFF * (line.high - line.low):
+                raw = self._mean(line.unbiased)
+                return f"The mark is made of the nearest possible shares; unbiased, the mean would be {raw}."
+        return ""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -315,11 +321,6 @@ class Figure:
 
     def _in_order(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         return tuple(in_order([self.question], lines))
-
-
-def is_moved(mean: Line) -> bool:
-    """Whether a displayed mean is far from its unbiased value, about which its interval was made."""
-    return mean.unbiased is not None and abs(mean.estimate - mean.unbiased) > OFF * (mean.high - mean.low)
 
 
 def figures(survey: Survey, document: Results, view: View) -> list[Figure]:
