@@ -132,14 +132,14 @@ def test_a_survey_that_closes_by_time_takes_its_last_step_once(made: Made, count
 
 @pytest.mark.parametrize("notice", ["read", "write", "idle"])
 def test_a_clock_that_jumps_past_the_end_and_back_reopens_nothing_in_any_process(
-    made: tuple[SqliteStore, Published], notice: str
+    made: Made, place: Place, notice: str
 ) -> None:
-    """Two stores on one file, as two processes; only one of their clocks ever passes the date, for a moment."""
+    """Several servers on one store; only one of their clocks ever passes the date, for a moment."""
     store, old = made
     closes = datetime(2130, 1, 1, tzinfo=UTC)
     published = again(store, old, closes=closes)
     add(store, published, 45)
-    jumping = SqliteStore(store.path, lambda: closes + timedelta(days=1))
+    jumping = place.open(lambda: closes + timedelta(days=1))
     if notice == "read":
         assert jumping.newest("exam") is not None
     elif notice == "write":
@@ -147,7 +147,7 @@ def test_a_clock_that_jumps_past_the_end_and_back_reopens_nothing_in_any_process
     else:
         assert jumping.expire()
     jumping.clock = lambda: closes - timedelta(days=1)
-    for one in (jumping, store, SqliteStore(store.path, jumping.clock)):
+    for one in (jumping, store, place.open(jumping.clock)):
         found = one.newest("exam")
         assert found is not None
         assert (found.state, one.is_final(found)) == (State.CLOSED, True)
