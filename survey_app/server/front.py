@@ -10,7 +10,7 @@ import asyncio
 import io
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 from flask import Flask
 
@@ -38,7 +38,7 @@ class Front:
     """An RSGI application around a WSGI one."""
 
     def __init__(self, app: Flask) -> None:
-        self._app = app
+        self._app, self._wsgi = app, cast(Any, app.wsgi_app)
         self._intake: Intake = app.extensions["candor_intake"]
         self._desk: Desk = app.extensions["candor_desk"]
         self._proxies: int = app.config["TRUSTED_PROXIES"]
@@ -103,8 +103,7 @@ class Front:
         def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
             begun[:] = [int(status[:3]), headers]
 
-        wsgi: Any = self._app.wsgi_app
-        chunks = wsgi(environ, start_response)
+        chunks = self._wsgi(environ, start_response)
         try:
             body = b"".join(chunks)
         finally:
