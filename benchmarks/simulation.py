@@ -43,4 +43,4 @@ def main(quick: bool) -> list[Bars]:
     for name, rate in rates.items():
         print(f"{name:34} {rate:12,.0f} reports/s {rate / client:8.1f} × the client's")
     values = tuple((name, rate / client) for name, rate in rates.items())
-    return [Bars("simulation", "Reports a second", "× the client's", values)]
+    return [Bars("simulation", "Reports a second, simulated", "× the client's", values)]

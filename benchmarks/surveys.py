@@ -29,7 +29,7 @@ from survey_app.plan.people import Indices, draw_people
 from survey_app.results.document import results
 from survey_app.simulate.trial import tally, truth
 
-PEOPLE, RUNS, QUICK_RUNS = 3_000, 500, 2
+PEOPLE, RUNS, QUICK_RUNS = 3_000, 300, 2
 POPULATION = 1_000_000  # in which the true figures are counted: their error is a thousandth of what is compared
 QUICK_POPULATION = 20_000
 MINE = "candor, best blocks"

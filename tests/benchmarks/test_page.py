@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks import postgres
 from benchmarks.__main__ import main
 from benchmarks.page import MARGIN, WIDTH, Bars, Section
 from survey_app.charts import STYLE
@@ -67,3 +68,11 @@ def test_a_part_of_the_tables_makes_no_page() -> None:
     said = CliRunner().invoke(main, ["aggregate", "--quick", "--out", "anywhere"])
     assert said.exit_code == 2
     assert "name some, or give --out, not both" in said.output
+
+
+def test_where_there_is_no_postgresql_its_table_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(postgres, "find_spec", lambda name: None)
+    assert postgres.main(quick=True) == []
+    assert "not measured: PostgreSQL (not installed: psycopg)" in capsys.readouterr().out
