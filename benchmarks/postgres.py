@@ -17,7 +17,7 @@ from benchmarks import collect, load
 from benchmarks.page import Bars
 from benchmarks.peers import installed
 from survey_app.collect.batch import read_batch
-from survey_app.store import Submission, open_store
+from survey_app.store import Outcome, Submission, open_store
 from survey_app.tally import rows_of
 
 TURNS, ROWS, REQUESTS = 12, 8192, 4000
@@ -73,11 +73,11 @@ def batches(url: str, turns: int, count: int) -> dict[str, float]:
             made = [collect.reports(published.survey, count) for _ in range(2)]
             timed(COPY, lambda: copy([one.id + one.bits for one in made[0]]))  # noqa: B023 — called at once
             rows = [Submission(published.key, one.id, one.bits) for one in made[0]]
-            stored = len(timed(WRITE, lambda: store.write(rows.copy)))  # noqa: B023
+            stored = timed(WRITE, lambda: store.write(rows.copy)).count(Outcome.STORED)  # noqa: B023
             body = b"\n".join(one.to_json() for one in made[1])
             found = timed(JSON, lambda: read_batch(store, published.survey.slug, body))  # noqa: B023
             if (stored, found["stored"]) != (count, count):
-                raise RuntimeError(f"unexpected answer: {found}")
+                raise RuntimeError(f"unexpected answers: {stored} stored, {found}")
         raw.execute("drop table reports_0")
     store.close()
     return best

@@ -1,6 +1,6 @@
 """Reports of made-up people by the million (`survey_app/simulate/devices.py`), beside the real client, one at a time.
 
-Both begin with the same answers to the sample survey and end with noisy bits. The client draws from the operating
+Both begin with answers to the worked example and end with noisy bits. The client draws from the operating
 system's generator, the simulation from numpy's, which is why no device may use it. Rounds alternate, the best counts.
 """
 
