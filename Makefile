@@ -33,11 +33,11 @@ lint: $(VENV)/ready-test $(TOOLS)
 	$(NODE) node_modules/typescript/bin/tsc
 	$(NODE) node_modules/@biomejs/biome/bin/biome check --error-on-warnings
 
-# What takes minutes takes a size, for a try: BENCH=--quick, REPRODUCTIONS="--runs 100 --out FOLDER",
+# What takes minutes takes a size, for a try: BENCH="--quick --out FOLDER", REPRODUCTIONS="--runs 100 --out FOLDER",
 # VARIANCE="--every 20 --out FILE", COVERAGE="--runs 10 --every 30 --out FILE", SOAK=0.01.
-bench:  # the peers pin old versions of other packages, so they get an environment of their own
+bench:  # docs/benchmarks.md; the peers pin old versions of other packages, so they get an environment of their own
 	@$(MAKE) --no-print-directory VENV=$(VENV)-bench $(VENV)-bench/ready-bench
-	$(VENV)-bench/bin/python -m benchmarks $(BENCH)
+	$(VENV)-bench/bin/python -m benchmarks $(or $(BENCH),--out docs)
 
 reproductions:  # docs/reproductions.md, in the environment of the peers
 	@$(MAKE) --no-print-directory VENV=$(VENV)-bench $(VENV)-bench/ready-bench

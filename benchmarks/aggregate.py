@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.page import Bars
 from benchmarks.peers import installed
 from survey_app.authoring import choose
 from survey_app.tally import Bits, add_bits
@@ -92,7 +93,7 @@ def best_times(contestants: list[Contestant], rounds: int) -> dict[str, float]:
     return best
 
 
-def main(quick: bool) -> None:
+def main(quick: bool) -> list[Bars]:
     """Print the table."""
     count = QUICK if quick else REPORTS
     print(f"\nAggregation: {count:,} reports of {WIDTH} stored bits, best of {ROUNDS} alternating rounds")
@@ -102,11 +103,14 @@ def main(quick: bool) -> None:
     contestants = [estimates(rows), *histograms(rows), *others]
     best = best_times(contestants, ROUNDS)
     mine = best["candor"]
+    wholes = {one.name: best[one.name] * count / one.reports for one in contestants}
     for one in contestants:
-        whole = best[one.name] * count / one.reports
+        whole = wholes[one.name]
         scaled = "" if one.reports == count else f"  (measured on {one.reports:,}, scaled)"
         ratio = "" if one.name == "candor" else f"{whole / mine:10.1f} × candor's time"
         print(f"{one.name:24} {1000 * whole:10,.1f} ms {ratio}{scaled}")
     for name in ("histogram of each byte", "histogram of all bytes"):
         print(f"candor's time over the {name}: ratio {mine / best[name]:.2f} (goal at most 2)")
     print("not compared:", ", ".join(["diffprivlib (has no aggregation)", *absent]))
+    values = tuple((name, whole / mine) for name, whole in wholes.items())
+    return [Bars("aggregate", "Time for 32 estimates", "× candor's", values)]

@@ -1,5 +1,5 @@
 """Collecting, in one run on loopback: durable single reports against a route that does nothing, batches against raw
-SQLite, results at ten million reports against a thousand."""
+SQLite, results against the number of reports."""
 
 import contextlib
 import gc
@@ -19,50 +19,49 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import load
+from benchmarks.page import Bars
 from client import Report, Survey, randomize
-from survey_app import create_app
 from survey_app.accounts import add_user
 from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.collect.batch import read_batch
 from survey_app.results.document import results
-from survey_app.server.front import Front
-from survey_app.server.workers import STOPPING
-from survey_app.store import Member, Published
+from survey_app.store import Member, Published, Store
 from survey_app.store.sqlite import SqliteStore
 
-CONCURRENCY, ROUNDS, BATCHES = 32, 3, 7
+CONCURRENCY, ROUNDS = 32, 3
+COUNTS = (10**3, 10**5, 10**7)
 PATIENCE = 60  # seconds for a server to start, or to end
 ROOT = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True)
 class Size:
-    """How many requests a round, reports in a batch, results read for each median."""
+    """How many workers, requests a round, and rounds; reports in a batch, and batches; results read for each median."""
 
+    workers: tuple[int, ...] = (1, 2)
     requests: int = 4000
+    rounds: int = ROUNDS
     batch: int = 20_000
+    batches: int = 7
     reads: int = 300
 
 
-QUICK = Size(requests=64, batch=200, reads=3)
-
-
-def noop_app() -> Front:
-    """The server with one more route, which does nothing."""
-    app = create_app()
-    app.config["WTF_CSRF_ENABLED"] = False
-    app.post("/noop")(lambda: {"status": "stored"})
-    return Front(app)
+QUICK = Size(workers=(1,), requests=64, rounds=1, batch=200, batches=2, reads=3)
 
 
 def make(directory: Path) -> tuple[SqliteStore, Published]:
     """A store with the worked example."""
     store = SqliteStore(directory / "bench.db")
+    return store, publish(store)
+
+
+def publish(store: Store) -> Published:
+    """The worked example in a new store."""
     store.migrate()
     user = add_user(store, "bench", "not a secret")
     survey = build_file(ROOT / "examples" / "exam.yaml").survey
-    return store, store.add_surveys([Member(survey, Terms(public=True))], owner=user.key)[0]
+    return store.add_surveys([Member(survey, Terms(public=True))], owner=user.key)[0]
 
 
 def reports(survey: Survey, count: int) -> list[Report]:
@@ -72,16 +71,12 @@ def reports(survey: Survey, count: int) -> list[Report]:
 
 @contextlib.contextmanager
 def server(db: str, workers: int) -> Iterator[int]:
-    """A server on a free port, ended by its own process."""
+    """The real server, and its route that does nothing, on a free port, ended by its own process."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    code = (
-        "from granian import Granian; from granian.constants import Interfaces;"
-        f"Granian('benchmarks.collect:noop_app', factory=True, port={port}, interface=Interfaces.RSGI,"
-        f" workers={workers}, workers_kill_timeout={STOPPING}, log_enabled=False).serve()"
-    )
+    command = [sys.executable, "-m", "benchmarks.noop", str(port), str(workers)]
     environment = {**os.environ, "CANDOR_DB": db, "CANDOR_RATE_LIMIT": "off"}
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment)
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
     try:
         _wait(process, port)
         yield port
@@ -101,7 +96,7 @@ def _wait(process: subprocess.Popen[bytes], port: int) -> None:
     raise RuntimeError("the server did not start")
 
 
-def single(workers: int, requests: int) -> None:
+def single(workers: int, requests: int, rounds: int) -> float:
     """Durable single reports beside a route that does nothing, in alternating rounds."""
     with tempfile.TemporaryDirectory() as folder:
         store, published = make(Path(folder))
@@ -110,7 +105,7 @@ def single(workers: int, requests: int) -> None:
         path = f"/api/surveys/{survey.slug}/reports"
         with server(f"sqlite:///{folder}/bench.db", workers) as port:
             ratios, p99s = [], []
-            for turn in range(ROUNDS + 1):
+            for turn in range(rounds + 1):
                 bodies = [report.to_json() for report in reports(survey, requests)]
                 idle = load.run(port, [load.request("/noop", body) for body in bodies], CONCURRENCY)
                 kept = load.run(port, [load.request(path, body) for body in bodies], CONCURRENCY)
@@ -124,16 +119,18 @@ def single(workers: int, requests: int) -> None:
                         f" p99 {kept.p99 * 1000:5.1f} ms; no-op route {idle.rate:7,.0f}/s,"
                         f" p99 {idle.p99 * 1000:5.1f} ms; ratio {ratios[-1]:.2f}"
                     )
-            print(f"{workers} worker(s): median ratio {statistics.median(ratios):.2f} (goal 0.8),"
+            ratio = statistics.median(ratios)
+            print(f"{workers} worker(s): median ratio {ratio:.2f} (goal 0.8),"
                   f" worst p99 {max(p99s) * 1000:.1f} ms (goal 50)")  # fmt: skip
+    return ratio
 
 
-def batch(count: int) -> None:
+def batch(count: int, rounds: int) -> float:
     """A batch, decoded and validated, against sqlite3's executemany of the same rows with the same key, both into new
     files."""
     ratios = []
     gc.freeze()  # as a server does when it begins
-    for _ in range(BATCHES):
+    for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
             store, published = make(Path(folder))
             made = reports(published.survey, count)
@@ -156,15 +153,17 @@ def batch(count: int) -> None:
             ratios.append((time.perf_counter() - start) / ours)
             raw.close()
             print(f"batch: {count / ours:,.0f} reports/s, ratio to raw executemany {ratios[-1]:.2f}")
-    print(f"batch: median ratio {statistics.median(ratios):.2f} (goal 0.5)")
+    ratio = statistics.median(ratios)
+    print(f"batch: median ratio {ratio:.2f} (goal 0.5)")
+    return ratio
 
 
-def tally(reads: int) -> None:
-    """Results from a tally of ten million against one of a thousand: both read one row."""
+def tally(reads: int) -> dict[int, float]:
+    """Seconds for results from tallies of a thousand to ten million reports: all read one row."""
     with tempfile.TemporaryDirectory() as folder:
         store, published = make(Path(folder))
         times: dict[int, float] = {}
-        for count in (10**3, 10**7, 10**3, 10**7):
+        for count in COUNTS * 2:
             counts = np.full(published.survey.width, count // 3, dtype=np.int64).tobytes()
             with store._transaction() as connection:
                 connection.execute("update tallies set shown = ?, shown_counts = ?", (count, counts))
@@ -174,14 +173,26 @@ def tally(reads: int) -> None:
                 results(published.survey, store.snapshot(published))
                 rounds.append(time.perf_counter() - start)
             times[count] = min(times.get(count, 1.0), statistics.median(rounds))
-        print(f"results: 10^7 reports against 10^3: ratio {times[10**7] / times[10**3]:.2f} (goal at most 1.5)")
+        store.close()
+    for count, seconds in times.items():
+        print(f"results at {count:>10,} reports: {1000 * seconds:.2f} ms")
+    print(f"results: 10^7 reports against 10^3: ratio {times[10**7] / times[10**3]:.2f} (goal at most 1.5)")
+    return times
 
 
-def main(quick: bool) -> None:
+def main(quick: bool) -> list[Bars]:
     """Print all."""
     size = QUICK if quick else Size()
     print(f"\nCollecting: {size.requests} requests a round, concurrency {CONCURRENCY}")
-    for workers in (1, 2):
-        single(workers, size.requests)
-    batch(size.batch)
-    tally(size.reads)
+    stored = [
+        (f"single durable reports, {workers} worker(s), over a route that does nothing",
+         single(workers, size.requests, size.rounds))
+        for workers in size.workers
+    ]  # fmt: skip
+    stored.append(("batches of JSON, over sqlite3's executemany", batch(size.batch, size.batches)))
+    times = tally(size.reads)
+    latencies = tuple((f"{count:,} reports", seconds / times[COUNTS[0]]) for count, seconds in times.items())
+    return [
+        Bars("collect", "Reports a second into SQLite", "× the bare work", tuple(stored)),
+        Bars("results", "Time until results, against the number of reports", f"× at {COUNTS[0]:,}", latencies),
+    ]

@@ -79,19 +79,19 @@ def lines(
     bottom = top + HEIGHT
     heights = finite(value for one in series for _, value in (*one.line, *one.marks))
     vertical = (logarithmic if y.log else linear)(min(heights), max(heights), bottom, top)
-    ups = _format(vertical)
+    ups = tick_words(vertical)
     left = MARGIN + max(width_of(ups(tick), SMALL) for tick in vertical.ticks) + 6
     sides = finite(value for one in series for value, _ in (*one.line, *one.marks))
     ends = (min(sides), max(sides), left, WIDTH)
     across = logarithmic(*ends) if x.log else linear(*ends, snapped=False)
-    form = _format(across)
+    form = tick_words(across)
     half = width_of(form(across.ticks[-1]), SMALL) / 2
     across = replace(across, stop=WIDTH - MARGIN / 2 - half)
     parts += [line(left, vertical(tick), WIDTH - MARGIN, vertical(tick), "grid") for tick in vertical.ticks]
     parts += [text(ups(tick), left - 6, vertical(tick) + 4, "tick", "end") for tick in vertical.ticks]
     parts.append(line(left, bottom, WIDTH - MARGIN, bottom, "axis"))
     parts += [line(across(tick), bottom, across(tick), bottom + 4, "axis") for tick in across.ticks]
-    parts += [text(form(tick), across(tick), bottom + 18, "tick", "middle") for tick in _room(across, form)]
+    parts += [text(form(tick), across(tick), bottom + 18, "tick", "middle") for tick in roomy(across, form)]
     parts.append(text(x.label, WIDTH - MARGIN, bottom + 36, "tick name", "end"))
     parts += [_series(one, place, across, vertical) for place, one in enumerate(series)]
     below = wrap(note, WIDTH - 2 * MARGIN, 4, SMALL)
@@ -108,14 +108,14 @@ def lines(
     )
 
 
-def _format(scale: Scale) -> Format:
+def tick_words(scale: Scale) -> Format:
     """As many decimals as tell the ticks apart; on a logarithmic axis each tick has its own."""
     if isinstance(scale, LogScale):
         return lambda value: number_format(decimals_of(value, percent=False), percent=False)(value)
     return tick_format(scale, percent=False)
 
 
-def _room(scale: Scale, form: Format) -> list[float]:
+def roomy(scale: Scale, form: Format) -> list[float]:
     """The ticks whose numbers do not run into each other."""
     kept: list[float] = []
     end = float("-inf")

@@ -5,8 +5,6 @@ once they are in memory. Databases get what they can count: the same bits as 64 
 best of each counts; files are in the page cache. Memory is the peak of a process of its own, the whole command.
 """
 
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.aggregate import Contestant, best_times
+from benchmarks.memory import whole_command
+from benchmarks.page import Bars
 from benchmarks.peers import installed
 from client.definition import Survey
 from survey_app.authoring import build
@@ -67,27 +67,15 @@ def peers(file: Path, reports: int) -> dict[str, Callable[[], Contestant]]:
     return {"duckdb": duckdb, "polars": polars}
 
 
-def whole_command(folder: Path) -> tuple[float, float]:
-    """Seconds and megabytes of `candor tally`, with all that it imports."""
-    script = (
-        "import re; from pathlib import Path; from survey_app.cli import main\n"
-        f"main(['tally', {str(folder)!r}, '--json'], standalone_mode=False)\n"
-        "print(re.search(r'VmHWM:\\s+(\\d+) kB', Path('/proc/self/status').read_text())[1])"
-    )
-    start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
-    return time.perf_counter() - start, int(done.stdout.splitlines()[-1]) / 1024
-
-
-def main(quick: bool) -> None:
+def main(quick: bool) -> list[Bars]:
     """Print the table."""
     total, few = (QUICK, QUICK) if quick else (REPORTS, FEW)
     survey = build(SOURCE).survey
     with tempfile.TemporaryDirectory() as place:
-        _table(survey, total, few, Path(place))
+        return _table(survey, total, few, Path(place))
 
 
-def _table(survey: Survey, total: int, few: int, place: Path) -> None:
+def _table(survey: Survey, total: int, few: int, place: Path) -> list[Bars]:
     folder, columns = place / "bits", place / "columns.parquet"
     folder.mkdir()
     start = time.perf_counter()
@@ -109,13 +97,16 @@ def _table(survey: Survey, total: int, few: int, place: Path) -> None:
         *others,
     ]
     best = best_times(contestants, ROUNDS)
+    wholes = {one.name: best[one.name] * total / one.reports for one in contestants}
     for one in contestants:
-        whole = best[one.name] * total / one.reports
+        whole = wholes[one.name]
         scaled = "" if one.reports == total else f"  (measured on {one.reports:,}, scaled)"
         print(f"{one.name:26} {whole:8.3f} s {whole / best[mine.name]:8.1f} × candor's time{scaled}")
     seconds = best[mine.name]
     print(f"candor tally: {seconds:.2f} s (goal under 1), {total / seconds:,.0f} reports a second")
-    took, peak = whole_command(folder)
+    took, peak = whole_command("tally", str(folder), "--json")
     print(f"the whole command: {took:.2f} s, {peak:.0f} MB at its peak (goal under 500)")
     if absent:
         print("not compared:", ", ".join(absent))
+    values = tuple((name, whole / seconds) for name, whole in wholes.items())
+    return [Bars("parquet", "Time from Parquet to counts", "× candor's", values)]

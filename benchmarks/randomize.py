@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import partial
 from secrets import token_bytes
 
+from benchmarks.page import Bars
 from benchmarks.peers import installed
 from client import Survey, randomize
 from survey_app.authoring import build, choose
@@ -89,10 +90,12 @@ def rate(work: Callable[[], object], seconds: float) -> float:
 PEERS = {"OpenDP": opendp, "diffprivlib": diffprivlib, "multi-freq-ldpy": multi_freq_ldpy, "pure-ldp": pure_ldp}
 
 
-def main(quick: bool) -> None:
+def main(quick: bool) -> list[Bars]:
     """Print the table."""
     print("\nRandomization: reports a second at ε = ln 3, best of", ROUNDS, "alternating rounds")
+    charts = []
     for size in (2, 8, 32):
+        task = "binary" if size == 2 else f"one of {size}"
         others, absent = installed({name: partial(maker, size) for name, maker in PEERS.items()})
         contestants = [one for group in (ours(size), *others) for one in group]
         best = {name: 0.0 for name, _, _ in contestants}
@@ -100,9 +103,14 @@ def main(quick: bool) -> None:
             for name, _, work in contestants:
                 best[name] = max(best[name], rate(work, QUICK if quick else SECONDS))
         mine = best["candor, mechanism"]
-        print(f"\n{'binary' if size == 2 else f'one of {size}':26} {'reports/s':>10}  candor's ratio")
+        print(f"\n{task:26} {'reports/s':>10}  candor's ratio")
+        values = []
         for name, secure, _ in contestants:
+            label = name + ("" if secure else " (insecure)")
+            values.append((label, best[name] / mine))
             ratio = "" if name.startswith("candor") else f"{mine / best[name]:10.2f} ×"
-            print(f"{name + ('' if secure else ' (insecure)'):26} {best[name]:10,.0f}  {ratio}")
+            print(f"{label:26} {best[name]:10,.0f}  {ratio}")
+        charts.append(Bars(f"randomize-{size}", f"Reports a second, {task}", "× candor's mechanism", tuple(values)))
     if absent:
         print("not compared:", ", ".join(absent))
+    return charts

@@ -19,6 +19,7 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.page import Bars
 from benchmarks.peers import installed
 from client.definition import Survey
 from client.question import Question
@@ -28,8 +29,9 @@ from survey_app.plan.people import Indices, draw_people
 from survey_app.results.document import results
 from survey_app.simulate.trial import tally, truth
 
-PEOPLE, RUNS, QUICK_RUNS = 3_000, 500, 2
+PEOPLE, RUNS, QUICK_RUNS = 3_000, 300, 2
 POPULATION = 1_000_000  # in which the true figures are counted: their error is a thousandth of what is compared
+QUICK_POPULATION = 20_000
 MINE = "candor, best blocks"
 DISHONEST = "multi-freq-ldpy RS+FD"
 
@@ -62,14 +64,13 @@ class Attribute:
 Asked = Callable[[Sequence[Attribute]], Sequence[Floats]]  # the shares of all symbols of each
 
 
-def main(quick: bool) -> None:
+def main(quick: bool) -> list[Bars]:
     """Print the tables."""
-    for name, questions in SURVEYS.items():
-        for epsilon in (2, 4):
-            _table(name, questions, epsilon, QUICK_RUNS if quick else RUNS)
+    runs, people = (QUICK_RUNS, QUICK_POPULATION) if quick else (RUNS, POPULATION)
+    return [_table(name, questions, epsilon, runs, people) for name, questions in SURVEYS.items() for epsilon in (2, 4)]
 
 
-def _table(name: str, questions: str, epsilon: int, runs: int) -> None:
+def _table(name: str, questions: str, epsilon: int, runs: int, population: int) -> Bars:
     print(f"\n{name}, ε = {epsilon}, {PEOPLE:,} people: mean squared error × 100,000, {runs} runs")
     best = _survey(questions, epsilon, "auto")
     makers = {"multi-freq-ldpy": partial(_multi_freq_ldpy, epsilon), "pure-ldp": partial(_pure_ldp, epsilon)}
@@ -81,7 +82,7 @@ def _table(name: str, questions: str, epsilon: int, runs: int) -> None:
     }
     for peer in peers:
         contestants |= {one: partial(_asked, best, ask) for one, ask in peer.items()}
-    errors = _errors(best, contestants, runs, np.random.default_rng())
+    errors = _errors(best, contestants, runs, population, np.random.default_rng())
     for one, found in errors.items():
         mean, error = float(np.mean(found)), float(np.std(found, ddof=1)) / math.sqrt(runs)
         note = "" if one == MINE else f"{over(found, errors[MINE])[0]:8.2f} × {MINE}"
@@ -95,13 +96,16 @@ def _table(name: str, questions: str, epsilon: int, runs: int) -> None:
         print(f"the best honest peer over candor: ratio {ratio:.2f} ± {error:.2f}{goal}")
     if absent:
         print("not compared:", ", ".join(absent))
+    values = tuple((one, over(found, errors[MINE])[0]) for one, found in errors.items())
+    slug = f"{name.replace(' ', '-')}-{epsilon}"
+    return Bars(slug, f"Mean squared error, {name}, ε = {epsilon}", f"× {MINE}", values)
 
 
 def _errors(
-    survey: Survey, contestants: Mapping[str, Contestant], runs: int, rng: np.random.Generator
+    survey: Survey, contestants: Mapping[str, Contestant], runs: int, population: int, rng: np.random.Generator
 ) -> dict[str, list[float]]:
     """The mean squared error over all figures, for each contestant and run; in a run all ask the same people."""
-    true = _true(survey, draw_people(survey, {}, POPULATION, rng))
+    true = _true(survey, draw_people(survey, {}, population, rng))
     errors: dict[str, list[float]] = {one: [] for one in contestants}
     for _ in range(runs):
         people = draw_people(survey, {}, PEOPLE, rng)

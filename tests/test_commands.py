@@ -35,7 +35,11 @@ COMMAND = re.compile(r"(?:\$ )?(make|candor(?![-._])|python3? -m|\.ci/\w+) ?(.*)
 
 
 def code(text: str) -> Iterator[str]:
-    """The lines of code of a page: fenced, indented, or between backticks, also over the end of a line."""
+    """The lines of code of a page: fenced, indented, or between backticks, also over the end of a line.
+
+    What is fenced as `text` was printed by a command, and is none.
+    """
+    text = re.sub(r"^```text\n.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
     blocks, rest = (
         re.findall(r"^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE),
         re.sub(r"```.*?```", "", text, flags=re.DOTALL),
@@ -61,7 +65,7 @@ def targets() -> set[str]:
 
 
 def test_commands_are_found_wherever_they_stand() -> None:
-    page = "Run `make\ndemo` now:\n\n    candor serve --port 1   # here\n\n```sh\n$ python -m client URL\n```\nWe make tea.\n"
+    page = "Run `make\ndemo` now:\n\n    candor serve --port 1   # here\n\n```text\ncandor: 3 s\n```\n\n```sh\n$ python -m client URL\n```\nWe make tea.\n"
     found = [COMMAND.fullmatch(re.sub(r"\s+#\s.*", "", line.strip())) for line in code(page)]
     assert [match[0] for match in found if match] == ["$ python -m client URL", "candor serve --port 1", "make demo"]
     assert {"demo", "test", "bench", "coverage", "soak"} <= {rest.split()[0] for rest in every("make")}

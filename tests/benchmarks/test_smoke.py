@@ -5,6 +5,7 @@ it: a table then stands without them and names them, but what is ours has to run
 """
 
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.__main__ import TABLES
 from benchmarks.peers import installed
 
 pytestmark = pytest.mark.slow
@@ -53,14 +55,35 @@ def make(target: str, environment: Path, **sizes: str) -> str:
     return said
 
 
-def test_make_bench_fills_its_tables(environment: Path) -> None:
-    said = make("bench", environment, BENCH="--quick")
-    for table in ("Aggregation: ", "Collecting: ", "Parquet: ", "Randomization: ", "Tickets: "):
-        assert said.count(table) == 1
+def test_make_bench_fills_its_tables_and_writes_the_page(environment: Path, tmp_path: Path) -> None:
+    said = make("bench", environment, BENCH=f"--quick --out {tmp_path}")
+    page = (tmp_path / "benchmarks.md").read_text()
+    for table in (
+        "Aggregation",
+        "Collecting",
+        "Memory",
+        "Parquet",
+        "PostgreSQL",
+        "Randomization",
+        "Simulation",
+        "Tickets",
+    ):
+        assert len(re.findall(rf"^{table}: ", said, re.MULTILINE)) == 1
+        assert f"```text\n{table}: " in page
+    assert re.findall(r"^## .*", page, re.MULTILINE) == [f"## {title}" for title, _ in TABLES.values()]
+    assert "made with `--quick`" in page
+    assert str(tmp_path) not in page and platform.node() not in page
+    charts = re.findall(r"^!\[.+\]\(benchmarks/(.*\.svg)\)$", page, re.MULTILINE)
+    assert len(charts) > len(TABLES)
+    assert sorted(charts) == sorted(path.name for path in (tmp_path / "benchmarks").iterdir())
     assert re.search(r"^candor +[\d.]+ ms", said, re.MULTILINE)
     assert len(re.findall(r"^candor, mechanism +[\d,]+", said, re.MULTILINE)) == 3
-    for workers in (1, 2):
-        assert re.search(rf"^{workers} worker\(s\): median ratio [\d.]+", said, re.MULTILINE)
+    assert re.search(r"^1 worker\(s\): median ratio [\d.]+", said, re.MULTILINE)
+    for way in ("store.write", "a batch of JSON, decoded and validated"):
+        assert re.search(rf"^{way} +[\d,]+ reports/s, ratio to COPY [\d.]+", said, re.MULTILINE)
+    assert re.search(r"^single durable reports, PostgreSQL +[\d,]+ reports/s", said, re.MULTILINE)
+    assert re.search(r"^simulated devices +[\d,]+ reports/s", said, re.MULTILINE)
+    assert len(re.findall(r"^candor (?:results|export, \w+) +\d+$", said, re.MULTILINE)) == 3
     assert "batch: median ratio " in said
     assert re.search(r"^candor tally: [\d.]+ s \(goal under 1\), [\d,]+ reports a second", said, re.MULTILINE)
     assert re.search(r"^the whole command: [\d.]+ s, \d+ MB at its peak \(goal under 500\)", said, re.MULTILINE)

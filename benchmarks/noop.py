@@ -1,0 +1,23 @@
+"""The real server with one more route, which does nothing: `python -m benchmarks.noop PORT WORKERS`."""
+
+import sys
+from functools import partial
+
+from survey_app.collect.rate_limit import Counts
+from survey_app.server.workers import Workers
+
+
+def create(counts: Counts) -> object:
+    """What a worker serves, imported by the worker, as `survey_app/server/serve.py` does it."""
+    from survey_app import create_app
+    from survey_app.server.front import Front
+
+    app = create_app(counts=counts)
+    app.config["WTF_CSRF_ENABLED"] = False
+    app.post("/noop")(lambda: {"status": "stored"})
+    app.extensions["candor_intake"].begin()
+    return Front(app)
+
+
+if __name__ == "__main__":
+    Workers(partial(create, Counts()), "127.0.0.1", int(sys.argv[1]), int(sys.argv[2])).run()

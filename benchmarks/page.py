@@ -1,0 +1,113 @@
+"""The page of all benchmarks: for each what it measures, what it printed, and its ratios as dots.
+
+Dots, because a bar on a logarithmic scale would begin nowhere. What is drawn are ratios within one run, wherever there
+is something to divide by: they say more about another machine than seconds do.
+"""
+
+import math
+import os
+import platform
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.curves import LogScale, logarithmic, roomy, tick_words
+from survey_app.charts.axes import finite, number_format
+from survey_app.charts.frame import LINE, frame, group, line, tag, text, width_of, wrap
+
+WIDTH, MARGIN, STRIP = 440.0, 8.0, 20.0
+HEAD = """\
+# Benchmarks
+
+Written by `make bench`; do not edit it. Speed beside what could be reached at best, beside the libraries of the field,
+and against the number of reports.
+
+How to read it: all numbers are from one run on one machine ({cores}, Python {python}), and contestants took
+turns. Seconds and rates are that machine's. What can be read from here for another are the ratios, and even they move
+by a tenth or two where a machine has other work; so the charts, on logarithmic scales, show ratios, but for memory.
+"""
+SMALL = """
+**This run was made with `--quick`:** it shows that all of it runs. Sizes are small, and the numbers mean little.
+"""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One chart: a number for each label."""
+
+    name: str
+    title: str
+    unit: str
+    values: tuple[tuple[str, float], ...]
+
+    def told(self) -> str:
+        """The chart in words."""
+        return f"{self.unit}: " + "; ".join(f"{label} {written(value)}" for label, value in self.values)
+
+    def draw(self) -> str:
+        """A dot for each number on a logarithmic scale of whole decades, its label above; a file that works alone."""
+        scale = self._scale()
+        parts, y = [], 6.0
+        for label, value in self.values:
+            words = written(value)
+            above = wrap(label, WIDTH - 3 * MARGIN - width_of(words), 2)
+            drawn = [text(part, MARGIN, y + LINE * row + 13, "label") for row, part in enumerate(above)]
+            drawn.append(text(words, WIDTH - MARGIN, y + 13, "value", "end"))
+            top = y + LINE * len(above)
+            drawn += [line(scale(tick), top + 2, scale(tick), top + STRIP, "grid") for tick in scale.ticks]
+            drawn.append(line(scale.start, top + 11, scale.stop, top + 11, "track"))
+            drawn.append(tag("circle", cx=scale(value), cy=top + 11, r=5.5, class_="point"))
+            parts.append(group("row", drawn, f"{label}: {words}"))
+            y = top + STRIP + 6
+        parts.append(line(scale.start, y, scale.stop, y, "axis"))
+        form = tick_words(scale)
+        parts += [text(form(tick), scale(tick), y + 16, "tick", "middle") for tick in roomy(scale, form)]
+        parts.append(text(self.unit, WIDTH - MARGIN, y + 34, "tick name", "end"))
+        told = self.told()
+        return frame(
+            parts, WIDTH, y + 42, kind="bars", name=self.name, title=self.title, description=told, standalone=True
+        )
+
+    def _scale(self) -> LogScale:
+        values = finite(value for _, value in self.values)
+        if min(values) <= 0:
+            raise ValueError(f"{self.name}: a logarithmic axis has no place for zero")
+        low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+        return logarithmic(10.0**low, 10.0**high, 4 * MARGIN, WIDTH - 4 * MARGIN)
+
+
+def written(value: float) -> str:
+    """Three digits, or all of a large number."""
+    return number_format(max(0, 2 - math.floor(math.log10(value))), percent=False)(value)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A benchmark that has run."""
+
+    title: str
+    about: str
+    printed: str
+    charts: Sequence[Bars]
+
+    def markdown(self) -> str:
+        """Its part of the page."""
+        pictures = "".join(
+            f"\n![{chart.title}, {chart.told()}](benchmarks/{chart.name}.svg)\n" for chart in self.charts
+        )
+        return f"\n## {self.title}\n\n{self.about}\n{pictures}\n```text\n{self.printed.strip()}\n```\n"
+
+
+def write(folder: Path, sections: Sequence[Section], *, quick: bool) -> None:
+    """`benchmarks.md` in this folder, and its charts in `benchmarks` beside it, without those of an earlier run."""
+    charts = {chart.name: chart.draw() for section in sections for chart in section.charts}
+    pictures = folder / "benchmarks"
+    shutil.rmtree(pictures, ignore_errors=True)
+    pictures.mkdir(parents=True)
+    for name, drawing in charts.items():
+        (pictures / f"{name}.svg").write_text(drawing)
+    cores = os.cpu_count() or 1
+    head = HEAD.format(cores=f"{cores} core{'s' * (cores > 1)}", python=platform.python_version())
+    said = [head, SMALL if quick else "", *(section.markdown() for section in sections)]
+    (folder / "benchmarks.md").write_text("".join(said))

@@ -1,0 +1,46 @@
+"""Reports of made-up people by the million (`survey_app/simulate/devices.py`), beside the real client, one at a time.
+
+Both begin with answers to the worked example and end with noisy bits. The client draws from the operating
+system's generator, the simulation from numpy's, which is why no device may use it. Rounds alternate, the best counts.
+"""
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.page import Bars
+from client import randomize
+from survey_app.authoring import build_file
+from survey_app.plan.people import draw_people
+from survey_app.simulate import devices
+
+PEOPLE, ONE_BY_ONE, ROUNDS = 10**6, 5_000, 3
+QUICK, QUICK_ONE_BY_ONE = 2_000, 50
+SAMPLE = Path(__file__).parent.parent / "examples" / "exam.yaml"
+ANSWERS = {"cheated": True, "help": "notes", "hours": 12}
+
+
+def main(quick: bool) -> list[Bars]:
+    """Print the table."""
+    people, alone = (QUICK, QUICK_ONE_BY_ONE) if quick else (PEOPLE, ONE_BY_ONE)
+    survey = build_file(SAMPLE).survey
+    rng = np.random.default_rng()
+    print(f"\nSimulation: {people:,} devices of the worked example, best of {ROUNDS} alternating rounds")
+    rates = {"the real client": 0.0, "simulated devices": 0.0, "made-up people and their devices": 0.0}
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        for _ in range(alone):
+            randomize(survey, ANSWERS)
+        ends = [time.perf_counter()]
+        said = draw_people(survey, {}, people, rng)
+        ends.append(time.perf_counter())
+        sent = sum(len(rows) for rows in devices.reports(survey, said, rng))
+        ends.append(time.perf_counter())
+        found = (alone / (ends[0] - start), sent / (ends[2] - ends[1]), sent / (ends[2] - ends[0]))
+        rates = {name: max(best, rate) for (name, best), rate in zip(rates.items(), found, strict=True)}
+    client = rates["the real client"]
+    for name, rate in rates.items():
+        print(f"{name:34} {rate:12,.0f} reports/s {rate / client:8.1f} × the client's")
+    values = tuple((name, rate / client) for name, rate in rates.items())
+    return [Bars("simulation", "Reports a second, simulated", "× the client's", values)]
