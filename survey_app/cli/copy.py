@@ -9,6 +9,7 @@ from typing import cast
 import click
 
 from survey_app.cli.common import FILE, announce
+from survey_app.explain import written
 from survey_app.store import DEFAULT_DB, Store, copying, open_store
 from survey_app.store.place import missing_file
 from survey_app.store.sql.contents import Contents
@@ -49,7 +50,7 @@ def _told(label: str) -> Iterator[Callable[[int], None]]:
         nonlocal count
         count += rows
         if sys.stderr.isatty():
-            click.echo(f"\r{label}: {count:,} rows", nl=False, err=True)
+            click.echo(f"\r{label}: {written.count(count)} rows", nl=False, err=True)
 
     yield progress
     if sys.stderr.isatty():

@@ -125,7 +125,7 @@ class Tidying(Database):
         """All of the file in the order of keys. Without room it is not tried: it would fill the disk for others."""
         pages, size = (self._connection.execute(f"pragma {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if shutil.disk_usage(self.path.parent).free < pages * size:
-            raise OSError(f"to rewrite the database takes {pages * size:,} bytes, and the disk has fewer")
+            raise OSError(f"to rewrite the database takes {pages * size} bytes, and the disk has fewer")
         self._connection.execute("vacuum")
 
     def _rewrite_in_parts(self) -> None:
