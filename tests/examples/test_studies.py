@@ -22,6 +22,7 @@ from survey_app.plan.people import draw_people
 from survey_app.results.document import results
 from survey_app.simulate.trial import tally, truth
 from tests.examples.studies import FOLDER, STUDIES, Study
+from tests.test_commands import resolve
 
 INDEX = (FOLDER / "README.md").read_text()
 PEOPLE = re.compile(r"takes? ([\d,]+) people")
@@ -106,6 +107,19 @@ def test_the_commands_at_the_top_run_as_they_stand(
     elif study.told:
         assert f"{people} reports were added" in said
         assert re.search(r"[\d,]+ reports; 95% intervals", said)
+
+
+def test_what_the_index_and_the_scripts_tell_to_run_exists() -> None:
+    (study,) = (one for one in STUDIES if one.name == "honesty")
+    shown = re.findall(r"^    (candor .*)$", INDEX, re.MULTILINE)
+    assert shown == ["candor user add ada", *study.commands], "and is run, with the study"
+    for script in ("results_in_pandas.py", "reanalysis.R"):
+        lines = re.findall(r"^#? {4,5}candor (.*?)(?: > \S+)?$", (FOLDER / script).read_text(), re.MULTILINE)
+        assert lines and f"[{script}]({script})" in INDEX
+        for line in lines:
+            command, _, rest = resolve(shlex.split(line))
+            known = {option for parameter in command.params for option in parameter.opts}
+            assert {word for word in rest if word.startswith("--")} <= known, line
 
 
 def test_a_copy_without_invitations_is_simulated_as_its_truth_says(
