@@ -47,6 +47,9 @@ def test_two_people_with_invitations_answer_once_each(tmp_path: Path, monkeypatc
     (tmp_path / "password").write_text("a long password")
     candor("user", "add", "ada", "--password-file", str(tmp_path / "password"))
     candor("survey", "add", str(STUDY.file))
+    made_up = ["--db", f"sqlite:///{path}", "simulate", "harassment", "--respondents", "40", "--yes"]
+    refused = CliRunner().invoke(main, made_up)
+    assert refused.exit_code == 1 and "invitation" in refused.output, "nobody invites those who are made up"
     server = Server(path, workers=1)
     server.start()
     try:
