@@ -24,7 +24,7 @@ from tests.running import Server
 SCRIPT = FOLDER / "results_in_pandas.py"
 STUDY = Study("honesty")
 PEOPLE = (
-    20_000  # then no cell of the turned-back table comes out negative: the smallest is 16 standard errors from zero
+    20_000  # then no cell of the turned-back table comes out negative: the smallest is 17 standard errors from zero
 )
 
 
