@@ -1,7 +1,8 @@
-"""The scripts of docs/archive.md, run as they stand there: they come to the unbiased values of the results."""
+"""The scripts of docs/archive.md, and the one in R that it names, run as they stand: they come to what the results say."""
 
 import contextlib
 import io
+import math
 import os
 import re
 import runpy
@@ -38,9 +39,11 @@ from tests.definitions import (
 )
 from tests.rscript import find_rscript
 
-PAGE = (Path(__file__).parents[2] / "docs" / "archive.md").read_text()
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "archive.md").read_text()
 PANDAS, PANDAS_TABLE, PYREADSTAT = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-R, R_TABLE = re.findall(r"^```r\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+(R_TABLE,) = re.findall(r"^```r\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+REANALYSIS = ROOT / "examples" / "reanalysis.R"
 
 QUESTIONS = [
     yes_no("cheated"),
@@ -116,21 +119,18 @@ def in_python(script: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> dict[
     return printed(said.getvalue())
 
 
-def in_r(script: str, file: Path) -> dict[str, float]:
+def in_r(script: Path, *files: Path) -> subprocess.CompletedProcess[str]:
+    """A script in R itself, which `make test` installs where it may; without it the test is skipped, but never in CI."""
     rscript = find_rscript()
     if rscript is None:
         message = "Rscript is missing; on Debian: apt-get install r-base-core"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
-    path = file.parent / "script.r"
-    path.write_text(script, encoding="utf-8")
-    done = subprocess.run(
-        [rscript, "--vanilla", str(path), str(file)],
-        capture_output=True, check=False, env={**os.environ, "LC_ALL": "C.UTF-8"},
+    return subprocess.run(
+        [rscript, "--vanilla", str(script), *map(str, files)],
+        capture_output=True, check=False, encoding="utf-8", env={**os.environ, "LC_ALL": "C.UTF-8"},
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr.decode()
-    return printed(done.stdout.decode())
 
 
 def exported(parsed: Survey, rows: Bits, tmp_path: Path) -> Path:
@@ -152,11 +152,41 @@ def test_the_pandas_script_comes_to_the_estimates_of_the_page(
 
 
 @pytest.mark.parametrize("ask", [False, True])
-def test_the_r_script_comes_to_the_estimates_of_the_page(ask: bool, tmp_path: Path) -> None:
-    """In R itself, which `make test` installs where it may; without it the test is skipped, but never in CI."""
+def test_the_r_script_comes_to_the_estimates_and_intervals_of_the_page(ask: bool, tmp_path: Path) -> None:
     parsed = everything(ask)
     rows, tally = filled(parsed)
-    assert in_r(R, exported(parsed, rows, tmp_path)) == pytest.approx(on_the_page(parsed, tally), abs=1e-9)
+    document = results(parsed, tally)
+    table = tmp_path / "results.csv"
+    table.write_text(csv_text(results_table(parsed, document)), encoding="utf-8", newline="")
+    done = in_r(REANALYSIS, exported(parsed, rows, tmp_path), table)
+    assert done.returncode == 0, done.stderr
+    lines = {(name, line.name): line for which, name, line in table_rows(document.parts) if which == "estimates"}
+    found = [line.split("\t") for line in done.stdout.splitlines() if not line.startswith("#")]
+    assert {question for question, *_ in found} == {"cheated", "help", "fair + calm", "used", "spend", "many"}
+    for question, option, n, *figures in found:
+        line = lines[question, option]
+        assert int(n) == line.n
+        value, low, high = map(float, (one.replace("NA", "nan") for one in figures))
+        assert value == pytest.approx(line.unbiased, abs=1e-6), (question, option)
+        if line.kind != "mean":  # an interval of the page reaches to the displayed point
+            reaching = [min(low, line.estimate), max(high, line.estimate)]
+            assert reaching == pytest.approx([line.low, line.high], abs=1e-6), (question, option)
+
+
+def test_the_r_script_refuses_other_results_and_says_what_rrreg_would(tmp_path: Path) -> None:
+    parsed = survey(define(QUESTIONS[:1], [field(*FIELDS[0][:1], "cheated")]))
+    rows, tally = filled(parsed)
+    document = results(parsed, tally)
+    table, bits = tmp_path / "results.csv", exported(parsed, rows, tmp_path)
+    text = csv_text(results_table(parsed, document))
+    (yes,) = (line for _, _, line in table_rows(document.parts) if line.name == "yes")
+    table.write_text(text.replace(str(yes.high), str(yes.high + 2e-6)), encoding="utf-8", newline="")
+    done = in_r(REANALYSIS, bits, table)
+    assert done.returncode != 0 and "not the same" in done.stderr
+    reported = int(tally.counts[0]) / tally.reports
+    error = math.sqrt(reported * (1 - reported) / ((tally.reports - 1) * 0.5**2))
+    (told,) = re.findall(r"p = 0.7500: cheated (\S+), standard error (\S+)", done.stdout)
+    assert [float(one) for one in told] == pytest.approx([2 * reported - 0.5, error], abs=1e-9)
 
 
 def tabled(ask: bool, folder: Path) -> tuple[Path, dict[str, float]]:
@@ -181,7 +211,9 @@ def test_the_pandas_script_needs_only_the_table_of_results(
 
 def test_the_r_script_needs_only_the_table_of_results(tmp_path: Path) -> None:
     file, wanted = tabled(False, tmp_path)
-    assert in_r(R_TABLE, file) == pytest.approx(wanted, abs=1e-9)
+    script = tmp_path / "script.r"
+    script.write_text(R_TABLE, encoding="utf-8")
+    assert printed(in_r(script, file).stdout) == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", [".sav", ".dta"])
