@@ -103,3 +103,12 @@ def test_every_environment_variable_is_told() -> None:
     told = {name for page in ROOT.glob("docs/*.md") for name in re.findall(r"`(CANDOR_[A-Z_]+)\b", page.read_text())}
     assert "CANDOR_DB" in told and "CANDOR_LEDGER" in variables("client")
     assert not variables("client", "survey_app", "deploy") - told - {"CANDOR_ISSUER"}, "its own server sets that one"
+
+
+def test_the_proxies_for_one_server_and_for_two_say_the_same_of_everything_else() -> None:
+    page, two = (ROOT / "docs" / "operations.md").read_text(), (ROOT / "deploy" / "nginx.conf").read_text()
+    one = re.search(r"^```nginx\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert one and "`deploy/nginx.conf`" in page
+    elsewhere = {" ".join(line.split()) for line in two.splitlines()}
+    own = [line for line in (" ".join(one.split()) for one in one[1].splitlines()) if line not in elsewhere]
+    assert [line.split()[0] for line in own] == ["server", "listen", "location"]
