@@ -79,3 +79,12 @@ def test_the_tutorial_tells_the_odds_of_its_own_survey() -> None:
     before = round(100 / SUSPICION)
     assert f"with a chance of {before} in 100 may, having seen the report, think at most " in TUTORIAL
     assert f"at most {at_most(posterior(1 / SUSPICION, 2))} in 100" in TUTORIAL and "\nepsilon: 2\n" in TUTORIAL
+
+
+def test_what_the_guide_calls_parts_of_a_page_is_what_they_are_called() -> None:
+    strings = "\n".join(file.read_text() for file in ROOT.glob("survey_app/explain/languages/*.toml"))
+    named = re.findall(r'"(This device|Do not[^"]*)"|the page \*([^*]+)\*', RESPONDENTS)
+    assert len(named) >= 3
+    assert all(f'en = "{a or b}"' in strings for a, b in named)
+    (heading,) = re.findall(r"The results page has, under \*([^*]+)\*", TUTORIAL)
+    assert any(heading in file.read_text() for file in ROOT.glob("templates/results/*.html"))

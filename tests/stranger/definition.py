@@ -6,7 +6,20 @@ import re
 from typing import Any
 
 from tests.stranger import (
-    FORMAT, KEYS, NUMBERS, Object, Refused, decimal, integer, items, keys, labels, need, spelled, text, unspell,
+    FORMAT,
+    KEYS,
+    NUMBERS,
+    Object,
+    Refused,
+    decimal,
+    integer,
+    items,
+    keys,
+    labels,
+    need,
+    spelled,
+    text,
+    unspell,
 )  # fmt: skip
 from tests.stranger.mechanism import check_mechanism, check_size, names, steps, width
 
