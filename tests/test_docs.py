@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
 PARTS = ("benchmarks", "client", "docs", "examples", "static", "survey_app", "templates", "tests")
 FILE = re.compile(r"[\w*.-]+\.(cff|css|html|js|json|md|mjs|py|svg|toml|txt|yaml)")
-MADE_UP = {"health.yaml", "survey.yaml", "truth.yaml"}  # files of a reader
+MADE_UP = {"health.yaml", "shift.yaml", "survey.yaml", "truth.yaml"}  # files of a reader
 
 
 def named(page: Path) -> list[str]:

@@ -36,6 +36,24 @@ def test_the_sections_are_numbered_without_a_gap() -> None:
     assert numbers == list(range(1, 17))
 
 
+def sources(page: str) -> dict[str, str]:
+    """What the list of sources has to say of each section."""
+    return dict(re.findall(r"^- §(\d+): (.*(?:\n  .*)*)", page.partition("## Sources")[2], re.MULTILINE))
+
+
+def named(entry: str) -> bool:
+    """Whether an entry names somebody with a year and a title, points to where it does, or says that it is ours."""
+    return bool(re.search(r"[A-Z][\w-]+.*? \(\d{4}\),\s+(\*[^*]{15,}\*|as in §\d+)", entry, re.DOTALL)) or bool(
+        re.search(r"^ours, from \[|the titles stand in \[", entry, re.MULTILINE)
+    )
+
+
+def test_every_section_names_a_source_with_its_year_and_title() -> None:
+    assert list(sources(PAGE)) == SECTIONS
+    assert not [section for section, entry in sources(PAGE).items() if not named(entry)]
+    assert not named("Warner, *Randomized response: a survey technique*") and not named("Warner (1965), JASA 60")
+
+
 def test_every_section_that_is_cited_exists() -> None:
     cited = {
         number
