@@ -6,7 +6,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from survey_app.cli.terminal import example
-from survey_app.explain.terminal import table
+from survey_app.explain.terminal import wrapped
 from survey_app.simulate import examples
 
 
@@ -23,8 +23,10 @@ def example_command(name: str | None, truth: bool) -> None:
     if name is None:
         if truth:
             raise click.UsageError("--truth is of one example: name it.")
-        rows = [[one, examples.told(one)] for one in known]
-        click.echo("\n".join(table(rows)))
+        wide = max(map(len, known)) + 2
+        for one in known:
+            first, *rest = wrapped(examples.told(one), " " * wide)
+            click.echo("\n".join((one.ljust(wide) + first.lstrip(), *rest)))
         return
     if name not in known:
         raise click.ClickException(f"there is no example {name!r}; there are {', '.join(known)}")

@@ -52,7 +52,7 @@ def _contents(path: Path, named: str) -> Iterator[Finding]:
     except StoreError as error:
         yield warned("database", f"{named}: {error}", "start the server, then ask again")
         return
-    version = found.version
+    version, wal = found.version, Path(f"{path}-wal")
     if version > VERSION:
         then = f"use the newer version here, too; this one knows versions up to {VERSION}"
         yield failed("database", f"{named} was made by a newer Candor (version {version})", then)
@@ -80,7 +80,7 @@ def _contents(path: Path, named: str) -> Iterator[Finding]:
         yield failed(
             "tidiness", f"untidy since {found.untidy_since}: the order of reports may be seen in the file", then
         )
-    elif found.untidy:
+    elif found.untidy or (wal.exists() and wal.stat().st_size):
         yield fine("tidiness", "to be tidied", "a running server does it when it is quiet, or the next start")
     else:
         yield fine("tidiness", "no order of arrival is left in the file")
