@@ -73,7 +73,8 @@ def _server(_: click.Context, __: click.Parameter, value: str) -> str:
     try:
         return Address.parse(f"{value.rstrip('/')}/s/exam").server
     except CandorError:
-        raise click.BadParameter(f"{value!r} is no address such as https://example.org") from None
+        why = "not encrypted, so anyone on the way could read along" if value.startswith("http://") else "no address"
+        raise click.BadParameter(f"{value!r} is {why}; write it as in https://example.org") from None
 
 
 def server_option(**more: Any) -> Callable[[Any], Any]:

@@ -77,7 +77,6 @@ def _tell(error: click.ClickException) -> None:
         return
     told = error.format_message()
     if isinstance(error, click.UsageError) and error.ctx is not None:
-        click.echo(error.ctx.get_usage(), err=True)
         told += f"{'' if told.endswith(('.', '?', ')')) else '.'} See {error.ctx.command_path} --help"
     click.echo(f"{click.style('Error:', fg='red', bold=True)} {told}", err=True, color=colour())
 

@@ -23,7 +23,14 @@ COLOUR = re.compile(r"\x1b\[\d+m")
 
 
 def started(words: Sequence[str], folder: Path, **more: Any) -> "subprocess.Popen[bytes]":
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", **more.pop("env", {})}
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("CANDOR_")}
+    environment = {
+        **ours,
+        "CANDOR_LEDGER": str(folder / "ledger.json"),
+        "PYTHONPATH": str(ROOT),
+        "TERM": "xterm",
+        **more.pop("env", {}),
+    }
     return subprocess.Popen([*RUN, *words], cwd=folder, env=environment, **more)
 
 

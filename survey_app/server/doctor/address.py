@@ -19,7 +19,7 @@ from survey_app.server.doctor.finding import Finding, failed, fine, warned
 PATIENCE = 10.0  # seconds
 LARGEST = 1_000_000  # bytes of a reply that are read
 AWRY, WRONG = 30, 300  # seconds between our clock and the server's
-DOCS = "docs/operations.md, The proxy"
+DOCS = "docs/operations.md, In front of the world"
 BEHIND = "candor serve --trusted-proxies 1, and let the proxy set X-Forwarded-Proto and X-Forwarded-For"
 
 
@@ -86,7 +86,9 @@ def _health(reply: Reply) -> Finding:
     if status == "ok":
         return fine("server", "/healthz says ok")
     if isinstance(status, str) and status.startswith("untidy since "):
-        return failed("server", f"/healthz says {status}", "make room on its disk (docs/operations.md)")
+        return failed(
+            "server", f"/healthz says {status}", "make room on its disk (docs/operations.md, When the disk is full)"
+        )
     told = f"/healthz answers {reply.status}, and not as Candor does"
     return failed("server", told, "see that the address, and what the proxy passes on, are right")
 

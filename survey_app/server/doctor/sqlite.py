@@ -13,7 +13,7 @@ from survey_app.store.sqlite.inspection import inspect, is_sqlite
 from survey_app.store.sqlite.lock import OTHERS
 
 LITTLE = 100_000_000  # bytes: less than this is soon full, whatever the database
-DOCS = "docs/operations.md"
+DOCS = "docs/operations.md, When the disk is full"
 
 
 def findings(path: Path, found_by: str) -> Iterator[Finding]:
@@ -76,7 +76,7 @@ def _contents(path: Path, named: str) -> Iterator[Finding]:
             "integrity", "SQLite's quick check finds nothing wrong", "candor survey check SLUG recounts a survey"
         )
     if found.untidy_since:
-        then = f"make room, or end whoever reads the file all the time ({DOCS}, When the disk is full)"
+        then = f"make room, or end whoever reads the file all the time ({DOCS})"
         yield failed(
             "tidiness", f"untidy since {found.untidy_since}: the order of reports may be seen in the file", then
         )

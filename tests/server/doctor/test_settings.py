@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from survey_app.server.doctor.finding import Finding, State
 from survey_app.server.doctor.settings import findings
 from survey_app.store import open_store
 from tests.postgres import Postgres
+from tests.test_commands import ROOT
 
 SMTP = {"CANDOR_SMTP": "mail.example.org:587", "CANDOR_MAIL_FROM": "ada@example.org"}
 
@@ -128,3 +130,12 @@ def change(postgres: Postgres, url: str, query: Any) -> None:
 
 def test_a_finding_is_a_record() -> None:
     assert astuple(Finding("clock", State.OK, "fine")) == ("clock", State.OK, "fine", "")
+
+
+def test_the_pages_that_are_named_have_what_they_are_named_for() -> None:
+    code = "".join(file.read_text() for file in ROOT.glob("survey_app/server/doctor/*.py"))
+    named = re.findall(r"docs/([\w.]+)(?:, ([A-Z][\w ]+))?", code)
+    assert ("operations.md", "When the disk is full") in named
+    for page, heading in named:
+        text = (ROOT / "docs" / page).read_text()
+        assert not heading or re.search(rf"^##+ {heading}$", text, re.MULTILINE), heading
