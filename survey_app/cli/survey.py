@@ -183,23 +183,23 @@ def show_command(ctx: click.Context, slug: str) -> None:
     _describe(store, find_managed(store, slug))
 
 
-class _Moment(click.ParamType[datetime | None]):
-    name = "moment"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime | None:
-        if value == "never" or value is None:
-            return None
-        try:
-            return moment_of(value)
-        except ValueError as error:
-            self.fail(f"{value} {error}, or never", param, ctx)
+def _moment(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
+    """A moment, or never."""
+    if value is None or value == "never":
+        return None
+    try:
+        return moment_of(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value} {error}, or never") from None
 
 
-class _Count(click.ParamType[int | None]):
-    name = "count"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
-        return None if value == "none" or value is None else click.IntRange(1).convert(value, param, ctx)
+def _most(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """A number of reports, or none."""
+    if value is None or value == "none":
+        return None
+    if not (value.isascii() and value.isdigit() and 0 < int(value[:16]) < 10**15):
+        raise click.BadParameter(f"{value!r} is no number of reports such as 500, or none")
+    return int(value)
 
 
 @survey.command(
@@ -208,10 +208,12 @@ class _Count(click.ParamType[int | None]):
     epilog=example("candor survey set exam --closes 2027-03-31T22:00Z --results public"),
 )
 @SLUG
-@click.option("--closes", type=_Moment(), metavar="T|never", help="When it closes for good, such as 2026-12-01T00:00Z.")
+@click.option(
+    "--closes", callback=_moment, metavar="T|never", help="When it closes for good, such as 2026-12-01T00:00Z."
+)
 @click.option("--results", type=click.Choice(["public", "private"]), help="Who sees the results.")
-@click.option("--max-reports", type=_Count(), metavar="N|none", help="It closes for good with so many reports.")
-@click.option("--deletes", type=_Moment(), metavar="T|never", help="When the server deletes it by itself.")
+@click.option("--max-reports", callback=_most, metavar="N|none", help="It closes for good with so many reports.")
+@click.option("--deletes", callback=_moment, metavar="T|never", help="When the server deletes it by itself.")
 @click.option("--size", "sizes", multiple=True, metavar="GROUP=N", help="How many people a group of a study has.")
 @click.option("--yes", is_flag=True, help="Do not ask whether a lower number may close it at once.")
 @click.pass_context

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
 from survey_app.cli import main
@@ -21,8 +22,9 @@ offered() {{
 }}
 """
 OFFERED = {
-    "res": "results respond restore",
-    "results ex": "exam",
+    "res": "respond restore results",
+    "survey close ex": "exam",
+    "user password --keep": "--keep-tokens",
     "results --conf": "--confidence",
     "--db sqlite:///candor.db survey close ex": "exam",
     "--db sqlite:///none.db results e": "",
@@ -48,7 +50,7 @@ def folder(run: Any, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("name", "tries"), [("candor", [*OFFERED]), ("candor-survey", [*OFFERED][:2])])
+@pytest.mark.parametrize(("name", "tries"), [("candor", [*OFFERED][:3]), ("candor-survey", [*OFFERED][:1])])
 def test_bash_completes_commands_options_choices_and_slugs(folder: Path, name: str, tries: list[str]) -> None:
     before = {file: file.stat().st_mtime_ns for file in folder.glob("candor.db*")}
     script = DRIVE.format(name=name, function=name.replace("-", "_"))
@@ -62,8 +64,23 @@ def test_bash_completes_commands_options_choices_and_slugs(folder: Path, name: s
     assert done.stderr == ""
     registered, *offered = done.stdout.splitlines()
     assert registered.endswith(f"-F _{name.replace('-', '_')}_completion {name}")
-    assert dict(zip(tries, offered, strict=True)) == {words: OFFERED[words] for words in tries}
+    assert [sorted(line.split()) for line in offered] == [OFFERED[words].split() for words in tries]
     assert before == {file: file.stat().st_mtime_ns for file in folder.glob("candor.db*")}
+
+
+@pytest.mark.parametrize(("words", "offered"), OFFERED.items())
+def test_what_is_offered(folder: Path, monkeypatch: pytest.MonkeyPatch, words: str, offered: str) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("CANDOR_DB", raising=False)
+    *said, begun = words.split()
+    found = BashComplete(main, {}, "candor", "_CANDOR_COMPLETE").get_completions(said, begun)
+    assert sorted(one.value for one in found) == offered.split()
+
+
+def test_where_a_file_will_do_the_shell_looks_for_files_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    found = BashComplete(main, {}, "candor", "_CANDOR_COMPLETE").get_completions(["codebook"], "ex")
+    assert ("ex", "file") in [(one.value, one.type) for one in found]
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
