@@ -62,7 +62,7 @@ COMMANDS = {
     help=f"The store: sqlite:///path (default {DEFAULT_DB}) or postgresql://…",
     metavar="URL",
 )
-@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.version_option(__version__, message="candor %(version)s")
 @click.pass_context
 def main(ctx: click.Context, db: str | None) -> None:
     """Surveys whose server cannot know your answer."""

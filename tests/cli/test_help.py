@@ -88,7 +88,7 @@ def test_commands_are_listed_by_what_they_are_for_and_at_no_cost() -> None:
 
 def test_the_version_is_told() -> None:
     done = CliRunner().invoke(main, ["--version"], prog_name="candor-survey")
-    assert (done.exit_code, done.stdout) == (0, f"candor-survey {__version__}\n")
+    assert (done.exit_code, done.stdout) == (0, f"candor {__version__}\n")
 
 
 def test_the_page_of_commands_is_what_the_help_says() -> None:
