@@ -48,26 +48,33 @@ THIEF = (
 
 
 def main(argv: Sequence[str] | None = None, *, clock: Clock = SYSTEM_CLOCK) -> int:
-    """Run one command; the exit status is 0 if it did what it says, 1 if not, 2 if it was called wrongly."""
+    """Run one command; the exit status is 0 if it did what it says, 1 if not, 2 if it was called wrongly, 130 if it was
+    stopped by Ctrl-C, 141 if whoever read what it printed went away."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without ε still gets all the rest
     try:
-        if arguments[:1] == ["ledger"]:
-            return _ledger(arguments[1:])
-        return _respond(arguments, clock)
+        status = _ledger(arguments[1:]) if arguments[:1] == ["ledger"] else _respond(arguments, clock)
+        sys.stdout.flush()
+        return status
     except CandorError as error:
         print(f"candor: {error}", file=sys.stderr)
         return 1
-    except (KeyboardInterrupt, EOFError):
+    except (KeyboardInterrupt, EOFError) as end:
         print("\ncandor: stopped; nothing more was sent", file=sys.stderr)
-        return 1
+        return 130 if isinstance(end, KeyboardInterrupt) else 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python complains when it ends
+        return 141
 
 
-def _arguments(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="candor respond", description="Answer a survey; every answer is randomized on this device first."
+def respond_parser() -> argparse.ArgumentParser:
+    """What `candor respond` takes."""
+    parser = _parser(
+        "candor respond",
+        "Answer a survey; every answer is randomized on this device first.",
+        "candor respond https://example.org/s/exam --limit 2",
     )
     parser.add_argument("url", help="the survey's link, …/s/<slug>; #sha256=… pins its definition")
     parser.add_argument(
@@ -83,6 +90,11 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--answers", type=Path, help="a JSON file of answers instead of questions")
     parser.add_argument("--yes", action="store_true", help="take and send without asking; for use with --answers")
     parser.add_argument("--receipt", type=Path, help="save the receipt to this file")
+    return parser
+
+
+def _arguments(arguments: list[str]) -> argparse.Namespace:
+    parser = respond_parser()
     given = parser.parse_args(arguments)
     for name, limit in (("--limit", given.limit), ("--server-limit", given.server_limit)):
         try:
@@ -168,12 +180,26 @@ def _has_ticket(device: Device, address: Address, survey: Survey, given: argpars
     return True
 
 
-def _ledger(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="candor ledger", description="What this device has answered and spent.")
+def ledger_parser() -> argparse.ArgumentParser:
+    """What `candor ledger` takes."""
+    parser = _parser("candor ledger", "What this device has answered and spent.", "candor ledger show")
     parser.add_argument("action", choices=["show", "forget"])
     parser.add_argument("--ledger", type=Path, help="the ledger's file, if not the usual one")
     parser.add_argument("--yes", action="store_true", help="forget without asking")
-    given = parser.parse_args(arguments)
+    return parser
+
+
+def _parser(name: str, told: str, example: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        prog=name,
+        description=told,
+        epilog=f"Example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _ledger(arguments: list[str]) -> int:
+    given = ledger_parser().parse_args(arguments)
     ledger = Ledger(given.ledger)
     if given.action == "show":
         _list(ledger)
@@ -289,7 +315,8 @@ def _read_answers(path: Path) -> dict[str, Any]:
     try:
         answers = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        raise AnswerError(str(path), f"cannot be read: {error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise AnswerError(str(path), f"cannot be read: {why}") from None
     if not isinstance(answers, dict):
         raise AnswerError(str(path), "must be one JSON object: question ids and answers")
     return answers

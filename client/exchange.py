@@ -104,7 +104,9 @@ def _exchange(request: urllib.request.Request, most: int = LARGEST_DEFINITION) -
     if isinstance(result, CandorError):
         raise result
     if isinstance(result, Exception):
-        raise Unreachable(f"{request.host} did not answer: {getattr(result, 'reason', result)}") from result
+        reason = getattr(result, "reason", result)
+        why = getattr(reason, "strerror", None) or reason
+        raise Unreachable(f"{request.host} did not answer: {why}; try again later, nothing is lost") from result
     return result
 
 

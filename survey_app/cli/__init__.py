@@ -1,83 +1,72 @@
 """The `candor` command: every subcommand a few lines around a module that does the work, imported when it is called."""
 
-import sys
-from importlib import import_module
-from typing import Any
-
 import click
 
-from client.__main__ import main as client_main
-from survey_app.authoring.source import AuthoringError
-from survey_app.store import DEFAULT_DB, StoreError, Unavailable
+from survey_app.assure.version import __version__
+from survey_app.cli.group import Candor, Place
+from survey_app.cli.terminal import colour, example
+from survey_app.store import DEFAULT_DB
 
-PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
-COMMANDS = {  # what is called so, and where it stands: a module of this room, and its name there
-    "serve": ("serve", "serve_command"),
-    "demo": ("serve", "demo_command"),
-    "survey": ("survey", "survey"),
-    "issuer": ("issuer", "issuer"),
-    "results": ("results", "results_command"),
-    "crosstab": ("results", "crosstab_command"),
-    "regress": ("results", "regress_command"),
-    "simulate": ("simulate", "simulate_command"),
-    "plan": ("plan", "plan_command"),
-    "export": ("export", "export_command"),
-    "tally": ("tally", "tally_command"),
-    "form": ("form", "form_command"),
-    "copy": ("copy", "copy_command"),
-    "backup": ("copy", "backup_command"),
-    "restore": ("copy", "restore_command"),
-    "codebook": ("archive", "codebook_command"),
-    "dossier": ("archive", "dossier_command"),
-    "import": ("drafts", "import_command"),
-    "audit": ("audit", "audit_command"),
-    "shuffle": ("shuffle", "shuffle_command"),
-    "user": ("accounts", "user"),
-    "token": ("accounts", "token"),
+COMMANDS = {
+    "Begin": {
+        "demo": Place("serve", "demo_command", "a sample survey with made-up respondents, served"),
+        "example": Place("example", "example_command", "the example surveys that come along"),
+        "serve": Place("serve", "serve_command", "run the server"),
+        "doctor": Place("doctor", "doctor_command", "what is wrong here, and what to do about it"),
+    },
+    "Author and run surveys": {
+        "survey": Place("survey", "survey", "add, list, set, open, pause, close, invite, mail, share, …"),
+        "plan": Place("plan", "plan_command", "how many respondents a survey needs, before it is launched"),
+        "simulate": Place("simulate", "simulate_command", "add made-up respondents, for a try"),
+        "import": Place("drafts", "import_command", "a draft from an XLSForm"),
+        "form": Place("form", "form_command", "the form as one file that anybody can keep and compare"),
+        "issuer": Place("issuer", "issuer", "invite people to a survey of another server"),
+    },
+    "Read the results": {
+        "results": Place("results", "results_command", "estimates with intervals"),
+        "crosstab": Place("results", "crosstab_command", "two questions at once"),
+        "regress": Place("results", "regress_command", "logistic regression through the coins"),
+        "export": Place("export", "export_command", "the noisy bits, for other programs"),
+        "tally": Place("tally", "tally_command", "count exported bits, here or by Spark"),
+        "codebook": Place("archive", "codebook_command", "what every bit means, for an archive"),
+        "dossier": Place("archive", "dossier_command", "one document for an ethics board"),
+    },
+    "Answer": {
+        "respond": Place("device", "respond_command", "answer a survey; this device randomizes first"),
+        "ledger": Place("device", "ledger_command", "what this device has answered and spent"),
+    },
+    "Prove": {
+        "audit": Place("audit", "audit_command", "run a client many thousand times: does it keep its ε?"),
+        "shuffle": Place("shuffle", "shuffle_command", "reports without ids, in an order that nobody knows"),
+    },
+    "Keep": {
+        "user": Place("accounts", "user", "accounts of researchers"),
+        "token": Place("accounts", "token", "API tokens"),
+        "backup": Place("copy", "backup_command", "keep everything but keys in a file"),
+        "restore": Place("copy", "restore_command", "fill an empty store from a backup"),
+        "copy": Place("copy", "copy_command", "from one store to another"),
+        "completion": Place("completion", "completion_command", "let the shell complete commands, options and slugs"),
+    },
 }
 
 
-class _Friendly(click.Group):
-    """Refusals of the store and of an author's file are one clear line; a command costs its own imports, not all."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted((*self.commands, *COMMANDS))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return super().get_command(ctx, cmd_name)
-        module, name = COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(f"survey_app.cli.{module}"), name)
-        return command
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except (StoreError, AuthoringError) as error:
-            raise click.ClickException(str(error)) from None
-        except Unavailable as error:
-            raise click.ClickException(f"the database cannot be written now: {error}") from None
-
-
-@click.group(cls=_Friendly)
-@click.option(
-    "--db", envvar="CANDOR_DB", default=None, help=f"The store: sqlite:///path (default {DEFAULT_DB}) or postgresql://…"
+@click.group(
+    cls=Candor,
+    epilog=example(
+        "candor example exam > exam.yaml", "candor user add ada", "candor survey add exam.yaml", "candor serve"
+    ),
 )
+@click.option(
+    "--db",
+    envvar="CANDOR_DB",
+    help=f"The store: sqlite:///path (default {DEFAULT_DB}) or postgresql://…",
+    metavar="URL",
+)
+@click.version_option(__version__, message="candor %(version)s")
 @click.pass_context
 def main(ctx: click.Context, db: str | None) -> None:
     """Surveys whose server cannot know your answer."""
-    ctx.obj = db
+    ctx.obj, ctx.color = db, colour()
 
 
-@main.command("respond", context_settings=PASS_ON)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def respond_command(arguments: tuple[str, ...]) -> None:
-    """Answer a survey at URL; every answer is randomized on this device first."""
-    sys.exit(client_main(arguments))
-
-
-@main.command("ledger", context_settings=PASS_ON)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def ledger_command(arguments: tuple[str, ...]) -> None:
-    """Show or forget what this device has answered and spent."""
-    sys.exit(client_main(["ledger", *arguments]))
+main.sections = COMMANDS

@@ -7,21 +7,19 @@ from typing import Any
 import click
 
 from survey_app.accounts import add_user, hash_password, new_token, secret_hash
-from survey_app.cli.common import FILE, find_user, open_db
+from survey_app.cli.common import FILE, find_user, open_db, text_of
+from survey_app.cli.terminal import example
 from survey_app.store import listed, token_id
 
 
-@click.group()
+@click.group(epilog=example("candor user add ada"))
 def user() -> None:
     """Accounts of researchers; the first is the administrator's."""
 
 
 def _password(file: Path | None) -> str:
     if file:
-        try:
-            return file.read_text().strip("\n")
-        except UnicodeDecodeError:
-            raise click.ClickException(f"{file} is not a text file") from None
+        return text_of(file).strip("\n")
     entered: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
     return entered
 
@@ -29,7 +27,7 @@ def _password(file: Path | None) -> str:
 PASSWORD_FILE: Callable[[Any], Any] = click.option("--password-file", type=FILE, help="Read the password from a file.")
 
 
-@user.command("add")
+@user.command("add", epilog=example("candor user add ada"))
 @click.argument("name")
 @PASSWORD_FILE
 @click.pass_context
@@ -40,7 +38,7 @@ def user_add_command(ctx: click.Context, name: str, password_file: Path | None) 
     click.echo(f"{added.name} is added{', as the administrator' if added.admin else ''}")
 
 
-@user.command("list")
+@user.command("list", epilog=example("candor user list"))
 @click.pass_context
 def user_list_command(ctx: click.Context) -> None:
     """All accounts."""
@@ -48,7 +46,11 @@ def user_list_command(ctx: click.Context) -> None:
         click.echo(f"{one.name}{'  administrator' if one.admin else ''}{'  disabled' if one.disabled else ''}")
 
 
-@user.command("password")
+@user.command(
+    "password",
+    short_help="Change a password; sessions and tokens end.",
+    epilog=example("candor user password ada --keep-tokens"),
+)
 @click.argument("name")
 @PASSWORD_FILE
 @click.option("--keep-tokens", is_flag=True, help="Its API tokens go on working.")
@@ -65,7 +67,7 @@ def user_password_command(ctx: click.Context, name: str, password_file: Path | N
         click.echo(f"API tokens revoked: {revoked}")
 
 
-@user.command("disable")
+@user.command("disable", short_help="Close an account.", epilog=example("candor user disable ada"))
 @click.argument("name")
 @click.pass_context
 def user_disable_command(ctx: click.Context, name: str) -> None:
@@ -82,12 +84,12 @@ def user_disable_command(ctx: click.Context, name: str) -> None:
             click.echo(f"{one.name} is still {one.role.said} of {slug}; {ends} ends it")
 
 
-@click.group()
+@click.group(epilog=example("candor token list ada"))
 def token() -> None:
     """API tokens."""
 
 
-@token.command("add")
+@token.command("add", short_help="Make a token and print it, once.", epilog=example("candor token add ada > ada.token"))
 @click.argument("name")
 @click.pass_context
 def token_add_command(ctx: click.Context, name: str) -> None:
@@ -100,7 +102,7 @@ def token_add_command(ctx: click.Context, name: str) -> None:
     click.echo(f"id {made_id}; candor token revoke {name} {made_id} ends it", err=True)
 
 
-@token.command("list")
+@token.command("list", short_help="The ids of the tokens of an account.", epilog=example("candor token list ada"))
 @click.argument("name")
 @click.pass_context
 def token_list_command(ctx: click.Context, name: str) -> None:
@@ -110,7 +112,7 @@ def token_list_command(ctx: click.Context, name: str) -> None:
         click.echo(f"{one.id}  {one.made}")
 
 
-@token.command("revoke")
+@token.command("revoke", short_help="End a token, for good.", epilog=example("candor token revoke ada 1f0c9a3e"))
 @click.argument("name")
 @click.argument("wanted", metavar="ID")
 @click.pass_context

@@ -7,7 +7,9 @@ import click
 
 from client.definition import Survey
 from survey_app.authoring.terms import Terms
-from survey_app.cli.common import DIGEST, build_survey, find_survey, open_db
+from survey_app.cli.common import DIGEST, SLUG_OR_FILE, build_survey, check_readable, find_survey, open_db
+from survey_app.cli.files import check_free
+from survey_app.cli.terminal import example
 from survey_app.explain.prose import html, markdown
 from survey_app.plan.dossier import dossier
 from survey_app.plan.survey import DEFAULT
@@ -18,8 +20,8 @@ AUTHORED = (".yaml", ".yml", ".json")
 WRITTEN = (".html", ".htm", ".md")
 
 
-@click.command("codebook")
-@click.argument("survey", metavar="SLUG|FILE")
+@click.command("codebook", epilog=example("candor codebook exam --ddi > exam.xml"))
+@SLUG_OR_FILE
 @DIGEST
 @click.option("--ddi", "as_ddi", is_flag=True, help="DDI-Codebook 2.5, the XML that data archives take.")
 @click.option("--html", "as_html", is_flag=True, help="One HTML file that needs nothing beside it.")
@@ -28,8 +30,6 @@ def codebook_command(ctx: click.Context, survey: str, digest: str | None, as_ddi
     """Tell what every stored bit of SLUG means, and how to debias it; an author's FILE will do.
 
     Every question, symbol, field and bit, with p and q, ε and the digest, in Markdown on standard output.
-
-    Example: candor codebook exam --ddi > exam.xml
     """
     if as_ddi and as_html:
         raise click.UsageError("--ddi and --html are two forms of one codebook: give only one.")
@@ -42,8 +42,8 @@ def codebook_command(ctx: click.Context, survey: str, digest: str | None, as_ddi
         click.echo(page.encode(), nl=False)
 
 
-@click.command("dossier")
-@click.argument("survey", metavar="SLUG|FILE")
+@click.command("dossier", epilog=example("candor dossier exam.yaml --respondents 2000 -o dossier.html"))
+@SLUG_OR_FILE
 @DIGEST
 @click.option("--output", "-o", "file", required=True, type=click.Path(path_type=Path), help="Ends in .html or .md.")
 @click.option(
@@ -60,14 +60,11 @@ def dossier_command(
 
     What is asked, what leaves a device (a real example), ε as odds, who could learn what, storage, withdrawal, consent,
     the precision of so many respondents, and the digest for a pre-registration.
-
-    Example: candor dossier exam.yaml --respondents 2000 -o dossier.html
     """
     suffix = file.suffix.lower()
     if suffix not in WRITTEN:
-        raise click.ClickException(f"{file} names no format; let it end in {', '.join(WRITTEN)}")
-    if file.exists() and not force:
-        raise click.ClickException(f"{file} exists; --force replaces it")
+        raise click.UsageError(f"{file} names no format; let it end in {', '.join(WRITTEN)}")
+    check_free([file], force)
     found, terms, _ = _survey(ctx, survey, digest)
     blocks = dossier(found, terms, respondents or terms.max_reports or DEFAULT.respondents or 0)
     page = markdown(blocks) if suffix == ".md" else html(found.title, blocks)
@@ -81,8 +78,7 @@ def dossier_command(
 def _survey(ctx: click.Context, name: str, digest: str | None) -> tuple[Survey, Terms, int | None]:
     """A survey by its slug, with the reports that its results show, or from an author's file, with none."""
     if Path(name).suffix in AUTHORED:
-        if not Path(name).is_file():
-            raise click.ClickException(f"there is no file {name}")
+        check_readable(Path(name))
         built = build_survey(Path(name))
         if digest not in (None, built.survey.digest):
             raise click.ClickException(f"{name} has the digest {built.survey.digest}")

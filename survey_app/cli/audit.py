@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import sys
 from pathlib import Path
 
 import click
@@ -12,9 +11,12 @@ from client.definition import Survey
 from client.errors import CandorError
 from survey_app.assure.audit import ERROR, STEPS, Audit, audit, subjects, unheard
 from survey_app.assure.audit.subjects import SubjectError
-from survey_app.cli.common import DIGEST, build_survey, find_survey, open_db
+from survey_app.authoring.source import AuthoringError
+from survey_app.cli.common import DIGEST, SLUG_OR_FILE, build_survey, check_readable, find_survey, open_db
+from survey_app.cli.terminal import bar, example, marked
 from survey_app.explain import written
 from survey_app.explain.terminal import table
+from survey_app.store import StoreError
 
 
 class NoAudit(click.ClickException):
@@ -23,14 +25,16 @@ class NoAudit(click.ClickException):
     exit_code = 2
 
 
-@click.command("audit")
-@click.argument("survey", metavar="SLUG|FILE")
+@click.command("audit", epilog=example("candor audit exam.yaml --client js"))
+@SLUG_OR_FILE
 @DIGEST
-@click.option("--client", type=click.Choice(["python", "js"]), default="python", show_default=True)
+@click.option(
+    "--client", type=click.Choice(["python", "js"]), default="python", show_default=True, help="Which of ours."
+)
 @click.option("--command", help="Audit another client: a command that reads requests and prints reports, line by line.")
 @click.option("--trials", type=click.IntRange(100, 10_000_000), help="Reports for each end of a field.")
 @click.option("--time", is_flag=True, help="Also whether the time that a report takes gives an answer away.")
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="For a program.")
 @click.pass_context
 def audit_command(
     ctx: click.Context,
@@ -50,19 +54,21 @@ def audit_command(
 
     A COMMAND is started, reads lines {"definition":"<text>","answers":{…}} and prints one report a line. When it has
     ended it is started again, briefly and four times at once: a generator may begin alike each time.
-
-    Example: candor audit exam.yaml --client js
     """
-    found = _definition(ctx, survey, digest)
+    try:
+        found = _definition(ctx, survey, digest)
+    except (click.ClickException, StoreError, AuthoringError, OSError) as error:
+        raise NoAudit(error.format_message() if isinstance(error, click.ClickException) else str(error)) from None
     try:
         arguments = subjects.command(client) if command is None else subjects.split(command)
-        with click.progressbar(length=STEPS, label="Auditing", file=sys.stderr) as bar:
-            done = audit(found, arguments, trials, ours=command is None, time=time, progress=bar.update)
+        with bar("Auditing", STEPS) as progress:
+            done = audit(found, arguments, trials, ours=command is None, time=time, progress=progress)
     except SubjectError as error:
         done = unheard(found, str(error))
         if done.ok:
             raise NoAudit(str(error)) from None
-    click.echo(json.dumps(_document(done)) if as_json else _text(done, command or f"the {client} client"))
+    text = marked(_text(done, command or f"the {client} client"), "REFUTED", "red")
+    click.echo(json.dumps(_document(done)) if as_json else text)
     ctx.exit(0 if done.ok else 1)
 
 
@@ -70,8 +76,7 @@ def _definition(ctx: click.Context, name: str, digest: str | None) -> Survey:
     """The definition to audit, without tickets: they change nothing in how answers are randomized."""
     if not canonical.NAME.fullmatch(name):
         path = Path(name)
-        if not path.is_file():
-            raise NoAudit(f"there is no file {name}")
+        check_readable(path)
         found = _from_file(path)
         if digest not in (None, found.digest):
             raise click.ClickException(f"{name} has the digest {found.digest}")

@@ -1,21 +1,93 @@
-"""What the commands share: the store they work on, and how they name surveys and accounts."""
+"""What the commands share: the store they work on, and how they name files, surveys and accounts."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+from client.address import Address
+from client.errors import CandorError
 from survey_app.authoring import Built, build_file
 from survey_app.authoring.faults import check
 from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError
-from survey_app.store import DEFAULT_DB, Published, Store, TicketFile, User, any_version, open_store
+from survey_app.cli.completion import complete_slug, complete_slug_or_file
+from survey_app.simulate import examples
+from survey_app.store import DEFAULT_DB, Published, Store, StoreError, TicketFile, User, any_version, open_store
 from survey_app.store import open_tickets as tickets_beside
 from survey_app.store.place import missing_file
 from survey_app.tickets.ending import end_closed
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+class _File(click.Path):
+    """A file that is there; where it is not, nothing is wrong with the call, and one sentence says what to do."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path = Path(value)
+        check_readable(path)
+        return path
+
+
+def check_readable(path: Path) -> None:
+    """One sentence for a file that is not there, or cannot be read."""
+    if path.is_dir():
+        raise click.ClickException(f"{path} is a folder; name a file in it")
+    if not path.exists():
+        known = path.suffix == examples.END and path.stem in examples.names()
+        way = f"candor example {path.stem} > {path} writes the example" if known else "look whether its name is right"
+        raise click.ClickException(f"there is no file {path}; {way}")
+    if not os.access(path, os.R_OK):
+        raise click.ClickException(f"{path} cannot be read; run the command as the user whose file it is")
+
+
+def text_of(file: Path) -> str:
+    """What a text file says, with or without a byte order mark."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise click.ClickException(f"{file} is not a text file in UTF-8; save it as one") from None
+
+
+def yaml_of(file: Path) -> dict[Any, Any]:
+    """What a small YAML or JSON file maps; nothing, if it is empty."""
+    try:
+        value = YAML(typ="safe", pure=True).load(text_of(file))
+    except MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise click.ClickException(f"{file}: {line}not YAML: {error.problem or error.context}") from None
+    except YAMLError as error:
+        raise click.ClickException(f"{file}: not YAML: {str(error).splitlines()[0]}") from None
+    if not isinstance(value, dict | None):
+        raise click.ClickException(f"{file}: write a name, a colon and what is said of it on each line")
+    return value or {}
+
+
+def _server(_: click.Context, __: click.Parameter, value: str) -> str:
+    """An address to which links can lead, without a slash at its end."""
+    if not value:
+        return value
+    try:
+        return Address.parse(f"{value.rstrip('/')}/s/exam").server
+    except CandorError:
+        why = "not encrypted, so anyone on the way could read along" if value.startswith("http://") else "no address"
+        raise click.BadParameter(f"{value!r} is {why}; write it as in https://example.org") from None
+
+
+def server_option(**more: Any) -> Callable[[Any], Any]:
+    """Where the survey is, for links that are whole."""
+    return click.option("--server", callback=_server, metavar="URL", **more)
+
+
+FILE = _File(path_type=Path)
+SLUG: Callable[[Any], Any] = click.argument("slug", shell_complete=complete_slug)
+SLUGS: Callable[[Any], Any] = click.argument(
+    "slugs", metavar="SLUG…", nargs=-1, required=True, shell_complete=complete_slug
+)
+SLUG_OR_FILE: Callable[[Any], Any] = click.argument("survey", metavar="SLUG|FILE", shell_complete=complete_slug_or_file)
 DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, by its digest.")
 
 
@@ -30,7 +102,10 @@ def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
             f"there is no database at {path}. Name another one with --db or CANDOR_DB, such as "
             "sqlite:////an/absolute/path.db, or begin one: candor user add NAME"
         )
-    store.migrate()
+    try:
+        store.migrate()
+    except StoreError as error:
+        raise click.ClickException(f"{error}; candor doctor looks into it") from None
     store.check_whole()
     ctx.call_on_close(lambda: _leave(store))
     return store

@@ -1,18 +1,18 @@
 """Moving and keeping a store: copy, backup, restore."""
 
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import cast
 
 import click
 
 from survey_app.cli.common import FILE, announce
-from survey_app.explain import written
+from survey_app.cli.terminal import bar, example
 from survey_app.store import DEFAULT_DB, Store, copying, open_store
 from survey_app.store.place import missing_file
 from survey_app.store.sql.contents import Contents
+from survey_app.store.sqlite.inspection import is_sqlite
 
 NO_KEYS = (
     "{} takes answers by invitation and is not over. Keys of tickets are in no copy: whoever has a ticket can send "
@@ -32,7 +32,7 @@ def _opened(url: str, *, begin: bool = False) -> Iterator[_Both]:
     if begin:
         announce(url)
     elif path := missing_file(url):
-        raise click.ClickException(f"there is no database at {path}")
+        raise click.ClickException(f"there is no database at {path}; look whether its name is right")
     store = cast(_Both, open_store(url))
     store.migrate()
     try:
@@ -41,20 +41,9 @@ def _opened(url: str, *, begin: bool = False) -> Iterator[_Both]:
         store.close()
 
 
-@contextmanager
-def _told(label: str) -> Iterator[Callable[[int], None]]:
-    """Rows as they are read and written, for whoever waits."""
-    count = 0
-
-    def progress(rows: int) -> None:
-        nonlocal count
-        count += rows
-        if sys.stderr.isatty():
-            click.echo(f"\r{label}: {written.count(count)} rows", nl=False, err=True)
-
-    yield progress
-    if sys.stderr.isatty():
-        click.echo(err=True)
+def _bar(label: str, store: Contents) -> AbstractContextManager[Callable[[int], None]]:
+    """All reports pass three times: copied, and read again on both sides."""
+    return bar(label, 3 * copying.count(store))
 
 
 def _report(made: copying.Seals, where: str, keyless: list[str]) -> None:
@@ -67,15 +56,17 @@ def _report(made: copying.Seals, where: str, keyless: list[str]) -> None:
 
 def _copy(source: str, target: str) -> None:
     if source == target:
-        raise click.ClickException("--from and --to name the same database")
-    with _opened(source) as one, _opened(target, begin=True) as other, _told("copying") as progress:
+        raise click.UsageError("--from and --to name the same database")
+    with _opened(source) as one, _opened(target, begin=True) as other, _bar("Copying", one) as progress:
         one.check_whole()
         made = copying.copy(one, other, copying.identity_of(one.secret_key()), progress)
         keyless = copying.keyless(one)
     _report(made, target.rpartition("@")[2], keyless)
 
 
-@click.command("copy")
+@click.command(
+    "copy", epilog=example("candor copy --from sqlite:///candor.db --to postgresql://candor@db.example/candor")
+)
 @click.option("--from", "source", required=True, metavar="URL", help="The store that is copied; it may be in use.")
 @click.option("--to", "target", required=True, metavar="URL", help="An empty store, or a copy that was not finished.")
 def copy_command(source: str, target: str) -> None:
@@ -83,27 +74,31 @@ def copy_command(source: str, target: str) -> None:
     _copy(source, target)
 
 
-@click.command("backup")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.command("backup", epilog=example("candor backup candor-monday.db"))
+@click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @click.pass_context
 def backup_command(ctx: click.Context, file: Path, force: bool) -> None:
     """Keep everything but keys in FILE, as it is at one moment; the server may go on."""
+    if file.is_dir():
+        raise click.ClickException(f"{file} is a folder; name a file in it")
     if file.exists() and not force:
         raise click.ClickException(f"{file} is there already; name another file, or replace it with --force")
     if not file.absolute().parent.is_dir():
-        raise click.ClickException(f"there is no folder {file.absolute().parent}")
-    with _opened(ctx.obj or DEFAULT_DB) as store, _told("keeping") as progress:
+        raise click.ClickException(f"there is no folder {file.absolute().parent}; make it first")
+    with _opened(ctx.obj or DEFAULT_DB) as store, _bar("Keeping", store) as progress:
         store.check_whole()
         made = copying.backup(store, copying.identity_of(store.secret_key()), file.absolute(), progress)
         keyless = copying.keyless(store)
     _report(made, str(file), keyless)
 
 
-@click.command("restore")
+@click.command("restore", epilog=example("CANDOR_DB=sqlite:///new.db candor restore candor-monday.db"))
 @click.argument("file", type=FILE)
 @click.pass_context
 def restore_command(ctx: click.Context, file: Path) -> None:
     """Fill an empty store from FILE, which backup made."""
+    if not is_sqlite(file):
+        raise click.ClickException(f"{file} is no backup; restore takes what candor backup made")
     _copy(f"sqlite:///{file.absolute()}", ctx.obj or DEFAULT_DB)
     Path(f"{file.absolute()}.lock").unlink(missing_ok=True)

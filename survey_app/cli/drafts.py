@@ -8,12 +8,14 @@ import click
 from survey_app.authoring import build
 from survey_app.authoring.source import AuthoringError
 from survey_app.cli.common import FILE
+from survey_app.cli.files import check_free
+from survey_app.cli.terminal import example
 from survey_app.drafts.xlsform import FormError, draft, read_form
 
 SUFFIXES = (".xlsx", ".xls")
 
 
-@click.command("import")
+@click.command("import", epilog=example("candor import household.xlsx -o household.yaml"))
 @click.argument("file", type=FILE)
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the draft there, not to standard output.")
 @click.option("--force", is_flag=True, help="Replace the output if it exists.")
@@ -22,13 +24,11 @@ def import_command(file: Path, output: Path | None, force: bool) -> None:
 
     Options, several options and numbers with ends are taken, with simple conditions. What cannot be asked with
     randomized answers, such as free text, is named with the reason, here and as a comment in the draft.
-
-    Example: candor import household.xlsx -o household.yaml
     """
     if file.suffix.lower() not in SUFFIXES:
-        raise click.ClickException(f"{file} is no XLSForm; its name ends in {' or '.join(SUFFIXES)}")
-    if output and output.exists() and not force:
-        raise click.ClickException(f"{output} exists; --force replaces it")
+        raise click.UsageError(f"{file} is no XLSForm; its name ends in {' or '.join(SUFFIXES)}")
+    if output:
+        check_free([output], force)
     try:
         made = draft(read_form(file), file.name)
     except FormError as error:

@@ -1,6 +1,5 @@
 """Export noisy bits with their definition to a file, or to a folder of Parquet: all of it, or nothing."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -8,8 +7,9 @@ from typing import BinaryIO
 import click
 
 from client.definition import Survey
-from survey_app.cli.common import DIGEST, find_survey, open_db
+from survey_app.cli.common import DIGEST, SLUG, find_survey, open_db
 from survey_app.cli.files import check_free, check_free_folder, whole, whole_folder
+from survey_app.cli.terminal import bar, example
 from survey_app.parquet import ParquetError
 from survey_app.parquet.write import write_parts
 from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, watched, write_parquet
@@ -21,8 +21,8 @@ SUFFIXES = (".csv", ".ndjson", ".parquet", *STATISTICS)
 BESIDE = (".csv", *STATISTICS)  # formats that have no place for the definition
 
 
-@click.command("export")
-@click.argument("slug")
+@click.command("export", epilog=example("candor export exam exam.sav"))
+@SLUG
 @click.argument("file", type=click.Path(path_type=Path))
 @DIGEST
 @click.option("--rows", type=click.IntRange(1), help="FILE is a folder of packed Parquet files of at most so many.")
@@ -40,8 +40,6 @@ def export_command(
 
     With --rows, FILE is a folder of Parquet files for machines instead: the bits of each report as it was sent, in one
     column, to be counted by candor tally and taken in by candor survey load.
-
-    Example: candor export exam exam.sav
     """
     if rows is not None:
         _export_folder(ctx, slug, file, digest, rows, force)
@@ -49,7 +47,7 @@ def export_command(
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
         told = f"let it end in {', '.join(SUFFIXES)}, or give --rows for a folder of Parquet files"
-        raise click.ClickException(f"{file} names no format; {told}")
+        raise click.UsageError(f"{file} names no format; {told}")
     beside = file.with_name(f"{file.name}.definition.json")
     written = [file, beside] if suffix in BESIDE else [file]
     check_free(written, force)
@@ -58,8 +56,8 @@ def export_command(
     survey = published.survey
     try:
         with store.shown(published) as (tally, bits), whole(file) as target:
-            with click.progressbar(length=tally.reports, label="Exporting", file=sys.stderr) as bar:
-                _write(suffix, survey, tally.reports, watched(bits, bar.update), target)
+            with bar("Exporting", tally.reports) as progress:
+                _write(suffix, survey, tally.reports, watched(bits, progress), target)
             check_free(written, force)
             if suffix in BESIDE:
                 with whole(beside) as definition:
@@ -80,9 +78,9 @@ def _export_folder(ctx: click.Context, slug: str, folder: Path, digest: str | No
         with (
             store.shown(published) as (tally, bits),
             whole_folder(folder, force) as made,
-            click.progressbar(length=tally.reports, label="Exporting", file=sys.stderr) as bar,
+            bar("Exporting", tally.reports) as progress,
         ):
-            parts = write_parts(published.survey, watched(bits, bar.update), most, made)
+            parts = write_parts(published.survey, watched(bits, progress), most, made)
     except OSError as error:
         raise click.ClickException(f"cannot write {folder}: {error.strerror or error}") from None
     except ParquetError as error:

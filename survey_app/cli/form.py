@@ -9,15 +9,20 @@ from client.definition import Survey
 from client.errors import CandorError
 from survey_app.assure.form import NoFile, check_file
 from survey_app.assure.version import __version__
-from survey_app.cli.common import DIGEST, FILE, find_survey, open_db
+from survey_app.cli.common import DIGEST, FILE, check_readable, find_survey, open_db
+from survey_app.cli.completion import complete_slug_or_file
 from survey_app.cli.files import check_free, whole
+from survey_app.cli.terminal import example
 from survey_app.pages.form.form import made_file
 
 HERE = "http://127.0.0.1:8000"  # where `candor serve` and `candor demo` listen
 
 
-@click.command("form")
-@click.argument("survey", metavar="SLUG|DEFINITION.json", required=False)
+@click.command(
+    "form",
+    epilog=example("candor form exam --server https://example.org -o exam.html", "candor form --check exam.html"),
+)
+@click.argument("survey", metavar="SLUG|DEFINITION.json", required=False, shell_complete=complete_slug_or_file)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write.")
 @click.option("--server", default=HERE, show_default=True, help="Where it sends, such as https://example.org.")
 @DIGEST
@@ -39,8 +44,6 @@ def form_command(
     Candor makes the same bytes from the same definition and server on every machine, so its SHA-256 can be printed on
     a poster, in an ethics approval or in a registration. Whoever has no database takes the definition that the server
     gives out (GET /api/surveys/SLUG).
-
-    Examples: candor form exam --server https://example.org -o exam.html; candor form --check exam.html
     """
     if checked is not None and survey is None:
         _check(checked)
@@ -52,6 +55,8 @@ def form_command(
 
 def _write(ctx: click.Context, name: str, output: Path, server: str, digest: str | None, force: bool) -> None:
     check_free([output], force)
+    if name.endswith(".json"):
+        check_readable(Path(name))
     try:
         found = Survey.from_json(Path(name).read_bytes()) if name.endswith(".json") else None
         survey = found or find_survey(open_db(ctx), name, digest).survey

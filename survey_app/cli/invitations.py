@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from client.definition import Survey
-from survey_app.cli.common import FILE, find_survey, open_db, open_tickets
+from survey_app.cli.common import FILE, SLUG, find_survey, open_db, open_tickets, server_option, text_of
+from survey_app.cli.terminal import example, waiting
 from survey_app.store import Published, State, StoreError, TicketFile, now, too_late
 from survey_app.tickets.inviting import absent, as_csv, invite, invited, link
 
@@ -28,14 +29,21 @@ def refuse_late(survey: Survey) -> None:
         raise StoreError(why)
 
 
+def said_how_many(count: int | None, names: Path | None) -> None:
+    """Refuse a call that says neither."""
+    if names is None and count is None:
+        raise click.UsageError("say how many with --count, or for whom with --names")
+
+
 def make(file: TicketFile, slug: str, address: str, digest: str, count: int | None, names: Path | None) -> None:
     """Print one link a line, or a CSV of names and links."""
-    listed = [line.strip() for line in _text(names).splitlines() if line.strip()] if names else []
-    if names is None and count is None:
-        raise click.ClickException("say how many with --count, or for whom with --names")
-    if names is not None and (not listed or count not in (None, len(listed))):
-        raise click.ClickException(f"{names} has {len(listed)} names")
-    codes = invite(file, slug, count or len(listed))
+    listed = [line.strip() for line in text_of(names).splitlines() if line.strip()] if names else []
+    if names is not None and not listed:
+        raise click.ClickException(f"{names} has no names; write one a line")
+    if names is not None and count not in (None, len(listed)):
+        raise click.ClickException(f"{names} has {len(listed)} names, and --count says {count}; leave --count out")
+    with waiting("Making invitations"):
+        codes = invite(file, slug, count or len(listed))
     links = [link(address, code, digest) for code in codes]
     click.echo(as_csv(listed, links) if names else "".join(f"{one}\n" for one in links), nl=False)
 
@@ -43,7 +51,7 @@ def make(file: TicketFile, slug: str, address: str, digest: str, count: int | No
 def show(file: TicketFile, digest: str, as_json: bool, names: Path | None) -> None:
     """Print how the invitations stand; exact, so for whoever invites alone."""
     found = invited(file, digest)
-    missing = absent(file, digest, _text(names)) if names else None
+    missing = absent(file, digest, text_of(names)) if names else None
     if as_json:
         more = {} if missing is None else {"names": missing}
         click.echo(json.dumps(found._asdict() | more, ensure_ascii=False))
@@ -53,21 +61,19 @@ def show(file: TicketFile, digest: str, as_json: bool, names: Path | None) -> No
         click.echo(one)
 
 
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.ClickException(f"cannot read {file}: {error}") from None
-
-
-@click.command("invite")
-@click.argument("slug")
+@click.command(
+    "invite",
+    short_help="Make invitations and print their links.",
+    epilog=example("candor survey invite exam --names class.txt --server https://example.org > links.csv"),
+)
+@SLUG
 @COUNT
 @NAMES
-@click.option("--server", default="", help="Where the survey is, such as https://example.org: links become whole.")
+@server_option(default="", help="Where the survey is, such as https://example.org: links become whole.")
 @click.pass_context
 def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path | None, server: str) -> None:
     """Make invitations and print their links, in no order; only hashes are kept."""
+    said_how_many(count, names)
     store = open_db(ctx)
     published = _by_invitation(find_survey(store, slug))
     if published.state is State.CLOSED:
@@ -76,13 +82,17 @@ def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path
     if not server:
         click.echo("the links lack the host: --server https://example.org makes them whole", err=True)
     file = open_tickets(ctx, store)
-    make(file, slug, f"{server.rstrip('/')}/s/{slug}", published.survey.digest, count, names)
+    make(file, slug, f"{server}/s/{slug}", published.survey.digest, count, names)
     store.record(published.owner, slug, "made invitations")
 
 
-@click.command("invited")
-@click.argument("slug")
-@click.option("--json", "as_json", is_flag=True)
+@click.command(
+    "invited",
+    short_help="How many were invited, and who has not come.",
+    epilog=example("candor survey invited exam --names links.csv"),
+)
+@SLUG
+@click.option("--json", "as_json", is_flag=True, help="For a program.")
 @LISTED
 @click.pass_context
 def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | None) -> None:

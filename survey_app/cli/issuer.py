@@ -11,8 +11,9 @@ import client
 from client.address import Address
 from client.canonical import NAME
 from client.definition import Survey
-from survey_app.cli.invitations import COUNT, LISTED, NAMES, make, refuse_late, show
+from survey_app.cli.invitations import COUNT, LISTED, NAMES, make, refuse_late, said_how_many, show
 from survey_app.cli.serve import listening
+from survey_app.cli.terminal import example
 from survey_app.server import serve
 from survey_app.store import Kept, StoreError, TicketFile
 from survey_app.tickets.keys import make_key, spelled
@@ -21,7 +22,7 @@ DEFAULT_FILE = "issuer.db"
 PREFIX = "sqlite:///"
 
 
-@click.group()
+@click.group(epilog=example("candor issuer key exam"))
 def issuer() -> None:
     """Invite people to a survey of another server, which then never sees an invitation."""
 
@@ -31,7 +32,10 @@ def _file(ctx: click.Context) -> TicketFile:
     if not url.startswith(PREFIX) or url == PREFIX:
         raise StoreError(f"{url!r} names no file; write sqlite:///{DEFAULT_FILE}")
     file = TicketFile(Path(url.removeprefix(PREFIX)))
-    file.migrate()
+    try:
+        file.migrate()
+    except StoreError as error:
+        raise StoreError(f"{error}; name the issuer's own file: --db {PREFIX}{DEFAULT_FILE}") from None
     ctx.call_on_close(file.close)
     return file
 
@@ -43,7 +47,11 @@ def _signed_for(file: TicketFile, slug: str) -> Kept:
     raise StoreError(f"no definition of {slug} is registered here; candor issuer add URL does that")
 
 
-@issuer.command("key")
+@issuer.command(
+    "key",
+    short_help="Make a key for the next definition of SLUG.",
+    epilog=example("candor issuer key exam"),
+)
 @click.argument("slug")
 @click.pass_context
 def key_command(ctx: click.Context, slug: str) -> None:
@@ -56,7 +64,9 @@ def key_command(ctx: click.Context, slug: str) -> None:
     click.echo("for the author's file: invitations: {issuer: https://…, key: the line above}", err=True)
 
 
-@issuer.command("add")
+@issuer.command(
+    "add", short_help="Register the definition at URL.", epilog=example("candor issuer add https://example.org/s/exam")
+)
 @click.argument("url")
 @click.pass_context
 def add_command(ctx: click.Context, url: str) -> None:
@@ -84,13 +94,18 @@ def add_command(ctx: click.Context, url: str) -> None:
     click.echo(f"tickets of {survey.slug} are signed for {survey.digest}, at {tickets.issuer}")
 
 
-@issuer.command("invite")
+@issuer.command(
+    "invite",
+    short_help="Make invitations and print their links.",
+    epilog=example("candor issuer invite exam --count 200 > links.txt"),
+)
 @click.argument("slug")
 @COUNT
 @NAMES
 @click.pass_context
 def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path | None) -> None:
     """Make invitations and print their links, in no order; only hashes are kept."""
+    said_how_many(count, names)
     file = _file(ctx)
     kept = _signed_for(file, slug)
     if kept.definition is not None:
@@ -98,9 +113,11 @@ def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path
     make(file, slug, kept.address or "", kept.digest or "", count, names)
 
 
-@issuer.command("invited")
+@issuer.command(
+    "invited", short_help="How many were invited, and who has not come.", epilog=example("candor issuer invited exam")
+)
 @click.argument("slug")
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="For a program.")
 @LISTED
 @click.pass_context
 def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | None) -> None:
@@ -109,7 +126,7 @@ def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | 
     show(file, _signed_for(file, slug).digest or "", as_json, names)
 
 
-@issuer.command("close")
+@issuer.command("close", short_help="Sign no more for SLUG, for good.", epilog=example("candor issuer close exam"))
 @click.argument("slug")
 @click.pass_context
 def close_command(ctx: click.Context, slug: str) -> None:
@@ -119,7 +136,7 @@ def close_command(ctx: click.Context, slug: str) -> None:
     click.echo(f"no more tickets of {slug} are signed; its key is destroyed")
 
 
-@issuer.command("serve")
+@issuer.command("serve", epilog=example("candor issuer serve --port 8001"))
 @listening
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:

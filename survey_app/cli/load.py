@@ -1,19 +1,21 @@
 """Take in reports that were exported elsewhere."""
 
-import sys
 from pathlib import Path
 
 import click
 
-from survey_app.cli.common import DIGEST, find_survey, open_db
+from survey_app.cli.common import DIGEST, SLUG, find_survey, open_db
+from survey_app.cli.terminal import bar, example
 from survey_app.collect.load import LoadError, load
 from survey_app.explain import written
 from survey_app.parquet import ParquetError
 from survey_app.parquet.read import find
 
 
-@click.command("load")
-@click.argument("slug")
+@click.command(
+    "load", short_help="Take in reports from Parquet files.", epilog=example("candor survey load exam exam-bits")
+)
+@SLUG
 @click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
 @DIGEST
 @click.option("--yes", is_flag=True, help="Do not ask, also where there are reports already.")
@@ -23,8 +25,6 @@ def load_command(ctx: click.Context, slug: str, paths: tuple[Path, ...], digest:
 
     The same file again adds nothing, so what was interrupted is simply repeated. Reports that are in two files are
     counted twice: nothing tells that they are the same.
-
-    Example: candor survey load exam exam-bits
     """
     store = open_db(ctx)
     published = find_survey(store, slug, digest)
@@ -37,8 +37,8 @@ def load_command(ctx: click.Context, slug: str, paths: tuple[Path, ...], digest:
                 f"be counted twice. Add {written.count(reports.count)}?",
                 abort=True,
             )
-        with click.progressbar(length=reports.count, label="Loading", file=sys.stderr) as bar:
-            loaded = load(store, published, reports, bar.update)
+        with bar("Loading", reports.count) as progress:
+            loaded = load(store, published, reports, progress)
     except (ParquetError, LoadError) as error:
         raise click.ClickException(str(error)) from None
     again = f"; {written.count(loaded.already)} were there already" if loaded.already else ""

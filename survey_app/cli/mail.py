@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,8 @@ from typing import Any
 import click
 
 from client.errors import CandorError
-from survey_app.cli.common import FILE, find_survey, open_db, open_tickets
+from survey_app.cli.common import FILE, SLUG, find_survey, open_db, open_tickets, server_option, text_of
+from survey_app.cli.terminal import bar, example
 from survey_app.mail import round as rounds
 from survey_app.mail.inviting import Here, Inviting, There
 from survey_app.mail.kept import Kept, Sent, beside
@@ -23,7 +23,7 @@ from survey_app.mail.post import PORTS, Post, PostError, Server
 
 TOKEN = "CANDOR_TOKEN"  # noqa: S105 — the name of a variable
 OPTIONS = (
-    click.option("--server", required=True, help="Where the survey is, such as https://example.org."),
+    server_option(required=True, help="Where the survey is, such as https://example.org."),
     click.option("--token-file", type=FILE, help="A file with your API token; or CANDOR_TOKEN. Without: the database."),
     click.option("--remind", is_flag=True, help="Write to those who were invited and have not taken a ticket."),
     click.option("--send", "really", is_flag=True, help="Send the messages; without, nothing is made or sent."),
@@ -52,8 +52,15 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command("mail")
-@click.argument("slug")
+@click.command(
+    "mail",
+    short_help="Send invitations or reminders.",
+    epilog=example(
+        "candor survey mail exam people.csv --server https://example.org --from ada@example.org",
+        "candor survey mail exam people.csv --server https://example.org --from ada@example.org --send",
+    ),
+)
+@SLUG
 @click.argument("listed", metavar="LIST.csv", type=FILE)
 @_options
 @click.pass_context
@@ -88,19 +95,19 @@ def _mail(ctx: click.Context, slug: str, listed: Path, *, server: str, really: b
         if remind
         else rounds.invitations(lines, again=again)
     )
-    template = said["template"].read_text("utf-8-sig") if said["template"] else ""
+    template = text_of(said["template"]) if said["template"] else ""
     written = letter(inviting.survey, said["sender"], remind=remind, subject=said["subject"], template=template)
     _tell(plan, kept)
     if not plan.now:
         return
     if not really:
-        _show(plan.now[0], written, f"{server.rstrip('/')}/s/{slug}#code=…&sha256={inviting.survey.digest}")
+        _show(plan.now[0], written, f"{server}/s/{slug}#code=…&sha256={inviting.survey.digest}")
         click.echo(f"\nnothing was sent; add --send to send {_messages(len(plan.now))}")
         return
     post = Post(_smtp(said), written.sender.addr_spec)
     post.connect()  # before codes are made
     try:
-        rounds.prepare(plan, lines, kept, inviting, server.rstrip("/"))
+        rounds.prepare(plan, lines, kept, inviting, server)
         _send(plan, kept, written, post, said["per_minute"])
     finally:
         post.close()
@@ -118,7 +125,7 @@ def _alone(listed: Path) -> Iterator[None]:
 
 
 def _inviting(ctx: click.Context, slug: str, server: str, token_file: Path | None) -> Inviting:
-    token = token_file.read_text().strip() if token_file else os.environ.get(TOKEN, "")
+    token = text_of(token_file).strip() if token_file else os.environ.get(TOKEN, "")
     if token:
         return There(server, slug, token)
     store = open_db(ctx)
@@ -127,12 +134,12 @@ def _inviting(ctx: click.Context, slug: str, server: str, token_file: Path | Non
 
 def _smtp(said: dict[str, Any]) -> Server:
     if not said["smtp"]:
-        raise click.ClickException("say which SMTP server sends them: --smtp HOST, or CANDOR_SMTP")
+        raise click.UsageError("say which SMTP server sends them: --smtp HOST, or CANDOR_SMTP")
     host, _, port = said["smtp"].partition(":")
     if port and not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
-        raise click.ClickException(f"--smtp {said['smtp']}: write HOST or HOST:PORT")
+        raise click.UsageError(f"--smtp {said['smtp']}: write HOST or HOST:PORT")
     security, file = said["security"], said["password_file"]
-    password = file.read_text().rstrip("\r\n") if file else ""
+    password = text_of(file).rstrip("\r\n") if file else ""
     return Server(host, int(port) if port else PORTS[security], security, said["user"], password)
 
 
@@ -180,9 +187,9 @@ def _send(plan: rounds.Plan, kept: Kept, written: Letter, post: Post, per_minute
     faults: list[rounds.Outcome] = []
     sent = 0
     try:
-        with click.progressbar(length=len(plan.now), label="Sending", file=sys.stderr) as bar:
+        with bar("Sending", len(plan.now)) as progress:
             for outcome in rounds.send(plan, kept, written, post, pause):
-                bar.update(1)
+                progress(1)
                 if outcome.fault:
                     faults.append(outcome)
                 else:

@@ -2,14 +2,19 @@
 
 import click
 
-from survey_app.cli.common import find_managed, find_user, open_db
+from survey_app.cli.common import SLUG, find_managed, find_user, open_db
+from survey_app.cli.terminal import example
 from survey_app.store import Role
 
 ROLES = {role.said: role for role in (Role.READER, Role.EDITOR)}
 
 
-@click.command("share")
-@click.argument("slug")
+@click.command(
+    "share",
+    short_help="Share a survey with another account.",
+    epilog=example("candor survey share exam bob --as editor"),
+)
+@SLUG
 @click.argument("name", required=False)
 @click.option("--as", "role", type=click.Choice(list(ROLES)), help="What the account may do; reader unless said.")
 @click.option("--withdraw", is_flag=True, help="Share no longer with the account.")
@@ -21,12 +26,12 @@ def share_command(ctx: click.Context, slug: str, name: str | None, role: str | N
     versions and invites.
     """
     if withdraw and (role or not name):
-        raise click.ClickException("--withdraw takes a name, and no --as")
+        raise click.UsageError("--withdraw takes a name, and no --as")
     store = open_db(ctx)
     published = find_managed(store, slug, unopened=True)[0]
     if name is None:
         if role:
-            raise click.ClickException("say with whom: candor survey share SLUG NAME --as ROLE")
+            raise click.UsageError("say with whom: candor survey share SLUG NAME --as ROLE")
         for one in store.shares(published.name):
             click.echo(f"{one.role.said:8} {one.name}")
         for link in store.links(published.name):

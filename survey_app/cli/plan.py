@@ -13,6 +13,7 @@ import msgspec
 from client.question import TYPES
 from survey_app.authoring.source import AuthoringError
 from survey_app.cli.common import FILE, all_faults
+from survey_app.cli.terminal import example, waiting
 from survey_app.plan.central import DELTA
 from survey_app.plan.guidance import table
 from survey_app.plan.people import Guess
@@ -100,7 +101,10 @@ class Wanted:
 COUNT = click.IntRange(2, 10**12)
 
 
-@click.command("plan")
+@click.command(
+    "plan",
+    epilog=example("candor plan exam.yaml --respondents 1200", "candor plan --epsilon ln3 --margin 5% --share 20%"),
+)
 @click.argument("file", type=FILE, required=False)
 @click.option("--respondents", type=COUNT, help="How many will answer; 1000 with a FILE, unless said.")
 @click.option(
@@ -109,7 +113,7 @@ COUNT = click.IntRange(2, 10**12)
     metavar="PART",
     help="The wanted margin, as a part of the possible range; 0.05 with a FILE.",
 )
-@click.option("--confidence", callback=_part, metavar="PART", default="0.95", show_default=True)
+@click.option("--confidence", callback=_part, metavar="PART", default="0.95", show_default=True, help="Of intervals.")
 @click.option("--population", type=COUNT, help="How many people there are in all; many, unless said.")
 @click.option("--sample", is_flag=True, help="Estimates about the respondents themselves, not a population.")
 @click.option("--share", callback=_part, metavar="PART", help="The share of a yes, or of an option, to plan for.")
@@ -117,7 +121,7 @@ COUNT = click.IntRange(2, 10**12)
     "--mean", callback=_number, metavar="X", help="Numbers: their mean; with neither mean nor sd, spread evenly."
 )
 @click.option("--sd", callback=_number, metavar="X", help="Numbers: their standard deviation.")
-@click.option("--power", callback=_part, metavar="PART", default="0.8", show_default=True)
+@click.option("--power", callback=_part, metavar="PART", default="0.8", show_default=True, help="Of tests.")
 @click.option("--cross", multiple=True, metavar="A,B", help="With a FILE: questions to randomize together or apart.")
 @click.option(
     "--epsilon", callback=_loss, metavar="E", help="Instead of a FILE: the ε of one question, such as 1 or ln3."
@@ -146,7 +150,7 @@ COUNT = click.IntRange(2, 10**12)
     "--delta", callback=_part, metavar="PART", help="δ of the central Gaussian beside it; 0.000001 unless said."
 )
 @click.option("--guidance", is_flag=True, help="What levels of ε cost and mean, and nothing else.")
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="For a program.")
 @click.pass_context
 def plan_command(ctx: click.Context, /, file: Path | None, **options: Any) -> None:
     """How many respondents a margin takes, before a survey is launched.
@@ -162,7 +166,9 @@ def plan_command(ctx: click.Context, /, file: Path | None, **options: Any) -> No
             levels = table()
             click.echo(_json(levels) if wanted.as_json else guidance_page(levels))
         elif file:
-            _plan_file(file, wanted)
+            with waiting("Planning"):
+                told = _plan_file(file, wanted)
+            click.echo(told)
         elif wanted.epsilon is not None:
             _plan_question(wanted, wanted.epsilon, given)
     except PlanError as error:
@@ -223,7 +229,7 @@ def _float(value: Decimal | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _plan_file(file: Path, wanted: Wanted) -> None:
+def _plan_file(file: Path, wanted: Wanted) -> str:
     least = min(DEFAULT.respondents or 0, wanted.population or math.inf)
     settings = _settings(wanted, wanted.respondents or int(least), wanted.margin or DEFAULT.margin)
     crosses = [[name.strip() for name in pair.split(",")] for pair in wanted.cross]
@@ -231,7 +237,7 @@ def _plan_file(file: Path, wanted: Wanted) -> None:
         plan = plan_survey(file.read_bytes(), settings, json_file=file.suffix == ".json", cross=crosses)
     except AuthoringError as error:
         raise click.ClickException(f"{file}: {all_faults(file, error)}") from None
-    click.echo(_json(plan) if wanted.as_json else survey_page(plan))
+    return _json(plan) if wanted.as_json else survey_page(plan)
 
 
 def _plan_question(wanted: Wanted, epsilon: Decimal, given: set[str]) -> None:

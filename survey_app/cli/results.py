@@ -1,7 +1,6 @@
 """What researchers read from reports: results, cross-tabs, regression."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,12 +8,11 @@ from typing import Any
 
 import click
 import msgspec
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from client.words import digit_label
 from survey_app.assure.manipulation import suspicions
-from survey_app.cli.common import DIGEST, FILE, find_study, find_survey, open_db, open_tickets
+from survey_app.cli.common import DIGEST, FILE, SLUG, SLUGS, find_study, find_survey, open_db, open_tickets, yaml_of
+from survey_app.cli.terminal import bar, example
 from survey_app.estimate.groups import GroupsError
 from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
 from survey_app.estimate.regression import FitError
@@ -49,8 +47,8 @@ def forms(command: Any) -> Any:
     return click.option("--json", "as_json", is_flag=True, help="For a program.")(spreadsheet(command))
 
 
-@click.command("results")
-@click.argument("slugs", nargs=-1, required=True)
+@click.command("results", epilog=example("candor results exam --total 'help=notes|phone'"))
+@SLUGS
 @DIGEST
 @forms
 @CONFIDENCE
@@ -74,7 +72,7 @@ def results_command(
     """Estimates with intervals, in steps of twenty reports: of a survey, of a study, or of surveys side by side."""
     form, store, options = _form(as_json, as_csv), open_db(ctx), Options(**wanted)
     if len(set(slugs)) < len(slugs):
-        raise click.ClickException("a survey is named twice")
+        raise click.UsageError("a survey is named twice; name each once")
     members = find_study(store, slugs[0], digest) if len(slugs) == 1 else []
     is_study = bool(members)
     if is_study and options.population is not None:
@@ -84,12 +82,12 @@ def results_command(
     _check_population(options, max(tally.reports for tally in tallies))
     if len(surveys) == 1:
         if weights:
-            raise click.ClickException("--weights is for several surveys")
+            raise click.ClickException(f"--weights is for several surveys, and {slugs[0]} is one; leave it out")
         found = results(surveys[0].survey, tallies[0], options, _totals(surveys[0], totals))
         document: Results | Study = counted(found, open_tickets(ctx, store), surveys[0].survey)
     else:
         if totals:
-            raise click.ClickException("--total is for one survey")
+            raise click.ClickException("--total is for one survey; name one, or leave it out")
         groups = list(zip((published.survey for published in surveys), tallies, strict=True))
         try:
             given = _mapping(weights)
@@ -155,11 +153,8 @@ def _mapping(file: Path | None) -> Any:
     """What a small YAML or JSON file maps; None without a file."""
     if file is None:
         return None
-    try:
-        value = YAML(typ="safe", pure=True).load(file.read_text())
-    except (YAMLError, UnicodeDecodeError) as error:
-        raise click.ClickException(f"{file}: {error}") from None
-    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+    value = yaml_of(file)
+    if not value or not all(isinstance(key, str) for key in value):
         raise click.ClickException(f"{file}: must map the slug of every survey to what is known of it")
     numbers = [
         number for entry in value.values() for number in (entry.values() if isinstance(entry, dict) else [entry])
@@ -177,12 +172,12 @@ def _shown(store: Store, published: Published) -> Iterator[tuple[Tally, Iterator
 
 
 def _with_bar(length: int, rows: Iterator[Bits]) -> Iterator[Bits]:
-    with click.progressbar(length=length, label="Reading reports", file=sys.stderr) as bar:
-        yield from watched(rows, bar.update)
+    with bar("Reading reports", length) as progress:
+        yield from watched(rows, progress)
 
 
-@click.command("crosstab")
-@click.argument("slug")
+@click.command("crosstab", epilog=example("candor crosstab exam cheated help --csv"))
+@SLUG
 @click.argument("rows")
 @click.argument("columns")
 @DIGEST
@@ -219,8 +214,8 @@ def crosstab_command(
     click.echo(_json(document) if form == "json" else crosstab_text(published.survey, document))
 
 
-@click.command("regress")
-@click.argument("slugs", nargs=-1, required=True)
+@click.command("regress", epilog=example("candor regress exam --outcome cheated --on help"))
+@SLUGS
 @click.option("--outcome", required=True, metavar="QUESTION[=ANSWER]", help="Whose odds to explain; yes unless said.")
 @click.option(
     "--on", "predictors", multiple=True, metavar="QUESTION", help="A question of the same survey; may be repeated."
@@ -244,7 +239,7 @@ def regress_command(
     surveys = [find_survey(store, slug) for slug in slugs]
     question, answer = named_outcome(outcome)
     if bool(predictors) == bool(covariates):
-        raise click.ClickException("give either --on QUESTION, or --covariates FILE")
+        raise click.UsageError("give either --on QUESTION, or --covariates FILE")
     try:
         if covariates:
             studies = [(published.survey, store.snapshot(published)) for published in surveys]
@@ -253,7 +248,7 @@ def regress_command(
             with _shown(store, surveys[0]) as (_, bits):
                 document = regression_on_questions(surveys[0].survey, bits, question, answer, predictors, options)
         else:
-            raise click.ClickException("--on is for one survey")
+            raise click.UsageError("--on is for one survey; several are compared by --covariates FILE")
     except FitError as error:
         raise click.ClickException(str(error)) from None
     if form == "csv":

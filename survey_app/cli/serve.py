@@ -1,22 +1,23 @@
 """Running the server: serve, demo."""
 
-import sys
 from collections.abc import Callable
 
 import click
 
 from survey_app.cli.common import announce
+from survey_app.cli.terminal import bar, example
 from survey_app.server import serve
 from survey_app.simulate import demo
 from survey_app.store import DEFAULT_DB, STEP, open_store
 
 DEMO_DB = "sqlite:///.candor-demo/candor.db"
 LISTENING = (
-    click.option("--host", default="127.0.0.1", show_default=True),
-    click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535)),
-    click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64)),
+    click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
+    click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="And the port."),
+    click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes that serve."),
     click.option(
         "--trusted-proxies",
+        envvar="CANDOR_TRUSTED_PROXIES",
         default=0,
         show_default=True,
         type=click.IntRange(0),
@@ -32,7 +33,7 @@ def listening(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command("serve")
+@click.command("serve", epilog=example("candor serve --workers 2 --trusted-proxies 1"))
 @listening
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:
@@ -41,10 +42,16 @@ def serve_command(ctx: click.Context, host: str, port: int, workers: int, truste
     serve.serve(ctx.obj or DEFAULT_DB, host, port, workers, trusted_proxies)
 
 
-@click.command("demo")
-@click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
-@click.option("--respondents", default=3000, show_default=True, help="How many people to simulate at the first run.")
+@click.command("demo", epilog=example("candor demo --port 8080"))
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="And the port.")
+@click.option(
+    "--respondents",
+    default=3000,
+    show_default=True,
+    type=click.IntRange(1, 10_000_000),
+    help="How many people to simulate at the first run.",
+)
 @click.pass_context
 def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> None:
     """A sample survey with simulated respondents, served."""
@@ -62,9 +69,9 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     shown = store.snapshot(published).reports
     missing = respondents - shown
     if missing >= 2 * STEP or not shown:  # fewer are there, pending
-        with click.progressbar(length=missing, label="Simulating respondents", file=sys.stderr) as bar:
+        with bar("Simulating respondents", missing) as progress:
             for made in demo.respondents(published, missing):
                 store.write(lambda: made)  # noqa: B023 — called at once
-                bar.update(len(made))
+                progress(len(made))
     store.close()
     serve.serve(db, host, port, 1, 0)

@@ -1,6 +1,5 @@
 """The independent party's command: reports without ids, in a secret order, and what that is worth."""
 
-import sys
 from pathlib import Path
 
 import click
@@ -11,18 +10,25 @@ from survey_app.assure.amplification import USUAL_DELTA, central_epsilon
 from survey_app.assure.shuffling import ShufflingError, shuffle
 from survey_app.cli.common import FILE
 from survey_app.cli.files import check_free, whole
+from survey_app.cli.terminal import bar, example
 from survey_app.explain import written
 from survey_app.explain.chances import total
 
 
-@click.command("shuffle")
+@click.command("shuffle", epilog=example("candor shuffle received.ndjson shuffled.ndjson --definition exam.json"))
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
 @click.option(
     "--definition", type=FILE, help="The definition, as the server gives it; needed unless IN begins with it."
 )
 @click.option("--renumber", is_flag=True, help="Give each report a new random id, so that OUT can be sent as a batch.")
-@click.option("--delta", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=USUAL_DELTA)
+@click.option(
+    "--delta",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=USUAL_DELTA,
+    show_default=True,
+    help="For what shuffling is worth.",
+)
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 def shuffle_command(
     source: Path, target: Path, definition: Path | None, renumber: bool, delta: float, force: bool
@@ -32,8 +38,6 @@ def shuffle_command(
     For a party that is independent of whoever analyses: it takes reports in (NDJSON, as devices send them, or an
     export), strips and permutes them with the system's randomness, and passes OUT on. Then keep neither IN nor a copy.
     Where the definition is known, it says what (ε, δ) the passed data has.
-
-    Example: candor shuffle received.ndjson shuffled.ndjson --definition exam.json
     """
     check_free([target], force)
     try:
@@ -41,10 +45,9 @@ def shuffle_command(
         with (
             source.open("rb") as reports,
             whole(target) as file,
-            click.progressbar(length=2 * source.stat().st_size, label="Shuffling", file=sys.stderr) as bar,
+            bar("Shuffling", 2 * source.stat().st_size) as progress,
         ):
-            done = shuffle(reports, file, survey, renumber=renumber, progress=bar.update)
-            bar.finish()
+            done = shuffle(reports, file, survey, renumber=renumber, progress=progress)
     except CandorError as error:
         raise click.ClickException(f"{definition}: {error}") from None
     except ShufflingError as error:

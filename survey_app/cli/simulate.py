@@ -1,17 +1,15 @@
 """Made-up respondents for a survey that runs, or for all groups of a study."""
 
 import secrets
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
-from survey_app.cli.common import FILE, find_managed, open_db
+from survey_app.cli.common import FILE, SLUG, find_managed, open_db, yaml_of
+from survey_app.cli.terminal import bar, example, waiting
 from survey_app.plan.groups import split
 from survey_app.plan.people import Indices, TruthError, draw_people
 from survey_app.simulate import devices
@@ -19,9 +17,9 @@ from survey_app.simulate.conditions import unmet
 from survey_app.store import Outcome, Published, Submission, now
 
 
-@click.command("simulate")
-@click.argument("slug")
-@click.option("--respondents", required=True, type=click.IntRange(1, 100_000_000))
+@click.command("simulate", epilog=example("candor simulate campus --respondents 5000 --truth campus-truth.yaml"))
+@SLUG
+@click.option("--respondents", required=True, type=click.IntRange(1, 100_000_000), help="How many.")
 @click.option("--truth", type=FILE, help="JSON or YAML: what the population says to each question.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
@@ -37,16 +35,17 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
     if not yes:
         click.confirm(f"Add {respondents} made-up reports to {slug}, for good?", abort=True)
     try:
-        population = YAML(typ="safe", pure=True).load(truth.read_text()) if truth else {}
-        made = list(_made(surveys, respondents, population or {}, np.random.default_rng()))
-    except (TruthError, YAMLError, UnicodeDecodeError, AttributeError, TypeError) as error:
+        population = yaml_of(truth) if truth else {}
+        with waiting("Drawing people"):
+            made = list(_made(surveys, respondents, population, np.random.default_rng()))
+    except (TruthError, AttributeError, TypeError) as error:
         raise click.ClickException(f"{truth}: {error}") from None
     stored = 0
-    with click.progressbar(length=respondents, label="Simulating", file=sys.stderr) as bar:
+    with bar("Simulating", respondents) as progress:
         for part in made:
             for reports in part:
                 stored += store.write(lambda: reports).count(Outcome.STORED)  # noqa: B023 — called at once
-                bar.update(len(reports))
+                progress(len(reports))
     click.echo(f"{stored} reports were added to {slug}")
     if stored < respondents:
         reason = unmet(find_managed(store, slug)[0], now()) or "changed meanwhile"

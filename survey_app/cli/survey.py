@@ -1,7 +1,6 @@
 """Author and run surveys: build, add, list, show, set, open, pause, close, delete, check."""
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -17,6 +16,7 @@ from survey_app.authoring.moments import moment_of, spelled
 from survey_app.cli.common import (
     DIGEST,
     FILE,
+    SLUG,
     build_survey,
     find_managed,
     find_survey,
@@ -28,6 +28,7 @@ from survey_app.cli.invitations import invite_command, invited_command
 from survey_app.cli.load import load_command
 from survey_app.cli.mail import mail_command
 from survey_app.cli.people import share_command
+from survey_app.cli.terminal import bar, example, marked, waiting
 from survey_app.explain import written
 from survey_app.explain.reports import told as told_reports
 from survey_app.plan.advice import doubts_of
@@ -39,7 +40,7 @@ RESPONDENTS, MARGIN = 500, 0.05  # what is planned for where nobody says
 UNTIDY = "the order in which reports came may be seen in the database until there is room on the disk to rewrite it"
 
 
-@click.group()
+@click.group(epilog=example("candor survey add exam.yaml", "candor survey list"))
 def survey() -> None:
     """Author and run surveys."""
 
@@ -48,7 +49,11 @@ for command in (invite_command, invited_command, load_command, mail_command, sha
     survey.add_command(command)
 
 
-@survey.command("build")
+@survey.command(
+    "build",
+    short_help="The definition of FILE, on standard output.",
+    epilog=example("candor survey build exam.yaml > exam.json"),
+)
 @click.argument("file", type=FILE)
 def build_command(file: Path) -> None:
     """Write the definition of FILE to standard output, of groups one a line; nothing is stored."""
@@ -60,7 +65,7 @@ def build_command(file: Path) -> None:
     click.echo(b"\n".join(survey.source for survey in built.surveys), nl=len(built.surveys) > 1)
 
 
-@survey.command("add")
+@survey.command("add", epilog=example("candor survey add exam.yaml --respondents 400"))
 @click.argument("file", type=FILE)
 @click.option("--owner", help="The account that owns it; the administrator unless said.")
 @click.option("--later", is_flag=True, help="Only make it ready; candor survey open opens it.")
@@ -154,7 +159,9 @@ def _told(moment: datetime | None, otherwise: str) -> str:
     return otherwise if moment is None else spelled(moment)
 
 
-@survey.command("list")
+@survey.command(
+    "list", short_help="All surveys, with their reports in steps of twenty.", epilog=example("candor survey list")
+)
 @click.pass_context
 def list_command(ctx: click.Context) -> None:
     """All surveys and studies, their states, and their reports in steps of twenty."""
@@ -167,8 +174,8 @@ def list_command(ctx: click.Context) -> None:
         click.echo(f"{published.name:24} {state:8} {told:>14}  {published.survey.title}{several}")
 
 
-@survey.command("show")
-@click.argument("slug")
+@survey.command("show", epilog=example("candor survey show exam"))
+@SLUG
 @click.pass_context
 def show_command(ctx: click.Context, slug: str) -> None:
     """One survey, or all groups of a study."""
@@ -176,31 +183,37 @@ def show_command(ctx: click.Context, slug: str) -> None:
     _describe(store, find_managed(store, slug))
 
 
-class _Moment(click.ParamType[datetime | None]):
-    name = "moment"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime | None:
-        if value == "never" or value is None:
-            return None
-        try:
-            return moment_of(value)
-        except ValueError as error:
-            self.fail(f"{value} {error}, or never", param, ctx)
+def _moment(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
+    """A moment, or never."""
+    if value is None or value == "never":
+        return None
+    try:
+        return moment_of(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value} {error}, or never") from None
 
 
-class _Count(click.ParamType[int | None]):
-    name = "count"
+def _most(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """A number of reports, or none."""
+    if value is None or value == "none":
+        return None
+    if not (value.isascii() and value.isdigit() and 0 < int(value[:16]) < 10**15):
+        raise click.BadParameter(f"{value!r} is no number of reports such as 500, or none")
+    return int(value)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
-        return None if value == "none" or value is None else click.IntRange(1).convert(value, param, ctx)
 
-
-@survey.command("set")
-@click.argument("slug")
-@click.option("--closes", type=_Moment(), metavar="T|never", help="When it closes for good, such as 2026-12-01T00:00Z.")
+@survey.command(
+    "set",
+    short_help="Change the terms, also while it runs.",
+    epilog=example("candor survey set exam --closes 2027-03-31T22:00Z --results public"),
+)
+@SLUG
+@click.option(
+    "--closes", callback=_moment, metavar="T|never", help="When it closes for good, such as 2026-12-01T00:00Z."
+)
 @click.option("--results", type=click.Choice(["public", "private"]), help="Who sees the results.")
-@click.option("--max-reports", type=_Count(), metavar="N|none", help="It closes for good with so many reports.")
-@click.option("--deletes", type=_Moment(), metavar="T|never", help="When the server deletes it by itself.")
+@click.option("--max-reports", callback=_most, metavar="N|none", help="It closes for good with so many reports.")
+@click.option("--deletes", callback=_moment, metavar="T|never", help="When the server deletes it by itself.")
 @click.option("--size", "sizes", multiple=True, metavar="GROUP=N", help="How many people a group of a study has.")
 @click.option("--yes", is_flag=True, help="Do not ask whether a lower number may close it at once.")
 @click.pass_context
@@ -215,7 +228,7 @@ def set_command(
     if results:
         given["public"] = results == "public"
     if not given and not sizes:
-        raise click.ClickException("say what to change: --closes, --results, --max-reports, --deletes or --size")
+        raise click.UsageError("say what to change: --closes, --results, --max-reports, --deletes or --size")
     store = open_db(ctx)
     groups = find_managed(store, slug)
     sized = _sized(groups, sizes)
@@ -257,8 +270,8 @@ def _sized(groups: Sequence[Published], said: Sequence[str]) -> list[tuple[Publi
     return [(by_name[name], size) for name, size in found.items()]
 
 
-@survey.command("open")
-@click.argument("slug")
+@survey.command("open", epilog=example("candor survey open exam"))
+@SLUG
 @click.pass_context
 def open_command(ctx: click.Context, slug: str) -> None:
     """Open the newest version of a survey, or let a paused one go on."""
@@ -267,8 +280,8 @@ def open_command(ctx: click.Context, slug: str) -> None:
     click.echo(f"{slug} is open")
 
 
-@survey.command("pause")
-@click.argument("slug")
+@survey.command("pause", short_help="Take no reports for a while.", epilog=example("candor survey pause exam"))
+@SLUG
 @click.pass_context
 def pause_command(ctx: click.Context, slug: str) -> None:
     """Take no reports for a while; nothing is shown by it, and candor survey open lets it go on."""
@@ -277,19 +290,22 @@ def pause_command(ctx: click.Context, slug: str) -> None:
     click.echo(f"{slug} is paused; candor survey open {slug} lets it go on")
 
 
-@survey.command("close")
-@click.argument("slug")
+@survey.command(
+    "close", short_help="Close a survey, or a whole study, for good.", epilog=example("candor survey close exam")
+)
+@SLUG
 @click.pass_context
 def close_command(ctx: click.Context, slug: str) -> None:
     """Close a survey for good, or all groups of a study; the last reports show if there are at least twenty of them."""
     store = open_db(ctx)
-    store.set_state(find_managed(store, slug)[0], State.CLOSED)
+    with waiting("Closing, and rewriting the file"):
+        store.set_state(find_managed(store, slug)[0], State.CLOSED)
     click.echo(f"{slug} is closed")
     _warn_if_untidy(store)
 
 
-@survey.command("delete")
-@click.argument("slug")
+@survey.command("delete", epilog=example("candor survey delete exam"))
+@SLUG
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
 def delete_command(ctx: click.Context, slug: str, yes: bool) -> None:
@@ -299,7 +315,8 @@ def delete_command(ctx: click.Context, slug: str, yes: bool) -> None:
     what = f"the study {study} with all its groups" if study else slug
     if not yes:
         click.confirm(f"Delete {what}, all versions and reports, for good?", abort=True)
-    store.delete_survey(slug)
+    with waiting("Deleting, and rewriting the file"):
+        store.delete_survey(slug)
     click.echo(f"{study or slug} is deleted")
     _warn_if_untidy(store)
 
@@ -312,26 +329,27 @@ def _warn_if_untidy(store: Store) -> None:
         )
 
 
-@survey.command("check")
-@click.argument("slug")
+@survey.command(
+    "check",
+    short_help="Recount from bits, and compare with the tally.",
+    epilog=example("candor survey check exam --json"),
+)
+@SLUG
 @DIGEST
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="For a program.")
 @click.pass_context
 def check_command(ctx: click.Context, slug: str, digest: str | None, as_json: bool) -> None:
     """Recount a survey from its bits and compare with the tally; exact, so for the operator alone."""
     store = open_db(ctx)
     published = find_survey(store, slug, digest)
     length = store.snapshot(published).reports
-    with click.progressbar(length=length, label="Recounting", file=sys.stderr) as bar:
-        kept, counted = store.recount(published, bar.update)
+    with bar("Recounting", length) as progress:
+        kept, counted = store.recount(published, progress)
     ok = kept.reports == counted.reports and bool(np.array_equal(kept.counts, counted.counts))
     document: dict[str, Any] = {"reports": counted.reports, "tally": kept.reports, "ok": ok}
     if since := store.untidy_since:
         document["untidy_since"] = f"{since:%Y-%m-%d}"
         click.echo(f"untidy since {since:%Y-%m-%d}: {UNTIDY}", err=True)
-    click.echo(
-        json.dumps(document)
-        if as_json
-        else f"{counted.reports} reports, tally {kept.reports}: {'ok' if ok else 'WRONG'}"
-    )
-    sys.exit(0 if ok else 1)
+    told = f"{counted.reports} reports, tally {kept.reports}: {'ok' if ok else 'WRONG'}"
+    click.echo(json.dumps(document) if as_json else marked(told, "WRONG", "red"))
+    ctx.exit(0 if ok else 1)

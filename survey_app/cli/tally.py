@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from client.definition import Survey
+from survey_app.cli.terminal import bar, example, waiting
 from survey_app.explain import written
 from survey_app.parquet import ParquetError, spark
 from survey_app.parquet.count import Counted, check_pairs, count
@@ -17,9 +18,11 @@ from survey_app.parquet.read import Reports, find
 from survey_app.tally import column_names
 
 
-@click.command("tally")
+@click.command("tally", epilog=example("candor tally exam-bits --results"))
 @click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--engine", type=click.Choice(["numpy", "spark"]), default="numpy", show_default=True)
+@click.option(
+    "--engine", type=click.Choice(["numpy", "spark"]), default="numpy", show_default=True, help="What counts."
+)
 @click.option("--master", default="local[*]", show_default=True, help="Where Spark runs, such as spark://host:7077.")
 @click.option(
     "--pairs", is_flag=True, help="In how many reports two bits are both one, for every two; with --json or --csv."
@@ -34,8 +37,6 @@ def tally_command(
 
     All of one definition, which they carry along. On this machine with numpy; on a cluster with Spark, whose workers
     need this package and see the same paths. Both give the same numbers.
-
-    Example: candor tally exam-bits --results
     """
     if as_json and as_csv:
         raise click.UsageError("give --json or --csv, not both")
@@ -45,7 +46,7 @@ def tally_command(
         reports = find(paths)
         if pairs:
             check_pairs(reports.survey)
-        counted = _by_spark(reports, master, pairs) if engine == "spark" else count(reports, pairs=pairs)
+        counted = _by_spark(reports, master, pairs) if engine == "spark" else _here(reports, pairs)
     except ParquetError as error:
         raise click.ClickException(str(error)) from None
     if as_results:
@@ -58,8 +59,13 @@ def tally_command(
         click.echo(_text(reports.survey, counted))
 
 
+def _here(reports: Reports, pairs: bool) -> Counted:
+    with bar("Counting", reports.count) as progress:
+        return count(reports, pairs=pairs, progress=progress)
+
+
 def _by_spark(reports: Reports, master: str, pairs: bool) -> Counted:
-    with spark.session(master) as session:
+    with waiting("Counting by Spark"), spark.session(master) as session:
         return spark.count(reports, session, pairs=pairs)
 
 

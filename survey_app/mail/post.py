@@ -77,7 +77,10 @@ class Post:
             raise PostError(f"{place} cannot do that: {error}{hint}") from None
         except (OSError, smtplib.SMTPException, ssl.SSLError) as error:
             self.close()
-            raise PostError(f"there is no SMTP server to talk to at {place}: {error}") from None
+            why = getattr(error, "strerror", None) or error
+            raise PostError(
+                f"there is no SMTP server to talk to at {place}: {why}; look at --smtp and --security"
+            ) from None
         return smtp
 
     def deliver(self, message: EmailMessage, address: str, about_to: Callable[[], None]) -> None:

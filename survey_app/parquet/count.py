@@ -5,7 +5,8 @@ group only its sums are kept.
 """
 
 import os
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -64,15 +65,23 @@ def kernel(survey: Survey, found: Iterable[Any], *, pairs: bool = False) -> Coun
     return Counted(Tally(reports, counts), total.pairs)
 
 
-def count(reports: Reports, *, pairs: bool = False) -> Counted:
+def count(reports: Reports, *, pairs: bool = False, progress: Callable[[int], None] = lambda _: None) -> Counted:
     """On this machine, a thread for each core; pairs are products of matrices, which bring their own threads."""
     survey = reports.survey
     if pairs:
         check_pairs(survey)
     threads = 1 if pairs else min(os.cpu_count() or 1, max(1, len(reports.parts)))
 
+    turn = threading.Lock()
+
+    def watched(found: Iterable[Any]) -> Iterator[Any]:
+        for batch in found:
+            yield batch
+            with turn:
+                progress(batch.num_rows)
+
     def share(parts: tuple[Part, ...]) -> Counted:
-        return kernel(survey, batches(parts, survey), pairs=pairs)
+        return kernel(survey, watched(batches(parts, survey)), pairs=pairs)
 
     with ThreadPoolExecutor(threads) as pool:
         shares = pool.map(share, [reports.parts[i::threads] for i in range(threads)])

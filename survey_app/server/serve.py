@@ -69,5 +69,7 @@ def check_port(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except OSError as error:
-        hint = f" Is another server running? Try --port {port + 1}." if error.errno == errno.EADDRINUSE else ""
+        hint = f" Is another server running? Try --port {port + 1}."
+        if error.errno != errno.EADDRINUSE:
+            hint = " Name an address of this machine: --host 127.0.0.1, or 0.0.0.0 for all."
         raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}.{hint}") from None

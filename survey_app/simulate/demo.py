@@ -15,6 +15,7 @@ from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.plan.people import draw_people
 from survey_app.simulate import devices
+from survey_app.simulate.examples import folder
 from survey_app.store import Member, Published, Store, Submission
 
 NAME = "demo"
@@ -50,6 +51,4 @@ def respondents(published: Published, count: int) -> Iterator[list[Submission]]:
 
 def sample(name: str) -> Path:
     """A file of the examples, beside the package or in it."""
-    package = Path(__file__).parents[1]
-    places = (package / "examples" / name, package.parent / "examples" / name)
-    return next(path for path in places if path.exists())
+    return folder() / name

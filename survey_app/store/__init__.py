@@ -51,14 +51,17 @@ def open_store(url: str) -> Store:
         return _postgres(url)
     if url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
         return SqliteStore(Path(url.removeprefix("sqlite:///")))
+    shown = f"…{url[url.rindex('@') :]}" if "@" in url else url  # without a password
     raise StoreError(
-        f"{url!r} names no store; write sqlite:///candor.db, sqlite:////an/absolute/path.db or postgresql://user@host/database"
+        f"{shown!r} names no store; write sqlite:///candor.db, sqlite:////an/absolute/path.db or postgresql://user@host/database"
     )
 
 
 def _postgres(url: str) -> Store:
     try:
         from survey_app.store.postgres import PostgresStore  # what it needs comes with an extra, and takes a moment
+        from survey_app.store.postgres.database import check_address
     except ImportError as error:
         raise StoreError(f"PostgreSQL needs an extra: pip install 'candor-survey[postgres]' ({error})") from None
+    check_address(url)
     return PostgresStore(url)

@@ -46,7 +46,7 @@ class _Seal:
 def copy(source: Contents, target: Contents, identity: bytes, progress: Progress = lambda _: None) -> Seals:
     """Copy everything; what was copied. StoreError if the target holds something else, or is not equal at the end."""
     with source.frozen() as connection:
-        if _is_equal(source, connection, target):
+        if _is_equal(source, connection, target, progress):
             return seals(target, progress)
         target.begin_copy(identity)
         for table in (*TABLES, TALLIES):
@@ -102,6 +102,12 @@ def backup(store: Contents, identity: bytes, file: Path, progress: Progress = la
     return made
 
 
+def count(store: Contents) -> int:
+    """How many reports a store holds."""
+    with store.frozen() as connection:
+        return sum(row[1] for rows in store.rows(connection, TALLIES) for row in rows)
+
+
 def keyless(store: Contents) -> list[str]:
     """The slugs of surveys that are not over, and whose tickets are signed with a key that no copy has."""
     with store.frozen() as connection:
@@ -116,7 +122,7 @@ def _surveys(store: Contents, connection: Connection) -> dict[int, Survey]:
     return {row[0]: Survey.from_json(bytes(row[place])) for row in found}
 
 
-def _is_equal(source: Contents, connection: Connection, target: Contents) -> bool:
+def _is_equal(source: Contents, connection: Connection, target: Contents, progress: Progress) -> bool:
     """Whether nothing is to be done: the target is a whole and equal copy already."""
     try:
         target.check_whole()
@@ -125,7 +131,7 @@ def _is_equal(source: Contents, connection: Connection, target: Contents) -> boo
     with target.frozen() as other:
         if not any(True for _ in target.rows(other, "users")):
             return False
-        return _sealed(source, connection, lambda _: None) == _sealed(target, other, lambda _: None)
+        return _sealed(source, connection, progress) == _sealed(target, other, progress)
 
 
 def _sealed(store: Contents, connection: Connection, progress: Progress) -> Seals:

@@ -185,7 +185,7 @@ def test_a_copy_that_was_killed_is_finished_by_the_command(make: Make, other: st
     told = CliRunner().invoke(main, ["copy", "--from", urls[0], "--to", urls[1]])
     assert told.exit_code == 0, told.output
     assert "600 reports" in told.output and "both sides are equal" in told.output
-    assert CliRunner().invoke(main, ["copy", "--from", urls[0], "--to", urls[0]]).exit_code == 1
+    assert CliRunner().invoke(main, ["copy", "--from", urls[0], "--to", urls[0]]).exit_code == 2
     assert (
         "there is no database"
         in CliRunner().invoke(main, ["copy", "--from", "sqlite:////no/x", "--to", urls[0]]).output

@@ -79,8 +79,7 @@ class Database(Base):
     @property
     def place(self) -> str:
         """Where it is, without its password."""
-        said = conninfo_to_dict(self.url)
-        return f"{said.get('dbname', '')} at {said.get('host', 'localhost')}".strip()
+        return place_of(self.url)
 
     # connections
 
@@ -221,6 +220,25 @@ class Database(Base):
     def secret_key(self) -> bytes:
         """The key that signs sessions; all servers have the same."""
         return bytes(self._one("select value from settings where name = 'secret_key'")[0])
+
+
+def place_of(url: str) -> str:
+    """Where a database is, without its password."""
+    said = conninfo_to_dict(url)
+    return f"{said.get('dbname', '')} at {said.get('host', 'localhost')}".strip()
+
+
+def check_address(url: str) -> None:
+    """StoreError for a URL that cannot be read; it tells nothing of what stands there, which may be a password."""
+    try:
+        host = str(conninfo_to_dict(url).get("host", ""))
+    except psycopg.ProgrammingError:
+        host = "@"
+    if "@" in host:
+        raise StoreError(
+            "this address of a PostgreSQL cannot be read; write postgresql://user:password@host/database, and in a "
+            "password %40 for @, %3A for :, %2F for /, %20 for a space and %25 for %"
+        )
 
 
 def first_line(error: psycopg.Error) -> str:

@@ -156,7 +156,7 @@ class Database(Base):
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE)
             os.close(handle)
             tighten(self.path, *files_beside(self.path))
-            self._check_version(_version_at_rest(self.path))
+            self._check_version(version_at_rest(self.path))
             with self._lock.held(LOCK_SECONDS):
                 with closing(sqlite3.connect(self.path)) as connection:
                     version = connection.execute("pragma user_version").fetchone()[0]
@@ -168,8 +168,11 @@ class Database(Base):
                         connection.executescript(_new_key())
                 if version == 0:
                     self._make(added)
+        except FileExistsError as error:
+            raise StoreError(f"cannot open the database {self.path}: {error.filename} is no folder") from error
         except (OSError, sqlite3.DatabaseError, Unavailable) as error:
-            raise StoreError(f"cannot open the database {self.path}: {error}") from error
+            why = getattr(error, "strerror", None) or error
+            raise StoreError(f"cannot open the database {self.path}: {why}") from error
 
     def _make(self, added: str) -> None:
         import sqlite_utils  # it brings pandas where that is installed: half a second, for new files only
@@ -208,7 +211,7 @@ def _new_key() -> str:
     return f"insert into settings values ('secret_key', x'{secrets.token_hex(32)}');"
 
 
-def _version_at_rest(path: Path) -> int:
+def version_at_rest(path: Path) -> int:
     """The version that the file itself names; 0 if it names none, as while all is in the WAL still.
 
     Read without SQLite, which would fold a WAL that a killed server left into a file that is to be left alone.

@@ -1,0 +1,50 @@
+"""Completion by the shell: the script that it loads, and what stands in for a slug.
+
+click has the machinery; a slug is looked up in the SQLite file that the command would use, without changing it.
+"""
+
+import os
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from survey_app.cli.terminal import example
+from survey_app.store import DEFAULT_DB
+from survey_app.store.place import file_of
+from survey_app.store.sqlite.inspection import slugs
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command("completion", epilog=example("candor completion bash >> ~/.bash_completion"))
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion_command(ctx: click.Context, shell: str) -> None:
+    """Print the script by which a shell completes commands, options, files and slugs.
+
+    It is for the name by which you call it, candor or candor-survey. Where to put it, for every new shell:
+
+    \b
+      bash  ~/.bash_completion
+      zsh   ~/.zfunc/_candor, with fpath+=~/.zfunc before compinit in ~/.zshrc
+      fish  ~/.config/fish/completions/candor.fish
+
+    Slugs are read from the SQLite file of --db or CANDOR_DB; of PostgreSQL none are completed.
+    """
+    made = get_completion_class(shell)
+    name = ctx.find_root().info_name or "candor"
+    if made is None or " " in name:
+        raise click.ClickException(f"call it by its own name to complete for {shell}: candor completion {shell}")
+    variable = f"_{name}_COMPLETE".replace("-", "_").upper()
+    click.echo(made(ctx.find_root().command, {}, name, variable).source())
+
+
+def complete_slug(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The slugs of the database that the command would use, if it is a file."""
+    path = file_of(ctx.find_root().params.get("db") or os.environ.get("CANDOR_DB") or DEFAULT_DB)
+    return [CompletionItem(slug) for slug in (slugs(path) if path else ()) if slug.startswith(incomplete)]
+
+
+def complete_slug_or_file(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Where a file will do as well."""
+    return [*complete_slug(ctx, parameter, incomplete), CompletionItem(incomplete, type="file")]

@@ -1,0 +1,44 @@
+"""The respondent's own command line, which needs nothing of the rest: passed on to it, word for word."""
+
+import argparse
+import sys
+from collections.abc import Callable
+
+import click
+from click.shell_completion import CompletionItem
+
+from client.__main__ import ledger_parser, main, respond_parser
+
+PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
+
+
+class PassedOn(click.Command):
+    """A command whose words another parser reads."""
+
+    parser: Callable[[], argparse.ArgumentParser]
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        actions = self.parser()._actions
+        words = [(word, action.help) for action in actions for word in (action.option_strings or action.choices or ())]
+        return [CompletionItem(word, help=told) for word, told in words if word.startswith(incomplete)]
+
+
+def _offer(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return ctx.command.shell_complete(ctx, incomplete)
+
+
+@click.command("respond", cls=PassedOn, context_settings=PASS_ON)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, shell_complete=_offer)
+def respond_command(arguments: tuple[str, ...]) -> None:
+    """Answer a survey at URL; every answer is randomized on this device first."""
+    sys.exit(main(arguments))
+
+
+@click.command("ledger", cls=PassedOn, context_settings=PASS_ON)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, shell_complete=_offer)
+def ledger_command(arguments: tuple[str, ...]) -> None:
+    """Show or forget what this device has answered and spent."""
+    sys.exit(main(["ledger", *arguments]))
+
+
+respond_command.parser, ledger_command.parser = respond_parser, ledger_parser

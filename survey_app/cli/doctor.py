@@ -1,0 +1,62 @@
+"""The first question of whoever needs help: what is wrong here."""
+
+import dataclasses
+import json
+import os
+import textwrap
+
+import click
+from click.core import ParameterSource
+
+from survey_app.cli.terminal import example
+from survey_app.explain.terminal import WIDTH
+from survey_app.server.doctor import Finding, State, examine
+from survey_app.store import DEFAULT_DB
+
+COLOURS = {State.OK: "green", State.WARNING: "yellow", State.FAILURE: "red"}
+WIDE, NAME = max(map(len, State)), 12
+FOUND_BY = {ParameterSource.COMMANDLINE: "--db", ParameterSource.ENVIRONMENT: "CANDOR_DB"}
+
+
+@click.command("doctor", epilog=example("candor doctor --url https://example.org"))
+@click.option("--url", metavar="URL", help="Also look at a server that runs, as a visitor finds it.")
+@click.option("--json", "as_json", is_flag=True, help="For a program.")
+@click.pass_context
+def doctor_command(ctx: click.Context, url: str | None, as_json: bool) -> None:
+    """Look for what is wrong, and say what to do about it: the first thing to send along when you ask for help.
+
+    Python and packages, SQLite, the database, its permissions, room and tidiness, settings and the clock; with --url
+    also what a proxy does to a running server. It changes nothing, makes no database and tells no secret. Exit code 1
+    where something fails.
+    """
+    root = ctx.find_root()
+    found_by = FOUND_BY.get(root.get_parameter_source("db") or ParameterSource.DEFAULT, "the default")
+    found: list[Finding] = []
+    for one in examine(ctx.obj or DEFAULT_DB, found_by, url, os.environ):
+        found.append(one)
+        if not as_json:
+            click.echo(_text(one))
+    failures = sum(one.state is State.FAILURE for one in found)
+    warnings = sum(one.state is State.WARNING for one in found)
+    if as_json:
+        click.echo(json.dumps({"findings": [dataclasses.asdict(one) for one in found], "ok": not failures}))
+    else:
+        click.echo(f"\n{_count(failures, 'failure')}, {_count(warnings, 'warning')}")
+    ctx.exit(1 if failures else 0)
+
+
+def _text(one: Finding) -> str:
+    indent = " " * (WIDE + NAME + 4)
+    lines = textwrap.wrap(one.found, WIDTH, subsequent_indent=indent, initial_indent=indent, break_on_hyphens=False)
+    arrow = (
+        textwrap.wrap(f"→ {one.next}", WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ")
+        if one.next
+        else []
+    )
+    state = click.style(f"{one.state:{WIDE}}", fg=COLOURS[one.state], bold=one.state is not State.OK or None)
+    lines[0] = f"{state}  {one.check:{NAME}}  {lines[0].lstrip()}"
+    return "\n".join(lines + arrow)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'s' * (number != 1)}"

@@ -1,0 +1,88 @@
+"""How a command ends: one table of exit codes, one line for what went wrong, and nothing for a pipe that was closed."""
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from survey_app.cli.terminal import colour
+
+DONE, NOT_DONE, CALLED_WRONGLY, STOPPED, CLOSED = 0, 1, 2, 130, 141
+CODES = {
+    DONE: "done",
+    NOT_DONE: "not done, and the last line says why: it was refused, cannot be done as things are, or you said no. "
+    "Also that something was looked for and found: a claim refuted (`audit`), a wrong tally (`survey check`), another "
+    "file (`form --check`), a failure (`doctor`)",
+    CALLED_WRONGLY: "called wrongly: no such command, option or value, or two that exclude each other. Of `audit` also "
+    "that it could not be run, so that 1 is a refutation and nothing else",
+    STOPPED: "stopped by Ctrl-C",
+    CLOSED: "whoever read the output went away, as in `candor survey list | head -1`; nothing is said",
+}
+NEXT = {
+    errno.ENOENT: "look whether its name is right",
+    errno.EACCES: "run the command as the user whose file it is",
+    errno.EPERM: "run the command as the user whose file it is",
+    errno.ENOSPC: "make room, then repeat the command",
+    errno.EDQUOT: "make room, then repeat the command",
+    errno.EROFS: "name another place",
+    errno.EISDIR: "name a file in it",
+    errno.ENOTDIR: "look whether its name is right",
+}
+HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # of newer clicks: a group alone prints its help
+
+
+class Closed(Exception):
+    """Nobody reads what is printed any more."""
+
+
+class Stopped(Exception):
+    """Somebody pressed Ctrl-C."""
+
+
+def sentence(error: OSError) -> str:
+    """What the system refused, of which file, and what to do next."""
+    named = " to ".join(str(name) for name in (error.filename, error.filename2) if name)
+    why = (error.strerror or str(error)).lower()
+    advice = NEXT.get(error.errno or 0)
+    return f"{f'{named}: ' if named else ''}{why}{f'; {advice}' if advice else ''}"
+
+
+def ended(run: Callable[[], Any]) -> int:
+    """Run a command; its exit code, after the one line that says why it is not 0."""
+    try:
+        code = run()
+        sys.stdout.flush()
+    except SystemExit as end:
+        code = end.code
+    except click.ClickException as error:
+        _tell(error)
+        code = error.exit_code
+    except (Stopped, click.Abort) as stop:
+        by_hand = isinstance(stop, Stopped) or isinstance(stop.__context__, KeyboardInterrupt)
+        started = "\n" if by_hand and sys.stderr.isatty() else ""  # after the ^C
+        click.echo(started + ("stopped" if by_hand else "nothing was done"), err=True)
+        code = STOPPED if by_hand else NOT_DONE
+    except (Closed, BrokenPipeError):
+        _forget_output()
+        code = CLOSED
+    return code if isinstance(code, int) else DONE
+
+
+def _tell(error: click.ClickException) -> None:
+    if isinstance(error, HELP):
+        error.show()
+        return
+    told = error.format_message()
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        told += f"{'' if told.endswith(('.', '?', ')')) else '.'} See {error.ctx.command_path} --help"
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {told}", err=True, color=colour())
+
+
+def _forget_output() -> None:
+    """What is still to be printed goes nowhere, so that Python does not complain when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

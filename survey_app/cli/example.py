@@ -1,0 +1,36 @@
+"""The example surveys that come along, for whoever has no checkout: `candor example exam > exam.yaml`."""
+
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from survey_app.cli.terminal import example
+from survey_app.explain.terminal import wrapped
+from survey_app.simulate import examples
+
+
+def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in examples.names() if name.startswith(incomplete)]
+
+
+@click.command("example", epilog=example("candor example exam > exam.yaml"))
+@click.argument("name", required=False, shell_complete=_complete)
+@click.option("--truth", is_flag=True, help="What its made-up people say, for candor simulate --truth.")
+def example_command(name: str | None, truth: bool) -> None:
+    """List the example surveys that come along, or print the file of NAME."""
+    known = examples.names()
+    if name is None:
+        if truth:
+            raise click.UsageError("--truth is of one example: name it.")
+        wide = max(map(len, known)) + 2
+        for one in known:
+            first, *rest = wrapped(examples.told(one), " " * wide)
+            click.echo("\n".join((one.ljust(wide) + first.lstrip(), *rest)))
+        return
+    if name not in known:
+        raise click.ClickException(f"there is no example {name!r}; there are {', '.join(known)}")
+    file: Path | None = examples.truth_file(name) if truth else examples.survey_file(name)
+    if file is None:
+        raise click.ClickException(f"{name} comes without made-up people; candor simulate makes some without --truth")
+    click.echo(file.read_bytes(), nl=False)

@@ -1,0 +1,131 @@
+"""Write docs/commands.md, the reference of the command line, from what the commands say of themselves.
+
+python -m tests.commands_page
+"""
+
+import argparse
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from survey_app.cli import COMMANDS, main
+from survey_app.cli.device import PassedOn
+from survey_app.cli.ending import CODES
+from survey_app.server.doctor.settings import VARIABLES
+
+PIPE = r"\|"  # in a table
+PAGE = Path(__file__).parent.parent / "docs" / "commands.md"
+TOP = """# The command line
+
+Every command, as its `--help` tells it; `python -m tests.commands_page` writes this page from there. Installed by pipx or uvx it is also called `candor-survey`.
+
+`--db URL` before the command, or `CANDOR_DB`, names the store; without them it is `./candor.db`. Results go to standard output, whatever else is said to standard error, so that the one can be piped and the other read.
+
+Something does not work? `candor doctor` looks at everything that is often wrong, and says what to do.
+
+## Exit codes
+
+| code | |
+|---|---|
+{codes}
+
+## Environment
+
+| variable | |
+|---|---|
+{variables}
+
+Beside these: `NO_COLOR` turns colours off, `SQLITE_TMPDIR` says where SQLite writes what is temporary.
+
+## Colours and bars
+
+There are few colours, and only on a terminal: none in a pipe or a file, with `NO_COLOR` set, or with `TERM=dumb`. Long work shows how far it is on standard error, on a terminal alone.
+
+## Completion
+
+`candor completion bash`, and the same for `zsh` and `fish`, prints a script by which the shell completes commands, options, files, and slugs from the SQLite file that the command would use. In bash, for every new shell:
+
+```sh
+candor completion bash >> ~/.bash_completion
+```
+"""
+
+
+def walk(command: click.Command = main, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command with its name, in the order of the help."""
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from walk(found, (*path, name))
+
+
+def examples(command: click.Command) -> list[str]:
+    """What stands below a command's help."""
+    text = command.parser().epilog if isinstance(command, PassedOn) else command.epilog
+    return re.findall(r"^  (.+)$", text or "", re.MULTILINE)
+
+
+def page() -> str:
+    """The whole page."""
+    codes = "\n".join(f"| {code} | {told.replace('|', PIPE)} |" for code, told in CODES.items())
+    variables = "\n".join(f"| `{name}` | {told} |" for name, told in VARIABLES.items())
+    parts = [TOP.format(codes=codes, variables=variables)]
+    for heading, section in COMMANDS.items():
+        parts.append(f"## {heading}\n")
+        for path, command in walk():
+            if path and path[0] in section:
+                parts.append("\n\n".join(_entry(path, command)) + "\n")
+    return "\n".join(parts)
+
+
+def _entry(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
+    context = click.Context(command, info_name=" ".join(("candor", *path)))
+    parser = command.parser() if isinstance(command, PassedOn) else None
+    pieces = (
+        _pieces(parser)
+        if parser
+        else [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]
+    )
+    if isinstance(command, click.Group):
+        pieces = []
+    yield f"{'#' * (len(path) + 2)} `{' '.join(('candor', *path, *pieces))}`"
+    for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
+        if paragraph.startswith("\b"):
+            yield "\n".join(("```text", *(line.strip() for line in paragraph.splitlines()[1:]), "```"))
+        else:
+            yield " ".join(paragraph.split())
+    if options := [*(_arguments(parser) if parser else _options(command, context))]:
+        yield "\n".join(options)
+    yield "\n".join(("```sh", *examples(command), "```"))
+
+
+def _options(command: click.Command, context: click.Context) -> Iterator[str]:
+    for parameter in command.get_params(context):
+        record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
+        if record and "--help" not in parameter.opts:
+            name = record[0].replace("INTEGER RANGE", "N").replace("FLOAT RANGE", "X")
+            yield f"- `{name}`: {' '.join(record[1].split())}"
+
+
+def _pieces(parser: argparse.ArgumentParser) -> list[str]:
+    found = [action for action in parser._actions if not action.option_strings]
+    return ["|".join(action.choices) if action.choices else action.dest.upper() for action in found]
+
+
+def _arguments(parser: argparse.ArgumentParser) -> Iterator[str]:
+    for action in parser._actions:
+        if action.dest == "help" or not (action.option_strings or action.help):
+            continue
+        name = action.option_strings[0] if action.option_strings else action.dest.upper()
+        value = f" {action.dest.upper()}" if action.option_strings and action.nargs != 0 else ""
+        yield f"- `{name}{value}`: {(action.help or '').replace('%(default)s', str(action.default))}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
