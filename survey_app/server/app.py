@@ -9,10 +9,12 @@ from typing import Any
 import jinja2
 from flask import Flask, Response, current_app, render_template, request
 from flask.sessions import SecureCookieSessionInterface
+from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter
 
+from survey_app.assure.form import drawn
 from survey_app.collect.intake import Intake
 from survey_app.collect.rate_limit import AUTHOR_LIMIT, DEFAULT_LOGIN_LIMIT, DEFAULT_RATE_LIMIT, Counts, Limiter
 from survey_app.pages import api, assets, auth, filters, front, inviting, surveys, tokens
@@ -97,6 +99,7 @@ def create_app(
     for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
         app.register_blueprint(blueprint)
     app.jinja_env.filters.update(filters.FILTERS)
+    app.jinja_env.globals["mark"] = Markup(drawn(assets.source("/static/mark.svg")))  # noqa: S704  our own file
     app.before_request(_check_query)
     app.register_error_handler(Exception, _problem_of)
     app.after_request(_complete)
