@@ -37,6 +37,11 @@ def posterior(prior: float, epsilon: float) -> float:
         return float(1 / (1 + words.against((1 - Decimal(prior)) / Decimal(prior), Decimal(epsilon))))
 
 
+def believed(prior: Fraction, ratio: Fraction) -> Fraction:
+    """What a suspicion is once something was seen that it makes `ratio` times as likely as its opposite: Bayes."""
+    return prior * ratio / (prior * ratio + 1 - prior)
+
+
 def guess(epsilon: float) -> float:
     """How often the best guess between two equally likely answers is right: e^ε/(1 + e^ε) at the most."""
     return posterior(0.5, epsilon)

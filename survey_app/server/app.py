@@ -56,7 +56,7 @@ class _Sessions(SecureCookieSessionInterface):
 def create_app(
     config: Mapping[str, Any] | None = None, store: Store | None = None, counts: Counts | None = None
 ) -> Flask:
-    """The server. `config` may set DB, RATE_LIMIT, TRUSTED_PROXIES, and whatever Flask knows.
+    """The server. `config` may set DB, DEMO, RATE_LIMIT, TRUSTED_PROXIES, and whatever Flask knows.
 
     `counts` is what its workers share, so that limits hold over all of them.
     """
@@ -69,6 +69,7 @@ def create_app(
         DB=os.environ.get("CANDOR_DB", DEFAULT_DB),
         RATE_LIMIT=os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT),
         TRUSTED_PROXIES=int(os.environ.get("CANDOR_TRUSTED_PROXIES", "0")),
+        DEMO=None,  # slug and digest of the survey that `candor demo` shows around in; no variable sets it
         METRICS_TOKEN=os.environ.get("CANDOR_METRICS_TOKEN"),
         MAX_CONTENT_LENGTH=LARGEST_OF_ALL,
         LOGIN_LIMIT=os.environ.get("CANDOR_LOGIN_LIMIT", DEFAULT_LOGIN_LIMIT),
@@ -98,6 +99,10 @@ def create_app(
         auth.csrf.exempt(by_token)
     for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
         app.register_blueprint(blueprint)
+    if app.config["DEMO"]:
+        from survey_app.pages import demo  # and with it made-up people, of whom no other server needs to know
+
+        app.register_blueprint(demo.blueprint)
     app.jinja_env.filters.update(filters.FILTERS)
     app.jinja_env.globals["mark"] = Markup(drawn(assets.source("/static/mark.svg")))  # noqa: S704  our own file
     app.before_request(_check_query)
