@@ -34,7 +34,7 @@ PAGE = """\
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="Candor {version}">
-<link rel="icon" href="{icon}">
+<link rel="icon" href="{icon}" type="image/svg+xml">
 <title>{title}</title>
 <style>{style}</style>
 </head>
@@ -89,7 +89,7 @@ def form_file(survey: Survey, server: str, *, script: str, style: str, mark: str
         version=version,
         title=escape(survey.title),
         style=style,
-        icon=f"data:image/svg+xml;base64,{b64encode(mark.encode()).decode()}",
+        icon=icon(mark),
         mark=drawn(mark),
         ours=words.language,
         heading=escape(words("privacy.noscript_heading")),
@@ -106,6 +106,11 @@ def drawn(mark: str) -> str:
     """The mark as a part of a page, in the page's own accent: of its file nothing but the shape."""
     (shape,) = re.findall(r"<path[^<>]*/>", mark)
     return f'<svg class="mark" viewBox="0 0 16 16" aria-hidden="true">{shape}</svg>'
+
+
+def icon(mark: str) -> str:
+    """The mark as an address that holds it: a browser asks nobody for it, least of all while somebody answers."""
+    return f"data:image/svg+xml;base64,{b64encode(mark.encode()).decode()}"
 
 
 def _hash(text: str) -> str:

@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter
 
-from survey_app.assure.form import drawn
+from survey_app.assure.form import drawn, icon
 from survey_app.collect.intake import Intake
 from survey_app.collect.rate_limit import AUTHOR_LIMIT, DEFAULT_LOGIN_LIMIT, DEFAULT_RATE_LIMIT, Counts, Limiter
 from survey_app.pages import api, assets, auth, filters, front, inviting, surveys, tokens
@@ -104,7 +104,8 @@ def create_app(
 
         app.register_blueprint(demo.blueprint)
     app.jinja_env.filters.update(filters.FILTERS)
-    app.jinja_env.globals["mark"] = Markup(drawn(assets.source("/static/mark.svg")))  # noqa: S704  our own file
+    mark = assets.source("/static/mark.svg")
+    app.jinja_env.globals |= {"mark": Markup(drawn(mark)), "icon": icon(mark)}  # noqa: S704  our own file
     app.before_request(_check_query)
     app.register_error_handler(Exception, _problem_of)
     app.after_request(_complete)

@@ -18,6 +18,7 @@ from tests.tree import parse
 
 MARK = (ROOT / "static" / "mark.svg").read_text()
 SHAPE = re.findall(r'd="([^"]+)"', MARK)[0]
+ICON = f"data:image/svg+xml;base64,{b64encode(MARK.encode()).decode()}"
 STYLE = (ROOT / "static" / "style.css").read_text()
 COLOURS = {name: pair for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);", STYLE)}
 
@@ -30,7 +31,7 @@ def whole(colour: str) -> str:
 def test_every_page_bears_the_mark_and_names_it_as_its_icon(house: House, path: str) -> None:
     house.publish()
     page = parse(house.client.get(path).text)
-    assert page.one("link", rel="icon").attributes["href"] == "/static/mark.svg"
+    assert page.one("link", rel="icon").attributes["href"] == ICON
     (mark,) = page.all("svg", class_="mark")
     assert mark.one("path").attributes["d"] == SHAPE and mark.attributes["aria-hidden"] == "true"
 
@@ -51,7 +52,7 @@ def test_the_icon_is_a_picture_that_loads_and_runs_nothing_wherever_it_is_asked_
 
 def test_the_form_in_a_file_has_it_inside() -> None:
     page = made_file(encode(define([yes_no()], [field(COIN, "cheated")])), "https://example.org").decode()
-    assert f'href="data:image/svg+xml;base64,{b64encode(MARK.encode()).decode()}"' in page
+    assert f'<link rel="icon" href="{ICON}"' in page
     assert page.count(f'd="{SHAPE}"') == 1
 
 
