@@ -47,9 +47,14 @@ def guess(epsilon: float) -> float:
     return posterior(0.5, epsilon)
 
 
+def suspected(suspicion: int) -> Chance:
+    """A suspicion of one in `suspicion` as it is told beside what it can become: out of a hundred, too."""
+    return Chance(100 // suspicion, 100)
+
+
 def raised(suspicion: int, epsilon: Decimal) -> Chance:
     """What a suspicion of one in `suspicion` can become at the most."""
-    return Chance(*words.raised(suspicion, epsilon))
+    return Chance(*words.of_hundred(suspicion, epsilon))
 
 
 class Share(NamedTuple):
