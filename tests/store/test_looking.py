@@ -38,6 +38,9 @@ def test_a_row_is_found_as_a_whole_once_the_file_is_tidy(tmp_path: Path) -> None
     store, published = make(tmp_path / "candor.db")
     one = submission(published)
     store.write([one].copy)
+    assert cell_of(store.path, published.key, one.id, one.bits) is None, "it lies in the write-ahead log"
+    store._connection.execute("pragma wal_checkpoint(truncate)")
+    assert cell_of(store.path, published.key, one.id, one.bits) is not None
     assert store.cell_of(published, one.id, one.bits) is None, "its place would tell when it came"
     assert store.tidy(now=True)
     cell = store.cell_of(published, one.id, one.bits)
