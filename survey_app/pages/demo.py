@@ -66,11 +66,13 @@ def administrator() -> Response:
     found = {}
     if rows:
         id, bits = rows[0]
+        cell = store().cell_of(published, id, bits)
         found = {
             "id": id,
             "bits": list(_told(survey, bits)),
             "parts": list(_parts(survey, bits, Fraction(1, suspicion))),
-            "cell": store().cell_of(published, id, bits),
+            "cell": cell,
+            "whole": b"".join(part for _, part in cell).hex(),
             "following": rows[1][0].hex() if len(rows) > 1 else "",
         }
     loss = total(survey)

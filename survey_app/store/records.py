@@ -98,14 +98,6 @@ def refusal_of(published: Published, moment: datetime) -> Outcome | None:
     return Outcome.TOO_EARLY if tickets and tickets.opens and moment < tickets.opens else None
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A report as it lies in a file: its parts, each with what it is, and the byte of the file where they begin."""
-
-    at: int
-    parts: tuple[tuple[str, bytes], ...]
-
-
 class Submission(NamedTuple):
     """One validated report on its way into the store."""
 

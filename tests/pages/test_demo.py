@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser, expect
@@ -149,12 +150,24 @@ def test_a_row_is_told_bit_by_bit_byte_by_byte_and_for_the_suspicion_that_was_ch
     assert page.one("input", checked=None).attributes["value"] == "2"
 
 
-def test_where_a_row_lies_is_not_told_while_its_place_tells_when_it_came(house: House) -> None:
+def test_the_file_holds_the_bytes_that_are_shown(house: House) -> None:
+    fill(house)
+    page = parse(house.client.get("/demo/administrator").text)
+    (command,) = (one.text for one in page.all("code") if one.text.startswith("od "))
+    told = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True).stdout
+    assert told.split() == [command.split()[-1]]
+
+
+def test_a_report_that_comes_changes_nothing_on_the_page(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does the server's tidying up after it: whoever reloads must not see a single one arrive."""
     published = fill(house)
-    house.store.write([made := next(demo.respondents(published, 1))[0]].copy)
-    page = house.client.get("/demo/administrator").text
-    assert "Not now. Reports have just come" in page and "how many bytes follow" not in page
-    assert made.id.hex() not in page
+    ((id, _),) = house.store.some_shown(published, b"", 1)
+    monkeypatch.setattr(np.random, "default_rng", lambda: np.random.Generator(np.random.PCG64(1)))  # the same people
+    seen = []
+    for step in (lambda: None, lambda: house.store.write(next(demo.respondents(published, 1)).copy), house.store.tidy):
+        step()
+        seen.append(house.client.get(f"/demo/administrator?row={id.hex()}").text)
+    assert seen[0] == seen[1] == seen[2]
 
 
 def test_the_attack_is_of_new_people_each_time_with_n_and_interval(house: House) -> None:

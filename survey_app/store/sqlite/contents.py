@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from survey_app.store.records import Cell, Published
+from survey_app.store.records import Published
 from survey_app.store.sql.contents import Contents, Row
-from survey_app.store.sqlite.cell import cell_of
-from survey_app.store.sqlite.tidying import Tidying
+from survey_app.store.sqlite.cell import cell
+from survey_app.store.sqlite.database import Database
 from survey_app.store.tallies import COLUMNS
 
 
-class SqliteContents(Contents, Tidying):
+class SqliteContents(Contents, Database):
     """The rows of a file."""
 
     @contextmanager
@@ -26,10 +26,9 @@ class SqliteContents(Contents, Tidying):
         (made,) = self._one("select sql from sqlite_master where name = 'reports'")
         return str(self.path), made
 
-    def cell_of(self, published: Published, id: bytes, bits: bytes) -> Cell | None:
-        """A report as it lies in the file; none while the file is untidy, when its place would tell when it came."""
-        found = None if self.untidy else cell_of(self.path, published.key, id, bits)
-        return None if self.untidy else found
+    def cell_of(self, published: Published, id: bytes, bits: bytes) -> list[tuple[str, bytes]]:
+        """The bytes of a report in the file, part by part, each with what it is."""
+        return cell(published.key, id, bits)
 
     def _tallies(self, connection: Any, after: int, count: int) -> list[Row]:
         query = f"select survey, {COLUMNS}, final from tallies where survey > ? order by survey limit ?"
