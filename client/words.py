@@ -117,18 +117,11 @@ def against(before: Decimal, epsilon: Decimal) -> Decimal:
     return before / epsilon.exp()
 
 
-def raised(suspicion: int, epsilon: Decimal) -> tuple[int, int]:
-    """What a suspicion of one in `suspicion` can become at the most, cases of so many: odds times e^ε, rounded up.
-
-    Up to one half it is told as one in so many, above out of a hundred people.
-    """
-    with localcontext(EXACT):
-        plain = int((1 + against(Decimal(suspicion - 1), epsilon) + NEARLY).to_integral_value("ROUND_FLOOR"))
-    return (1, plain) if plain >= 2 else of_hundred(suspicion, epsilon)
-
-
 def of_hundred(suspicion: int, epsilon: Decimal) -> tuple[int, int]:
-    """The same out of a hundred people, or of as many as leave a doubt; all of them means as good as certain."""
+    """What a suspicion of one in `suspicion` can become at the most: odds times e^ε, rounded up.
+
+    Out of a hundred people, or of as many as leave a doubt; all of them means as good as certain.
+    """
     with localcontext(EXACT):
         odds = against(Decimal(suspicion - 1), epsilon)
         people = 100

@@ -68,10 +68,10 @@ expect.set_options(timeout=PATIENCE)
 
 
 class Site:
-    """The app on a free port of this machine. `intercept` may answer a request instead of the app."""
+    """The app on a free port of this machine. `intercept` may answer a request instead of the app; `config` is its own."""
 
-    def __init__(self, folder: Path) -> None:
-        self.house = build(folder)
+    def __init__(self, folder: Path, **config: Any) -> None:
+        self.house = build(folder, **config)
         self.store, app = self.house.store, self.house.app
         self.received: list[Received] = []
         self.intercept: Callable[[Received], Reply | None] = lambda request: None

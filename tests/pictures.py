@@ -1,17 +1,30 @@
-"""The pictures of the README, from the real pages: `python -m tests.pictures`."""
+"""The pictures of the README and the docs, from the real pages: `python -m tests.pictures`.
+
+Each is what a visitor of the demo sees. Browsers write their files without loss, and below 150 kB: more would slow down
+whoever reads the README on a phone.
+"""
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
+from survey_app.authoring import build_file
 from survey_app.simulate import demo
+from survey_app.store import Published
 from tests.browser import ROOT, Site
 from tests.javascript import QUIET_CHROMIUM, find_chromium
 
 SIZE: ViewportSize = {"width": 760, "height": 900}
+PHONE: ViewportSize = {"width": 360, "height": 740}
+DESK: ViewportSize = {"width": 1120, "height": 760}
+PEOPLE = 3000
+LARGEST = 150_000  # bytes
 PAIR = ("Did you copy in an exam this year?", "Did stress keep you from sleeping last week?")
+FOLDER = ROOT / "docs" / "pictures"
 
 
 def _asked(browser: Browser, address: str) -> Page:
@@ -37,27 +50,73 @@ def _answer(page: Page) -> None:
     page.get_by_role("heading", name="What will be sent").scroll_into_view_if_needed()
 
 
+def _take(page: Page, name: str, above: str = "") -> None:
+    """A picture of what the window shows, from an element on."""
+    if above:
+        page.evaluate(f"scrollTo(0, document.querySelector({above!r}).getBoundingClientRect().top + scrollY - 20)")
+    file = FOLDER / f"{name}.png"
+    page.screenshot(path=file)
+    size = file.stat().st_size
+    print(f"{file.relative_to(ROOT)}  {size:,} bytes")
+    if size > LARGEST:
+        raise SystemExit(f"{file.name} is larger than {LARGEST:,} bytes; show less of the page")
+
+
+@contextmanager
+def _site() -> Iterator[tuple[Site, Published, str]]:
+    """The demo with its people, and the password of its account."""
+    survey = build_file(demo.sample("campus.yaml")).survey
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):  # where `candor demo` would keep its file
+        Path(".candor-demo").mkdir()
+        site = Site(Path(".candor-demo"), DEMO=(survey.slug, survey.digest))
+        try:
+            published, password = demo.prepare(site.store)
+            for made in demo.respondents(published, PEOPLE):
+                site.store.write(made.copy)
+            site.store.tidy(now=True)
+            yield site, published, password
+        finally:
+            site.close()
+
+
+def _editor(page: Page, site: Site, password: str) -> None:
+    """A draft of the demo's own survey under another name, with what its plan says."""
+    user = site.store.user_named(demo.NAME)
+    if user is None:
+        raise SystemExit("the demo has no account")
+    source = demo.sample("campus.yaml").read_bytes().replace(b"slug: campus", b"slug: my-campus")
+    key = site.store.save_draft(user.key, source)
+    page.goto(f"{site.origin}/login")
+    page.get_by_label("Name").fill(demo.NAME)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/console")
+    page.goto(f"{site.origin}/console/drafts/{key}?respondents={PEOPLE}")
+    page.wait_for_load_state("networkidle")
+
+
 def main() -> None:
     """Write docs/pictures/*.png."""
-    target = ROOT / "docs" / "pictures"
-    target.mkdir(exist_ok=True)
-    site = Site(Path(tempfile.mkdtemp()))
-    published, _ = demo.prepare(site.store)
-    for made in demo.respondents(published, 3000):
-        site.store.write(made.copy)
-    with sync_playwright() as playwright:
+    FOLDER.mkdir(exist_ok=True)
+    with _site() as (site, published, password), sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=find_chromium(), args=QUIET_CHROMIUM, chromium_sandbox=os.geteuid() != 0
         )
         page = _asked(browser, site.link(published))
-        page.evaluate("scrollTo(0, document.querySelector('#form').offsetTop - 20)")
-        page.screenshot(path=target / "form.png")
+        _take(page, "form", "#form")
         page.goto(f"{site.origin}/results/{published.survey.slug}")
         page.wait_for_load_state("networkidle")
-        page.evaluate("scrollTo(0, document.querySelector('.overview').offsetTop - 20)")
-        page.screenshot(path=target / "results.png")
+        _take(page, "results", ".overview")
+        page.goto(f"{site.origin}/demo/administrator")
+        _take(page, "administrator", "#disk")
+        phone = browser.new_page(viewport=PHONE, color_scheme="dark")
+        phone.goto(site.link(published))
+        phone.wait_for_selector("#form[aria-busy=false]", state="attached")
+        _take(phone, "phone")
+        desk = browser.new_page(viewport=DESK)
+        _editor(desk, site, password)
+        _take(desk, "editor")
         browser.close()
-    site.close()
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ const EVEN = Math.log(19);
 /** @param {string} id */
 const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
+// the mark, which the page brought along; what stands beside it is said of a verified definition, or not at all
+const picture = () => /** @type {Element} */ (at("mark").firstElementChild);
+
 /**
  * The survey, in the language that is spoken, around whatever the form shows.
  * @param {Localized} survey
@@ -30,6 +33,8 @@ export function frame(survey, promise) {
 	const untranslated = language !== original.language && original.language;
 	document.title = title;
 	Object.assign(document.documentElement, { lang: language, dir: speech.dir });
+	const claim = verify(original) < EVEN ? "cannot" : "mixed";
+	at("mark").replaceChildren(picture(), ours("a", claim, {}, { href: privacyPage() }));
 	const [before, after] = group ? say("group", { group: "\u2029" }).split("\u2029") : [];
 	at("survey").replaceChildren(
 		el("h1", {}, title),
@@ -74,6 +79,7 @@ function trust({ digest, tickets }) {
 /** Where there is no definition to take a title from. */
 export function unnamed() {
 	document.title = "Candor";
+	at("mark").replaceChildren(picture());
 	at("survey").replaceChildren(el("h1", {}, "Candor"));
 }
 
@@ -92,7 +98,7 @@ export function promise(survey) {
 	const { ask, questions } = survey;
 	const draws = ask && `${say("draws", { total: questions.length })} `;
 	const never = verify(survey.original) < EVEN && ` ${say("never")}`;
-	return [el("p", {}, draws, say("promise"), never), more()];
+	return [el("p", {}, draws, say("promise"), never)];
 }
 
 /**
@@ -115,11 +121,8 @@ export function summary(survey, asked, before) {
 		el("p", {}, doubt, raised),
 		before > 0 && ours("p", "earlier", { epsilon: epsilon(before) }),
 		tickets && ours("p", "unlinked"),
-		more(),
 	];
 }
-
-const more = () => el("p", {}, ours("a", "privacy", {}, { href: privacyPage() }));
 
 /**
  * The languages of a survey by their own names, if it has several; they stay where they are when one is chosen.

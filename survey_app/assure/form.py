@@ -34,12 +34,13 @@ PAGE = """\
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="Candor {version}">
-<link rel="icon" href="data:,">
+<link rel="icon" href="{icon}" type="image/svg+xml">
 <title>{title}</title>
 <style>{style}</style>
 </head>
 <body>
 <main>
+<div id="mark">{mark}</div>
 <noscript>
 <h1>{title}</h1>
 <section class="notice" lang="{ours}" dir="ltr">
@@ -66,7 +67,7 @@ class NoFile(ValueError):
     """A file cannot be made, or is none of ours."""
 
 
-def form_file(survey: Survey, server: str, *, script: str, style: str, version: str) -> bytes:
+def form_file(survey: Survey, server: str, *, script: str, style: str, mark: str, version: str) -> bytes:
     """The form of a survey that reports to this server."""
     if not SERVER.fullmatch(server):
         raise NoFile(f"{server!r} is no address of a server, such as https://example.org")
@@ -88,6 +89,8 @@ def form_file(survey: Survey, server: str, *, script: str, style: str, version: 
         version=version,
         title=escape(survey.title),
         style=style,
+        icon=icon(mark),
+        mark=drawn(mark),
         ours=words.language,
         heading=escape(words("privacy.noscript_heading")),
         python=escape(words("privacy.python")),
@@ -97,6 +100,17 @@ def form_file(survey: Survey, server: str, *, script: str, style: str, version: 
         script=script,
     )
     return page.encode()
+
+
+def drawn(mark: str) -> str:
+    """The mark as a part of a page, in the page's own accent: of its file nothing but the shape."""
+    (shape,) = re.findall(r"<path[^<>]*/>", mark)
+    return f'<svg class="mark" viewBox="0 0 16 16" aria-hidden="true">{shape}</svg>'
+
+
+def icon(mark: str) -> str:
+    """The mark as an address that holds it: a browser asks nobody for it, least of all while somebody answers."""
+    return f"data:image/svg+xml;base64,{b64encode(mark.encode()).decode()}"
 
 
 def _hash(text: str) -> str:

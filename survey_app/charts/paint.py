@@ -12,7 +12,7 @@ LIGHT = {
     "faint": "#5c666d",
     "paper": "#fdfcf9",
     "grid": "#dcdad3",
-    "accent": "#0b5d8a",
+    "accent": "#0b5d7a",
     "bar": "#a9cbdf",
 }
 DARK = {
@@ -20,11 +20,11 @@ DARK = {
     "faint": "#a3adb5",
     "paper": "#16191c",
     "grid": "#343a40",
-    "accent": "#7fc4ea",
+    "accent": "#7cc7e6",
     "bar": "#2c5a75",
 }
-SERIES_LIGHT = ("#0b5d8a", "#c04f00", "#007a59", "#a03f78", "#1d2327", "#7a6200")
-SERIES_DARK = ("#7fc4ea", "#f0954a", "#3fcf9f", "#e59ac4", "#e6e9ec", "#e3d04f")
+SERIES_LIGHT = ("#0b5d7a", "#c04f00", "#007a59", "#a03f78", "#1d2327", "#7a6200")
+SERIES_DARK = ("#7cc7e6", "#f0954a", "#3fcf9f", "#e59ac4", "#e6e9ec", "#e3d04f")
 
 SHAPE = """\
 .chart text{font:14px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}

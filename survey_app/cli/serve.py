@@ -1,6 +1,9 @@
 """Running the server: serve, demo."""
 
+import shlex
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
@@ -62,10 +65,13 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     store.migrate()
     published, password = demo.prepare(store)
     base, slug = f"http://{host}:{port}", published.survey.slug
+    click.echo(f"start     {base}/demo   the three seats: answer, watch, attack")
     click.echo(f"form      {base}/s/{slug}")
     click.echo(f"results   {base}/results/{slug}")
     click.echo(f"console   {base}/console   name {demo.NAME}, password {password} (until the next run)")
     click.echo(f"terminal  candor respond {base}/s/{slug}#sha256={published.survey.digest}")
+    if look := _look(store.table_of(published)[0], published.key):
+        click.echo(f"disk      {look}")
     shown = store.snapshot(published).reports
     missing = respondents - shown
     if missing >= 2 * STEP or not shown:  # fewer are there, pending
@@ -74,4 +80,13 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
                 store.write(lambda: made)  # noqa: B023 — called at once
                 progress(len(made))
     store.close()
-    serve.serve(db, host, port, 1, 0)
+    serve.serve(db, host, port, 1, 0, {"DEMO": (slug, published.survey.digest)})
+
+
+def _look(file: str, survey: int) -> str:
+    """The command that shows some reports as they lie in the file; none where they lie in no file."""
+    tool = Path(sys.executable).with_name("sqlite-utils")
+    if not Path(file).exists() or not tool.exists():
+        return ""
+    query = f"select hex(id) id, hex(bits) bits from reports where survey = {survey} limit 5"  # noqa: S608  a key of ours
+    return shlex.join([str(tool), "query", str(Path(file).absolute()), query, "--table"])

@@ -37,14 +37,24 @@ def posterior(prior: float, epsilon: float) -> float:
         return float(1 / (1 + words.against((1 - Decimal(prior)) / Decimal(prior), Decimal(epsilon))))
 
 
+def believed(prior: Fraction, ratio: Fraction) -> Fraction:
+    """What a suspicion is once something was seen that it makes `ratio` times as likely as its opposite: Bayes."""
+    return prior * ratio / (prior * ratio + 1 - prior)
+
+
 def guess(epsilon: float) -> float:
     """How often the best guess between two equally likely answers is right: e^ε/(1 + e^ε) at the most."""
     return posterior(0.5, epsilon)
 
 
+def suspected(suspicion: int) -> Chance:
+    """A suspicion of one in `suspicion` as it is told beside what it can become: out of a hundred, too."""
+    return Chance(100 // suspicion, 100)
+
+
 def raised(suspicion: int, epsilon: Decimal) -> Chance:
     """What a suspicion of one in `suspicion` can become at the most."""
-    return Chance(*words.raised(suspicion, epsilon))
+    return Chance(*words.of_hundred(suspicion, epsilon))
 
 
 class Share(NamedTuple):

@@ -1,6 +1,6 @@
-"""Styles and scripts as they lie in `static/`, the browser's client as it lies in `client/js/`, and the form's script.
+"""Styles, scripts and the mark as they lie in `static/`, and the browser's client as it lies in `client/js/`.
 
-The form's is assembled from those: one request instead of twenty-five, and no comments.
+The form's script is assembled from those: one request instead of twenty-five, and no comments.
 """
 
 from functools import cache
@@ -19,13 +19,20 @@ blueprint = Blueprint("assets", __name__)
 PACKAGE = Path(__file__).parents[1]
 STATIC = next(folder for folder in (PACKAGE / "static", PACKAGE.parent / "static") if folder.is_dir())
 CLIENT = Path(client.__file__).parent / "js"
-TYPES = {".css": "text/css", ".js": "text/javascript"}
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+PICTURE = "default-src 'none'; style-src 'unsafe-inline'"  # a mark that is looked at by itself may colour itself
 
 
 @blueprint.get("/static/<path:name>")
 def static(name: str) -> Response:
     """A style or a script of the pages."""
     return _file(STATIC, name)
+
+
+@blueprint.get("/favicon.ico")
+def favicon() -> Response:
+    """The mark for whoever asks where browsers ask by themselves, as they do for what is no page."""
+    return _file(STATIC, "mark.svg")
 
 
 @blueprint.get("/static/form/form.js")
@@ -65,5 +72,5 @@ def _file(folder: Path, name: str) -> Response:
     kind = TYPES.get(Path(name).suffix)
     if path is None or kind is None or not Path(path).is_file():
         raise Problem("not_found")
-    headers = {"Cache-Control": "no-cache"}
+    headers = {"Cache-Control": "no-cache"} | ({"Content-Security-Policy": PICTURE} if path.endswith(".svg") else {})
     return lean(Response(Path(path).read_bytes(), content_type=f"{kind}; charset=utf-8", headers=headers), request)

@@ -23,7 +23,7 @@ from client.words import describe, explain, said
 from survey_app.authoring import ADVISED_TOTAL, is_weak
 from survey_app.authoring.terms import Terms
 from survey_app.explain import written
-from survey_app.explain.chances import SUSPICION, SUSPICIONS, raised, together, total
+from survey_app.explain.chances import SUSPICION, SUSPICIONS, raised, suspected, together, total
 from survey_app.explain.languages import Words
 from survey_app.explain.prose import Block, Bullets, Code, Heading, Mono, Paragraph, Table
 from survey_app.plan.forecast import forecasts
@@ -190,7 +190,7 @@ def _odds(survey: Survey) -> Iterator[Block]:
         f"All that a person sends has ε = {written.epsilon(spent)}: it multiplies the odds of any suspicion about them"
         f" by at most {written.times(spent)}, whatever else somebody knows. In numbers:"
     )
-    rows = [[f"1 in {before}", written.chance(raised(before, spent))] for before in SUSPICIONS]
+    rows = [[written.chance(suspected(before)), written.chance(raised(before, spent))] for before in SUSPICIONS]
     yield Table(["somebody thought the chance was", "the report could raise it to at most"], rows)
     if is_weak(spent):
         yield Paragraph(f"Authors are advised to stay at ε = {ADVISED_TOTAL} or below; this survey asks for more.")

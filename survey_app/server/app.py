@@ -9,10 +9,12 @@ from typing import Any
 import jinja2
 from flask import Flask, Response, current_app, render_template, request
 from flask.sessions import SecureCookieSessionInterface
+from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter
 
+from survey_app.assure.form import drawn, icon
 from survey_app.collect.intake import Intake
 from survey_app.collect.rate_limit import AUTHOR_LIMIT, DEFAULT_LOGIN_LIMIT, DEFAULT_RATE_LIMIT, Counts, Limiter
 from survey_app.pages import api, assets, auth, filters, front, inviting, surveys, tokens
@@ -54,7 +56,7 @@ class _Sessions(SecureCookieSessionInterface):
 def create_app(
     config: Mapping[str, Any] | None = None, store: Store | None = None, counts: Counts | None = None
 ) -> Flask:
-    """The server. `config` may set DB, RATE_LIMIT, TRUSTED_PROXIES, and whatever Flask knows.
+    """The server. `config` may set DB, DEMO, RATE_LIMIT, TRUSTED_PROXIES, and whatever Flask knows.
 
     `counts` is what its workers share, so that limits hold over all of them.
     """
@@ -67,6 +69,7 @@ def create_app(
         DB=os.environ.get("CANDOR_DB", DEFAULT_DB),
         RATE_LIMIT=os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT),
         TRUSTED_PROXIES=int(os.environ.get("CANDOR_TRUSTED_PROXIES", "0")),
+        DEMO=None,  # slug and digest of the survey that `candor demo` shows around in; no variable sets it
         METRICS_TOKEN=os.environ.get("CANDOR_METRICS_TOKEN"),
         MAX_CONTENT_LENGTH=LARGEST_OF_ALL,
         LOGIN_LIMIT=os.environ.get("CANDOR_LOGIN_LIMIT", DEFAULT_LOGIN_LIMIT),
@@ -96,7 +99,13 @@ def create_app(
         auth.csrf.exempt(by_token)
     for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
         app.register_blueprint(blueprint)
+    if app.config["DEMO"]:
+        from survey_app.pages import demo  # and with it made-up people, of whom no other server needs to know
+
+        app.register_blueprint(demo.blueprint)
     app.jinja_env.filters.update(filters.FILTERS)
+    mark = assets.source("/static/mark.svg")
+    app.jinja_env.globals |= {"mark": Markup(drawn(mark)), "icon": icon(mark)}  # noqa: S704  our own file
     app.before_request(_check_query)
     app.register_error_handler(Exception, _problem_of)
     app.after_request(_complete)

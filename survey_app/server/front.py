@@ -9,6 +9,7 @@ thread for the app.
 import asyncio
 import io
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
@@ -141,8 +142,8 @@ def _environ(scope: Any, body: bytes) -> dict[str, Any]:
     return environ
 
 
-def create(counts: Counts) -> Front:
+def create(counts: Counts, config: Mapping[str, Any] | None = None) -> Front:
     """What a worker serves; `counts` is what all workers share."""
-    app = create_app(counts=counts)
+    app = create_app(config, counts=counts)
     app.extensions["candor_intake"].begin()
     return Front(app)

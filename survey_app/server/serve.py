@@ -4,8 +4,10 @@ import errno
 import importlib
 import os
 import socket
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,8 +18,10 @@ from survey_app.store import open_store, open_tickets
 from survey_app.tickets.ending import end_closed
 
 
-def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
-    """Serve until Ctrl-C. A worker that dies is started again, and the log says so."""
+def serve(
+    db: str, host: str, port: int, workers: int, trusted_proxies: int, config: Mapping[str, Any] | None = None
+) -> None:
+    """Serve until Ctrl-C. A worker that dies is started again, and the log says so; `config` is `create_app`'s."""
     _check_limits()
     store = open_store(db)
     store.migrate()
@@ -28,7 +32,8 @@ def serve(db: str, host: str, port: int, workers: int, trusted_proxies: int) -> 
         click.echo(f"warning: {line}", err=True)
     store.close()
     os.environ["CANDOR_DB"] = db
-    _run("survey_app.server.front", "Candor serves", host, port, workers, trusted_proxies)
+    make = partial(_create, "survey_app.server.front", config=config)
+    _run(make, "Candor serves", host, port, workers, trusted_proxies)
     store.tidy(now=True)
     store.close()
 
@@ -37,7 +42,8 @@ def serve_issuer(file: Path, host: str, port: int, workers: int, trusted_proxies
     """The same for a server that only gives out tickets."""
     _check_limits()
     os.environ[issuer.FILE] = str(file)
-    _run("survey_app.server.issuer", "Candor gives out tickets", host, port, workers, trusted_proxies)
+    make = partial(_create, "survey_app.server.issuer")
+    _run(make, "Candor gives out tickets", host, port, workers, trusted_proxies)
 
 
 def _check_limits() -> None:
@@ -49,16 +55,16 @@ def _check_limits() -> None:
             raise click.ClickException(f"{name} is {limit!r}; write {default}, or off") from None
 
 
-def _run(module: str, what: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
+def _run(make: Callable[..., object], what: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     os.environ["CANDOR_TRUSTED_PROXIES"] = str(trusted_proxies)
     check_port(host, port)
     click.echo(f"{what} on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}", err=True)
-    Workers(partial(_create, module, Counts()), host, port, workers).run()
+    Workers(partial(make, Counts()), host, port, workers).run()
 
 
-def _create(module: str, counts: Counts) -> object:
+def _create(module: str, counts: Counts, **more: object) -> object:
     """What a worker serves, imported by the worker: whoever only starts them needs nothing of it."""
-    return importlib.import_module(module).create(counts)
+    return importlib.import_module(module).create(counts, **more)
 
 
 def check_port(host: str, port: int) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 from ruamel.yaml import YAML
 
+from client.definition import Survey
 from survey_app.accounts import add_user, hash_password
 from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
-from survey_app.plan.people import draw_people
+from survey_app.plan.people import Generator, Indices, draw_people
 from survey_app.simulate import devices
 from survey_app.simulate.examples import folder
 from survey_app.store import Member, Published, Store, Submission
@@ -39,11 +40,16 @@ def prepare(store: Store) -> tuple[Published, str]:
     return published, password
 
 
+def people_of(survey: Survey, count: int, rng: Generator) -> dict[str, Indices]:
+    """What so many made-up people would say."""
+    truth = YAML(typ="safe", pure=True).load(sample("campus-truth.yaml").read_text())
+    return draw_people(survey, truth, count, rng)
+
+
 def respondents(published: Published, count: int) -> Iterator[list[Submission]]:
     """Reports of made-up people, some at a time."""
     rng = np.random.default_rng()
-    truth = YAML(typ="safe", pure=True).load(sample("campus-truth.yaml").read_text())
-    people = draw_people(published.survey, truth, count, rng)
+    people = people_of(published.survey, count, rng)
     for rows in devices.reports(published.survey, people, rng):
         made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]
         yield from (made[i : i + CHUNK] for i in range(0, len(made), CHUNK))

@@ -100,8 +100,8 @@ def test_nothing_in_it_can_end_a_block_or_reach_anybody_else() -> None:
     assert page.count("<script") == page.count("</script>") == 3
     assert "alert(1)</script>" not in page
     assert f"connect-src {SERVER}/api/surveys/exam/; form-action 'none'" in page
-    parts = {"script": "let a;", "style": "b {}"}
-    for name in parts:
+    parts = {"script": "let a;", "style": "b {}", "mark": "<path/>"}
+    for name in ("script", "style"):
         with pytest.raises(NoFile, match="cannot be laid"):
             form_file(survey(everything()), SERVER, version="1", **(parts | {name: "</SCRIPT>"}))
     assert difference(b"a\nbc", b"a\nbd").startswith("byte 4, line 2: the file has 'a\\nbc', this version makes")

@@ -90,9 +90,9 @@ def test_epsilon_is_told_as_odds() -> None:
     assert total(CAMPUS.survey) <= 2
     assert "ε = 2: it multiplies the odds of any suspicion about them by at most 7.39," in text
     assert rows(CAMPUS.survey, "somebody thought the chance was") == [
-        ["1 in 100", "1 in 14"],
-        ["1 in 20", "1 in 3"],
-        ["1 in 2", "89 in 100"],
+        ["1 in 100", "7 in 100"],
+        ["5 in 100", "29 in 100"],
+        ["50 in 100", "89 in 100"],
     ]
     assert "this survey asks for more" not in text
     weak = survey(define([yes_no("a")], [field({"kind": "flip", "one": str(2**64 - 2**50), "zero": str(2**50)}, "a")]))

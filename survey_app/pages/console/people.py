@@ -22,6 +22,7 @@ from survey_app.store import Role, token_id
 blueprint = Blueprint("people", __name__)
 guard(blueprint)
 
+UNKNOWN = "unknown"  # flashed: the name that no account has, to be told beside the field
 GIVEN = {role.said: role for role in (Role.READER, Role.EDITOR)}
 
 
@@ -34,7 +35,7 @@ def share(slug: str) -> ResponseReturnValue:
         raise Problem("malformed_request", "A survey is shared as reader or editor.")
     user = store().user_named(name)
     if user is None or user.disabled:
-        flash(f"There is no account “{name}” here. Ask for the name they sign in with, letter by letter.", "error")
+        flash(name, UNKNOWN)
     else:
         store().share(published, user, role)
         flash(f"{published.survey.title} is shared with {name} as {role.said}.", "status")

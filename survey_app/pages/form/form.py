@@ -91,8 +91,9 @@ def file_of(survey: Survey) -> bytes | None:
 def made_file(source: bytes, server: str) -> bytes:
     """The file for a definition and a server; see `survey_app.assure.form`."""
     style = assets.source("/static/style.css")
+    mark = assets.source("/static/mark.svg")
     script = assets.script_of_the_form()
-    return form_file(Survey.from_json(source), server, script=script, style=style, version=__version__)
+    return form_file(Survey.from_json(source), server, script=script, style=style, mark=mark, version=__version__)
 
 
 def refusal(published: Published) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from client.definition import Survey
 from survey_app.explain import chances, written
-from survey_app.explain.chances import SUSPICION, Chance, Share
+from survey_app.explain.chances import SUSPICION, Share
 from survey_app.explain.languages import Words
 
 
@@ -35,7 +35,7 @@ class Speech:
 
     def suspicion(self, people: int = SUSPICION) -> str:
         """A suspicion of one in so many, before anything was sent."""
-        return written.chance(Chance(1, people), self.words)
+        return written.chance(chances.suspected(people), self.words)
 
     def raised(self, epsilon: Decimal, suspicion: int = SUSPICION) -> str:
         """What a suspicion can become."""

@@ -11,7 +11,7 @@ from survey_app.store.postgres import tidying
 from survey_app.store.postgres.database import Database, Session, all_or_nothing
 from survey_app.store.postgres.reports import INSERT_TALLY, READ, copy_in
 from survey_app.store.postgres.schema import KEYED, REPORTS, reports
-from survey_app.store.records import Unavailable
+from survey_app.store.records import Published, Unavailable
 from survey_app.store.sql.contents import Contents, Row
 from survey_app.store.tallies import COLUMNS, merged
 from survey_app.store.tallies import Row as Tallied
@@ -29,6 +29,14 @@ class PostgresContents(Contents, Database):
                 yield session
             except psycopg.errors.UndefinedTable:
                 raise Unavailable("a survey was deleted meanwhile; run the command again") from None
+
+    def table_of(self, published: Published) -> tuple[str, str]:
+        """What the reports to a survey are kept in, and the statement that made their table."""
+        return "PostgreSQL", f"create table {reports(published.key)} {REPORTS}"
+
+    def cell_of(self, published: Published, id: bytes, bits: bytes) -> list[tuple[str, bytes]]:
+        """Nothing: the files are PostgreSQL's own affair."""
+        return []
 
     def _tallies(self, connection: Any, after: int, count: int) -> list[Row]:
         rows = connection.execute(

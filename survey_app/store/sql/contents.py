@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from survey_app.store.records import StoreError
+from survey_app.store.records import Published, StoreError
 from survey_app.store.sql.base import Base, Connection
+from survey_app.store.tallies import COLUMNS, ids_of
 
 CHUNK = 5_000  # rows at a time
 MARK = "copying"
@@ -37,6 +38,7 @@ TABLES = {
     "links": Table("hash, slug, label, made"),
 }
 TALLIES = "tallies"  # survey, the columns of a tally, final
+PENDING = 1 + COLUMNS.split(", ").index("pending")
 Row = tuple[Any, ...]
 
 
@@ -88,6 +90,16 @@ class Contents(Base):
         while found := self._reports(connection, survey, after, CHUNK):
             yield found
             after = found[-1][0]
+
+    def some_shown(self, published: Published, after: bytes, count: int) -> list[tuple[bytes, bytes]]:
+        """Ids and bits of some reports that are not pending, those with the next ids after this one."""
+        with self.frozen() as connection:
+            tallies = self._tallies(connection, published.key - 1, 1)
+            if not tallies or tallies[0][0] != published.key:  # deleted meanwhile
+                return []
+            hidden = {*ids_of(tallies[0][PENDING])}
+            found = self._reports(connection, published.key, after, count + len(hidden))
+        return [(bytes(id), bytes(bits)) for id, bits in found if bytes(id) not in hidden][:count]
 
     # a copy that is being made
 

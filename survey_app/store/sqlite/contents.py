@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
+from survey_app.store.records import Published
 from survey_app.store.sql.contents import Contents, Row
+from survey_app.store.sqlite.cell import cell
 from survey_app.store.sqlite.database import Database
 from survey_app.store.tallies import COLUMNS
 
@@ -18,6 +20,15 @@ class SqliteContents(Contents, Database):
         with closing(self._open()) as connection:
             connection.execute("begin")
             yield connection
+
+    def table_of(self, published: Published) -> tuple[str, str]:
+        """Where the reports to a survey are kept, and the statement that made their table."""
+        (made,) = self._one("select sql from sqlite_master where name = 'reports'")
+        return str(self.path), made
+
+    def cell_of(self, published: Published, id: bytes, bits: bytes) -> list[tuple[str, bytes]]:
+        """The bytes of a report in the file, part by part, each with what it is."""
+        return cell(published.key, id, bits)
 
     def _tallies(self, connection: Any, after: int, count: int) -> list[Row]:
         query = f"select survey, {COLUMNS}, final from tallies where survey > ? order by survey limit ?"

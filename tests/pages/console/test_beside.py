@@ -47,9 +47,9 @@ def test_the_numbers_beside_the_editor_are_those_of_the_plan(ada: FlaskClient) -
         assert one in page
     assert plan.choice and plan.choice.why in page
     assert "q0 + q1 : costs nothing, 0.84 of the respondents that they need apart: a gift." in page
-    assert "at most 1 in 3" in page  # 1/(1 + 19 e^-2) = 0.28, rounded up
+    assert "at most 29 in 100" in page  # 1/(1 + 19 e^-2) = 0.28, rounded up
     alone = draft(ada, EXAM)
-    assert "at most 1 in 7" in words(ada.get(f"/console/drafts/{alone}").text)  # docs/methods.md §13
+    assert "at most 14 in 100" in words(ada.get(f"/console/drafts/{alone}").text)  # docs/methods.md §13
 
 
 def test_a_check_while_somebody_types_leaves_alone_what_the_next_page_is_to_say(ada: FlaskClient) -> None:

@@ -91,7 +91,7 @@ def test_a_survey_of_all_types_from_nothing_to_its_end(app: Flask, store: Store,
 
     page = ada.get(f"/console/drafts/{key}").text
     assert "faults" not in page
-    assert "1 in 20" in page
+    assert "5 in 100" in page
     assert "For you, with 500 respondents" in page
     preview = ada.get(ada.get(f"/console/drafts/{key}/preview").headers["Location"]).text
     assert "/static/form/form.js" in preview

@@ -285,7 +285,7 @@ def test_the_preview_is_the_real_form_and_sends_and_keeps_nothing(site: Site, br
         assert page.evaluate("Object.keys(localStorage).length") > 0  # what stands in its place
         page.reload()
         page.wait_for_selector("#form fieldset", state="attached")  # and nobody remembers
-        page.locator("#promise a").click()
+        page.locator("#mark a").click()
         page.wait_for_selector("text=What respondents will read")
         assert complaints(device) == []
         assert device.page.context.storage_state()["origins"] == []

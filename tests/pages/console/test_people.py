@@ -11,6 +11,7 @@ from survey_app.store import Published, Role, State
 from tests.console import EXAM, draft, kept, key_of, post, publish, said
 from tests.house import House
 from tests.signing import named
+from tests.tree import parse
 
 PRIVATE = EXAM.replace(b"results: public", b"results: private")
 SOON = datetime.now(UTC) + timedelta(days=1)
@@ -57,7 +58,11 @@ def test_a_name_that_no_account_has_is_told_so_and_shares_nothing(
     for name in ("nobody", "eve", "EVE", "", "<b>x"):
         post(ada, "/console/exam/shares", name=name, role="reader")
         page = ada.get("/console/exam").text
-        assert "There is no account “" in page and "<b>x" not in page
+        told = parse(page).one("p", id="share-error")
+        assert told.text.startswith(f"There is no account “{name}” here.") and "<b>x" not in page
+        field = parse(page).one("input", id="share-name").attributes
+        assert field["aria-describedby"].startswith("share-error ") and field["value"] == name
+        assert parse(page).one("div", id="said").text == "", "beside the field alone"
     assert post(ada, "/console/exam/shares", name="eve", role="owner").status_code == 400
     assert "belongs to ada already" in post(ada, "/console/exam/shares", name="ada", role="reader").text
     assert house.store.shares("exam") == []

@@ -58,7 +58,7 @@ def test_every_page_speaks_the_language_and_stays_at_home(house: House, web: Fla
             shown = re.sub(r"<script.*?</script>", "", response.text, flags=re.DOTALL)
             assert not re.search(r"\{\w*\}|None|Undefined", shown)
             links = re.findall(r'(?:href|src)="([^"]*)"', response.text)
-            assert all(link.startswith(("/", "data:,", "http://localhost/")) for link in links), links
+            assert all(link.startswith(("/", "data:image/svg+xml;", "http://localhost/")) for link in links), links
 
 
 def test_an_unknown_survey_and_a_draft_are_not_there(house: House, web: FlaskClient) -> None:
@@ -72,7 +72,7 @@ def test_a_closed_survey_still_explains_itself(house: House, web: FlaskClient) -
     house.publish(on_paper(), state=State.CLOSED)
     told = read(web, "privacy")
     assert "This survey is closed" in told
-    assert "1 in 7" in told
+    assert "14 in 100" in told
     assert "Sheets can no longer be entered" in read(web, "paper")
     assert "Sheets can no longer be entered" in read(web, "enter")
     assert "<input" not in web.get("/s/exam/enter").text
@@ -104,15 +104,15 @@ def test_privacy_says_what_the_guidance_says(house: House, web: FlaskClient) -> 
     told = read(web, "privacy")
     assert "In about 50 of 100 cases your device sends what you said, otherwise Yes or No, drawn blindly;" in told
     assert (
-        "if someone thought the chance was 1 in 20, this part of your report could raise it to at most about 1 in 7"
+        "if someone thought the chance was 5 in 100, this part of your report could raise it to at most about 14 in 100"
         in told
     )
     assert "at most ε = 1.1." in told  # ln 3 = 1.0986, rounded up
-    assert "1 in 100 1 in 34" in told  # 99/3 + 1 = 34
-    assert "1 in 2 75 in 100" in told
+    assert "1 in 100 3 in 100" in told  # 3/(99 + 3) = .0294
+    assert "50 in 100 75 in 100" in told
     assert "it may be what you said, or chance, and nothing shows which" in told
     assert "never your answers" not in told  # what is sent may be just that
-    assert "2 2.2 1 in 3" in told  # two people: 2 ln 3
+    assert "2 2.2 33 in 100" in told  # two people: 2 ln 3
     assert "10 10.99" in told
     digest = published.survey.digest
     assert "curl -s http://localhost/api/surveys/exam | sha256sum" in told

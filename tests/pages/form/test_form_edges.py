@@ -75,7 +75,7 @@ def test_a_link_that_leads_nowhere(site: Site, browser: Browser, language: str, 
         assert answer is not None
         assert answer.status == 404
         title, advice = words("trouble.page_not_found").split("\n")
-        assert device.text() == f"{title} {advice} {words('front.home')}"
+        assert device.text() == f"Candor {title} {advice} {words('front.home')}"
         assert device.page.get_attribute("html", "lang") == words.language
         assert violations(device.page) == []
 

@@ -154,7 +154,7 @@ def test_the_back_button_shows_nobody_what_was_answered(site: Site, remembering:
         fill(page)
         if left_at == "review":
             randomize(page)
-        page.get_by_role("link", name="How your answers are protected").click()
+        page.get_by_role("link", name="This survey mixes chance into your answers").click()
         page.get_by_role("link", name="To the survey").last.click()
         device.settle()
         if left_at == "questions":
@@ -177,7 +177,7 @@ def test_a_page_that_was_left_half_filled_in_comes_back_empty(site: Site, rememb
         page = device.open(site.link(published))
         page.evaluate("() => addEventListener('pageshow', ({ persisted }) => (window.persisted = persisted))")
         fill(page)
-        page.get_by_role("link", name="How your answers are protected").click()
+        page.get_by_role("link", name="This survey mixes chance into your answers").click()
         page.wait_for_url("**/privacy")
         page.go_back(wait_until="commit")
         page.wait_for_function("() => window.persisted")
