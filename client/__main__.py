@@ -32,6 +32,7 @@ from client.report import to_text, unpack
 from client.respond import SYSTEM_CLOCK, Clock, Device, Receipt, check_phase, fetch
 from client.verify import check_limit, verify
 
+MODULE = "python -m client"
 STATES = {
     "begun": "begun",
     "taking": "a ticket is being taken",
@@ -47,16 +48,19 @@ THIEF = (
 )
 
 
-def main(argv: Sequence[str] | None = None, *, clock: Clock = SYSTEM_CLOCK) -> int:
-    """Run one command; the exit status is 0 if it did what it says, 1 if not, 2 if it was called wrongly."""
+def main(argv: Sequence[str] | None = None, *, clock: Clock = SYSTEM_CLOCK, program: str = "") -> int:
+    """Run one command; the exit status is 0 if it did what it says, 1 if not, 2 if it was called wrongly.
+
+    `program` is what called this, if the respondent did not: help then names it.
+    """
     arguments = sys.argv[1:] if argv is None else list(argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without ε still gets all the rest
     try:
         if arguments[:1] == ["ledger"]:
-            return _ledger(arguments[1:])
-        return _respond(arguments, clock)
+            return _ledger(arguments[1:], program or MODULE)
+        return _respond(arguments, clock, f"{program} respond" if program else MODULE)
     except CandorError as error:
         print(f"candor: {error}", file=sys.stderr)
         return 1
@@ -65,9 +69,9 @@ def main(argv: Sequence[str] | None = None, *, clock: Clock = SYSTEM_CLOCK) -> i
         return 1
 
 
-def _arguments(arguments: list[str]) -> argparse.Namespace:
+def _arguments(arguments: list[str], program: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="candor respond", description="Answer a survey; every answer is randomized on this device first."
+        prog=program, description="Answer a survey; every answer is randomized on this device first."
     )
     parser.add_argument("url", help="the survey's link, …/s/<slug>; #sha256=… pins its definition")
     parser.add_argument(
@@ -92,8 +96,8 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     return given
 
 
-def _respond(arguments: list[str], clock: Clock) -> int:
-    given = _arguments(arguments)
+def _respond(arguments: list[str], clock: Clock, program: str) -> int:
+    given = _arguments(arguments, program)
     address = Address.parse(given.url)
     if given.code:
         address = replace(address, invitation=check_invitation(given.code))
@@ -168,8 +172,8 @@ def _has_ticket(device: Device, address: Address, survey: Survey, given: argpars
     return True
 
 
-def _ledger(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="candor ledger", description="What this device has answered and spent.")
+def _ledger(arguments: list[str], program: str) -> int:
+    parser = argparse.ArgumentParser(prog=f"{program} ledger", description="What this device has answered and spent.")
     parser.add_argument("action", choices=["show", "forget"])
     parser.add_argument("--ledger", type=Path, help="the ledger's file, if not the usual one")
     parser.add_argument("--yes", action="store_true", help="forget without asking")

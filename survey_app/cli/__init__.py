@@ -8,6 +8,7 @@ import click
 
 from client.__main__ import main as client_main
 from survey_app.authoring.source import AuthoringError
+from survey_app.cli.called import called, helped, program
 from survey_app.store import DEFAULT_DB, StoreError, Unavailable
 
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
@@ -48,13 +49,16 @@ class _Friendly(click.Group):
             return super().get_command(ctx, cmd_name)
         module, name = COMMANDS[cmd_name]
         command: click.Command = getattr(import_module(f"survey_app.cli.{module}"), name)
-        return command
+        return helped(command)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except (StoreError, AuthoringError) as error:
-            raise click.ClickException(str(error)) from None
+            raise click.ClickException(called(str(error))) from None
+        except click.ClickException as error:
+            error.message = called(error.message)  # type: ignore[misc]  # whatever class it is, with its exit code
+            raise
         except Unavailable as error:
             raise click.ClickException(f"the database cannot be written now: {error}") from None
 
@@ -73,11 +77,11 @@ def main(ctx: click.Context, db: str | None) -> None:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def respond_command(arguments: tuple[str, ...]) -> None:
     """Answer a survey at URL; every answer is randomized on this device first."""
-    sys.exit(client_main(arguments))
+    sys.exit(client_main(arguments, program=program()))
 
 
 @main.command("ledger", context_settings=PASS_ON)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def ledger_command(arguments: tuple[str, ...]) -> None:
     """Show or forget what this device has answered and spent."""
-    sys.exit(client_main(["ledger", *arguments]))
+    sys.exit(client_main(["ledger", *arguments], program=program()))

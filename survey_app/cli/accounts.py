@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from survey_app.accounts import add_user, hash_password, new_token, secret_hash
+from survey_app.cli.called import program
 from survey_app.cli.common import FILE, find_user, open_db
 from survey_app.store import listed, token_id
 
@@ -78,7 +79,7 @@ def user_disable_command(ctx: click.Context, name: str) -> None:
     for groups in listed(store, account.key):
         slug = groups[0].name
         for one in store.shares(slug):
-            ends = f"candor survey share {slug} {one.name} --withdraw"
+            ends = f"{program()} survey share {slug} {one.name} --withdraw"
             click.echo(f"{one.name} is still {one.role.said} of {slug}; {ends} ends it")
 
 
@@ -97,7 +98,7 @@ def token_add_command(ctx: click.Context, name: str) -> None:
     store.add_token(find_user(store, name), secret_hash(made))
     click.echo(made)
     made_id = token_id(secret_hash(made))
-    click.echo(f"id {made_id}; candor token revoke {name} {made_id} ends it", err=True)
+    click.echo(f"id {made_id}; {program()} token revoke {name} {made_id} ends it", err=True)
 
 
 @token.command("list")

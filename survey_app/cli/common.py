@@ -10,6 +10,7 @@ from survey_app.authoring import Built, build_file
 from survey_app.authoring.faults import check
 from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError
+from survey_app.cli.called import called
 from survey_app.store import DEFAULT_DB, Published, Store, TicketFile, User, any_version, open_store
 from survey_app.store import open_tickets as tickets_beside
 from survey_app.store.place import missing_file
@@ -103,7 +104,7 @@ def build_survey(file: Path) -> Built:
     except AuthoringError as error:
         raise click.ClickException(f"{file}: {all_faults(file, error)}") from None
     for line in built.advice:
-        click.echo(f"advice: {line}", err=True)
+        click.echo(f"advice: {called(line)}", err=True)
     if sentence := saving(built):
         click.echo(f"design: {sentence}", err=True)
     return built

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import click
 
+from survey_app.cli.called import program
 from survey_app.cli.common import announce
 from survey_app.server import serve
 from survey_app.simulate import demo
@@ -58,7 +59,7 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     click.echo(f"form      {base}/s/{slug}")
     click.echo(f"results   {base}/results/{slug}")
     click.echo(f"console   {base}/console   name {demo.NAME}, password {password} (until the next run)")
-    click.echo(f"terminal  candor respond {base}/s/{slug}#sha256={published.survey.digest}")
+    click.echo(f"terminal  {program()} respond {base}/s/{slug}#sha256={published.survey.digest}")
     shown = store.snapshot(published).reports
     missing = respondents - shown
     if missing >= 2 * STEP or not shown:  # fewer are there, pending

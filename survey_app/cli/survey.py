@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from client.verify import verify
 from survey_app.authoring.moments import moment_of, spelled
+from survey_app.cli.called import program
 from survey_app.cli.common import (
     DIGEST,
     FILE,
@@ -101,7 +102,7 @@ def _nothing_new(found: Sequence[Published], differ: Sequence[Difference]) -> st
     late = "; when it opens is not changed any more: open or pause it" if len(options) < len(differ) else ""
     if not options:
         return f"{told}, {'with these very terms' if not differ else 'and nothing else differs'}{late}"
-    command = f"candor survey set {name} {' '.join(options)}"
+    command = f"{program()} survey set {name} {' '.join(options)}"
     return f"{told}; only its terms differ, which need no new version{late}:\n  {command}"
 
 
@@ -145,7 +146,7 @@ def _describe(store: Store, groups: Sequence[Published]) -> None:
 def _link(published: Published) -> str:
     tickets = published.survey.tickets
     if tickets:  # a bare link lets nobody in
-        invites = f"candor issuer invite, at {tickets.issuer}" if tickets.issuer else "candor survey invite"
+        invites = f"{program()} issuer invite, at {tickets.issuer}" if tickets.issuer else f"{program()} survey invite"
         return f"one a person, by {invites}"
     return f"/s/{published.survey.slug}#sha256={published.survey.digest}"
 
@@ -274,7 +275,7 @@ def pause_command(ctx: click.Context, slug: str) -> None:
     """Take no reports for a while; nothing is shown by it, and candor survey open lets it go on."""
     store = open_db(ctx)
     store.set_state(find_managed(store, slug)[0], State.PAUSED)
-    click.echo(f"{slug} is paused; candor survey open {slug} lets it go on")
+    click.echo(f"{slug} is paused; {program()} survey open {slug} lets it go on")
 
 
 @survey.command("close")
