@@ -7,6 +7,7 @@ TOOLS  := node_modules/ready
 SPREAD := --numprocesses auto --dist worksteal
 MORE   := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')  # than cores: browsers wait half the time
 check test: export OPENBLAS_NUM_THREADS := 1  # every core has a worker already
+check test: export PYTHONDONTWRITEBYTECODE :=  # hundreds of processes import the same files
 # Thousands of small databases wait for the disk: in memory, where there are two gigabytes of it, they do not.
 check test: export PYTEST_DEBUG_TEMPROOT := $(shell test "$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -gt 2000000 2>/dev/null && echo /dev/shm)
 

@@ -11,9 +11,11 @@ from tests.house import House, build
 from tests.impostor import Server
 from tests.javascript import QUIET_CHROMIUM, Chromium, Files, Node, find_chromium
 from tests.postgres import Postgres
+from tests.routes import write_once
 
 settings.register_profile("patient", deadline=None)  # a busy machine is slow, and no test is about time
 settings.load_profile("patient")
+write_once()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
