@@ -7,10 +7,11 @@ TOOLS  := node_modules/ready
 SPREAD := --numprocesses auto --dist worksteal
 MORE   := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')  # than cores: browsers wait half the time
 check test: export OPENBLAS_NUM_THREADS := 1  # every core has a worker already
+check test: export PYTHONDONTWRITEBYTECODE :=  # hundreds of processes import the same files
 # Thousands of small databases wait for the disk: in memory, where there are two gigabytes of it, they do not.
 check test: export PYTEST_DEBUG_TEMPROOT := $(shell test "$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -gt 2000000 2>/dev/null && echo /dev/shm)
 
-.PHONY: demo check test test-spark lint bench reproductions coverage soak clean
+.PHONY: demo check test test-spark lint dist bench reproductions coverage soak clean
 
 demo: $(VENV)/ready
 	$(BIN)/candor demo $(DEMO)
@@ -33,6 +34,9 @@ lint: $(VENV)/ready-test $(TOOLS)
 	$(NODE) node_modules/typescript/bin/tsc
 	$(NODE) node_modules/@biomejs/biome/bin/biome check --error-on-warnings
 
+dist: $(VENV)/ready-test  # what is published: sdist and wheel, into dist/; elsewhere with DIST=FOLDER
+	$(BIN)/python -m hatchling build --directory $(or $(DIST),dist)
+
 # What takes minutes takes a size, for a try: BENCH="--quick --out FOLDER", REPRODUCTIONS="--runs 100 --out FOLDER",
 # VARIANCE="--every 20 --out FILE", COVERAGE="--runs 10 --every 30 --out FILE", SOAK=0.01.
 bench:  # docs/benchmarks.md; the peers pin old versions of other packages, so they get an environment of their own
@@ -51,7 +55,7 @@ soak: $(VENV)/ready-test
 	SOAK=$(or $(SOAK),1) $(BIN)/pytest -m soak -rP --durations 0 $$(grep -rl --include='*.py' 'mark\.soak' tests)
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench node_modules dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Candor needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

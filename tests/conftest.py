@@ -7,6 +7,7 @@ from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser import Site
+from tests.compiled import write_routes_once
 from tests.house import House, build
 from tests.impostor import Server
 from tests.javascript import QUIET_CHROMIUM, Chromium, Files, Node, find_chromium
@@ -14,6 +15,7 @@ from tests.postgres import Postgres
 
 settings.register_profile("patient", deadline=None)  # a busy machine is slow, and no test is about time
 settings.load_profile("patient")
+write_routes_once()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

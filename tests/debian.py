@@ -6,8 +6,10 @@ import subprocess
 from collections.abc import Callable
 
 
-def install(package: str, find: Callable[[], str | None], use: str) -> None:
-    """Install a package unless its program is found; where it cannot be, say what is missing."""
+def install(
+    package: str, find: Callable[[], str | None], use: str, *, instead: Callable[[], str | None] = lambda: None
+) -> None:
+    """Install a package unless its program is found; where it cannot be, nor another does, say what is missing."""
     if find():
         return
     apt = shutil.which("apt-get")
@@ -15,5 +17,5 @@ def install(package: str, find: Callable[[], str | None], use: str) -> None:
         print(f"installing {package} for {use}", flush=True)
         subprocess.run([apt, "update", "-qq"], check=False)
         subprocess.run([apt, "install", "-y", "-qq", "--no-install-recommends", package], check=False)
-    if not find():
+    if not find() and not instead():
         print(f"{package} is missing: {use} will be skipped. Install it (Debian: apt-get install {package}).")

@@ -29,6 +29,7 @@ from survey_app.authoring.terms import Terms
 from survey_app.problems import PROBLEMS
 from survey_app.store import Member, Published, State, Store, Submission, TicketFile, User
 from survey_app.store.sqlite import SqliteStore
+from tests.compiled import TEMPLATES
 from tests.definitions import simple, survey, worked
 from tests.door import FrontClient
 from tests.issuing import invited_to, key, paid
@@ -150,6 +151,7 @@ def build(
     store = store or SqliteStore(folder / "candor.db")
     app = create_app({"RATE_LIMIT": limit, "LOGIN_LIMIT": "off", **config}, store)
     app.test_client_class = door
+    app.jinja_env.bytecode_cache = TEMPLATES
     names = ("administrator", "ada", "eve")  # the first account is the administrator's
     _, owner, stranger = (store.add_user(name, CHEAP.hash(phrase(name))) for name in names)
     store.add_token(owner, secret_hash(TOKEN))

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -109,29 +108,3 @@ def test_the_client_runs_without_site_packages() -> None:
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import client, client.__main__; print(client.respond)"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_the_wheel_holds_both_packages_and_the_templates(tmp_path: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=ROOT, check=True, capture_output=True,
-    )  # fmt: skip
-    (wheel,) = tmp_path.glob("candor_survey-*.whl")
-    names = set(zipfile.ZipFile(wheel).namelist())
-    assert {
-        "client/__init__.py",
-        "survey_app/cli/__init__.py",
-        "survey_app/templates/base.html",
-        "survey_app/static/style.css",
-        "survey_app/static/form/page.js",
-        "survey_app/examples/campus.yaml",
-        "client/js/index.js",
-        "client/py.typed",
-        "survey_app/py.typed",
-        wheel.name.split("-py3")[0] + ".dist-info/licenses/LICENSE",
-    } <= names
-    assert not {name.split("/")[0] for name in names} - {
-        "client",
-        "survey_app",
-        wheel.name.split("-py3")[0] + ".dist-info",
-    }

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import survey_app
 from benchmarks.__main__ import TABLES
 from benchmarks.peers import installed
 
@@ -132,6 +133,13 @@ def test_make_reproductions_writes_the_page_and_its_charts(environment: Path, tm
     assert charts == {path.name for path in (tmp_path / "reproductions").iterdir()}
 
 
+def test_make_dist_builds_what_is_published(environment: Path, tmp_path: Path) -> None:
+    make("dist", environment, DIST=str(tmp_path / "dist"))
+    version = survey_app.__version__
+    names = {path.name for path in (tmp_path / "dist").iterdir()}
+    assert names == {f"candor_survey-{version}.tar.gz", f"candor_survey-{version}-py3-none-any.whl"}
+
+
 def test_make_soak_kills_the_server(environment: Path) -> None:
     """Once instead of a hundred times, on both stores; the other soaks are the tests beside them, only longer."""
     said = run("make", "soak", f"VENV={environment}", "SOAK=0.01", PYTEST_ADDOPTS="-k killed -p no:cacheprovider")
@@ -152,7 +160,16 @@ def test_a_newcomer_sees_the_demo_twice(environment: Path) -> None:
 
 
 def test_make_clean_leaves_what_people_wrote(tmp_path: Path) -> None:
-    for name in (".venv/bin", ".venv-bench", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", "mine"):
+    for name in (
+        ".venv/bin",
+        ".venv-bench",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".hypothesis",
+        "dist",
+        "mine",
+    ):
         (tmp_path / name).mkdir(parents=True)
     run("make", "--directory", tmp_path, "--file", ROOT / "Makefile", "clean")
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]

@@ -136,7 +136,7 @@ def test_a_second_tab_cannot_draw_again(site: Site, browser: Browser) -> None:
 def remembering(browser: Browser) -> Iterator[Browser]:
     """A browser that brings pages back as they were left; under automation it usually does not."""
     running = browser.browser_type.launch(
-        executable_path=find_chromium(),
+        executable_path=find_chromium(whole=True),
         args=QUIET_CHROMIUM,
         chromium_sandbox=os.geteuid() != 0,
         ignore_default_args=["--disable-back-forward-cache"],

@@ -1,0 +1,158 @@
+"""A new environment with the wheel and what it asks for, and somebody with an empty home who has nothing else.
+
+uv fills it in a second or two, from a cache where it can; it is told where this machine finds packages, as pip is.
+"""
+
+import ast
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+import psutil
+from uv import find_uv_bin
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 120  # seconds: a busy machine is slow
+PLACES = ("index-url", "extra-index-url", "find-links")
+USUAL = (".pyenv/versions/{}.*/bin", ".local/share/uv/python/cpython-{}.*/bin")  # of a home
+HOSTED = "/opt/hostedtoolcache/Python"
+
+
+def interpreters() -> list[str]:
+    """The Python that runs this, and one of each other version we name, where one lies in a usual place.
+
+    They are looked for, not run: a script of that name may be pyenv's, which runs nothing.
+    """
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    versions = [found[1] for text in named if (found := re.fullmatch(r".*Python :: (3\.\d+)", text))]
+    others = [version for version in versions if version != f"{sys.version_info[0]}.{sys.version_info[1]}"]
+    return [sys.executable, *(str(path) for version in others for path in _usual(version)[:1])]
+
+
+def _usual(version: str) -> list[Path]:
+    folders = [Path(part) for part in os.environ.get("PATH", "").split(os.pathsep) if part]
+    folders += [path for pattern in USUAL for path in sorted(Path.home().glob(pattern.format(version)))]
+    folders += sorted(Path(HOSTED).glob(f"{version}.*/x64/bin"))
+    found = [folder / f"python{version}" for folder in folders]
+    return [path for path in found if path.is_file() and path.read_bytes()[:2] != b"#!"]
+
+
+@cache
+def _index() -> tuple[list[str], dict[str, str]]:
+    """Where pip looks for packages here, for uv."""
+    said = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
+    ).stdout
+    found = re.findall(r"^(?:global|install|:env:)\.([\w-]+)=(.*)$", said, re.MULTILINE)
+    told = {key: str(ast.literal_eval(value)) for key, value in found}
+    options = [part for key in PLACES for place in told.get(key, "").split() for part in (f"--{key}", place)]
+    return options, {"SSL_CERT_FILE": told["cert"]} if "cert" in told else {}
+
+
+def _uv(*words: str | Path) -> None:
+    options, certificate = _index() if words[0] == "pip" else ([], {})
+    done = subprocess.run(
+        [find_uv_bin(), "--quiet", *words, *options], env={**certificate, **os.environ},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Programs of an environment, called from an empty folder by somebody with an empty home."""
+
+    folder: Path
+
+    @classmethod
+    def of(cls, folder: Path, python: str, wheel: Path, *options: str | Path) -> "Environment":
+        """A new one, of the wheel and whatever else uv is told to install; nothing is built."""
+        for name in ("home", "work"):
+            (folder / name).mkdir(parents=True)
+        made = cls(folder)
+        target = ("--python", made.program("python"))
+        _uv("venv", "--python", python, "--no-config", folder / "venv")
+        _uv(
+            "pip", "install", *target, "--no-config", "--no-cache", "--no-deps", wheel
+        )  # no cache keeps a wheel of ours
+        _uv("pip", "install", *target, "--no-config", "--index-strategy", "unsafe-best-match",
+            "--only-binary", ":all:", "--link-mode", "symlink", *options)  # fmt: skip
+        return made
+
+    @property
+    def work(self) -> Path:
+        return self.folder / "work"
+
+    def program(self, name: str) -> Path:
+        return self.folder / "venv" / "bin" / name
+
+    @property
+    def _around(self) -> dict[str, str]:
+        return {"HOME": str(self.folder / "home"), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+
+    def run(self, name: str, *words: str | Path, given: str = "") -> str:
+        """What a program prints; it has to end well, and to warn of nothing."""
+        done = subprocess.run(
+            [self.program(name), *words], cwd=self.work, env=self._around, input=given,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+        assert "Warning" not in done.stdout, done.stdout
+        return done.stdout
+
+    @contextlib.contextmanager
+    def serving(self, name: str, *words: str) -> Iterator[tuple[str, str]]:
+        """A server: its address, and what it has printed until it answered. Ctrl-C has to end it, and all of it."""
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            port = probe.getsockname()[1]
+        origin, log, pause = f"127.0.0.1:{port}", self.folder / "log", threading.Event()
+        with log.open("w") as output:
+            server = subprocess.Popen(
+                [self.program(name), *words, "--port", str(port)], cwd=self.work, env=self._around,
+                stdout=output, stderr=output, start_new_session=True,
+            )  # fmt: skip
+        try:
+            while not answers(origin) and server.poll() is None:
+                pause.wait(0.05)
+            assert server.poll() is None, log.read_text()
+            yield f"http://{origin}", log.read_text()
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(server.pid, signal.SIGINT)  # as a terminal does, to the workers too
+            status = server.wait(PATIENCE)
+        assert status == 0, log.read_text()
+        assert not answers(origin)
+        assert "Warning" not in log.read_text(), log.read_text()
+        assert not _living(server.pid)
+
+
+def _living(group: int) -> list[psutil.Process]:
+    """Whoever is left of a group of processes; those that were killed and that nobody asked for are not."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def answers(origin: str) -> bool:
+    """Whether a server is there."""
+    with (
+        contextlib.suppress(OSError, HTTPException),
+        contextlib.closing(HTTPConnection(origin, timeout=PATIENCE)) as asked,
+    ):
+        asked.request("GET", "/healthz")
+        return asked.getresponse().status == 200
+    return False

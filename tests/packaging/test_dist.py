@@ -1,0 +1,77 @@
+"""What is published is what the project consists of, and no more; whoever builds from it gets the same."""
+
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.conftest import ROOT, build
+
+pytestmark = pytest.mark.slow
+
+LEFT_ABOUT = (  # by whoever works in a checkout
+    ".candor-demo/candor.db", ".pytest_cache/README.md", ".venv/bin/python", "candor.db", "candor.db-tickets",
+    "client/__pycache__/words.cpython-311.pyc", "dist/candor_survey-0.1.0.tar.gz", "examples/answers.db",
+    "node_modules/typescript/package.json", "people.csv", "people.exam.sent.csv", "survey_app/candor.db-wal",
+)  # fmt: skip
+
+
+def contents(sdist: Path) -> dict[str, bytes]:
+    """The files of an sdist, without the folder around them."""
+    found = {}
+    with tarfile.open(sdist) as archive:
+        for member in archive.getmembers():
+            opened = archive.extractfile(member)
+            if opened is not None:
+                found[member.name.partition("/")[2]] = opened.read()
+    return found
+
+
+def project(sdist: Path) -> set[str]:
+    """The files of the project: what git knows, or where this is no checkout, what it was unpacked from."""
+    if not (ROOT / ".git").exists():
+        return contents(sdist).keys() - {"PKG-INFO"}
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {name for name in listed.split("\0") if name and (ROOT / name).exists()}
+
+
+def test_the_wheel_holds_both_packages_and_what_their_pages_need(wheel: Path) -> None:
+    names, metadata = set(zipfile.ZipFile(wheel).namelist()), wheel.name.split("-py3")[0] + ".dist-info"
+    assert {
+        "client/__init__.py",
+        "client/js/index.js",
+        "client/py.typed",
+        "survey_app/cli/__init__.py",
+        "survey_app/examples/campus.yaml",
+        "survey_app/py.typed",
+        "survey_app/static/form/page.js",
+        "survey_app/static/style.css",
+        "survey_app/templates/base.html",
+        f"{metadata}/licenses/LICENSE",
+    } <= names
+    assert {name.split("/")[0] for name in names} == {"client", "survey_app", metadata}
+
+
+def test_the_sdist_is_the_project_and_nothing_that_lies_about(dist: tuple[Path, Path], tmp_path: Path) -> None:
+    names, dirty = project(dist[0]), tmp_path / "dirty"
+    for name in names:
+        (dirty / name).parent.mkdir(parents=True, exist_ok=True)
+        (dirty / name).write_bytes((ROOT / name).read_bytes())
+    for name in LEFT_ABOUT:
+        assert name not in names
+        (dirty / name).parent.mkdir(parents=True, exist_ok=True)
+        (dirty / name).write_text("not for others")
+    sdist, wheel = build(dirty, tmp_path / "made")
+    assert contents(sdist).keys() == names | {"PKG-INFO"}
+    assert wheel.read_bytes() == dist[1].read_bytes()
+
+
+def test_from_the_sdist_comes_the_same_sdist_and_the_same_wheel(dist: tuple[Path, Path], tmp_path: Path) -> None:
+    with tarfile.open(dist[0]) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tree,) = tmp_path.iterdir()
+    sdist, wheel = build(tree, tmp_path / "made")
+    assert wheel.name == dist[1].name and wheel.read_bytes() == dist[1].read_bytes()
+    assert contents(sdist) == contents(dist[0])
