@@ -155,7 +155,7 @@ def test_the_results_page_is_opened_at_two_sizes() -> None:
 def test_a_newcomer_sees_the_demo_twice(environment: Path) -> None:
     said = run(ROOT / ".ci" / "newcomer", "--quick", environment)
     assert said.endswith("the second run of make demo: ok\n")
-    for page in ("s/campus", "results/campus", "console"):
+    for page in ("demo", "s/campus", "results/campus", "console"):
         assert len(re.findall(rf"^200 http://127\.0\.0\.1:\d+/{page}$", said, re.MULTILINE)) == 2
 
 
