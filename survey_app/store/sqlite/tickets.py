@@ -73,7 +73,7 @@ class TicketFile:
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = sqlite3.connect(self.path, BUSY_SECONDS, isolation_level=None)
+            connection = self._local.connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
             connection.executescript(
                 f"pragma journal_mode={self.journal}; pragma synchronous=extra; pragma secure_delete=on;"
                 " pragma temp_store=memory; pragma foreign_keys=on;"
