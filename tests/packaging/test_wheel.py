@@ -97,7 +97,7 @@ def test_the_oldest_versions_that_are_allowed_suffice(wheel: Path, tmp_path: Pat
     others.write_text("\n".join(line for line in exact if canonicalize_name(line.partition("==")[0]) not in direct))
     here = Environment.of(
         tmp_path, sys.executable, wheel,
-        "--resolution", "lowest-direct", "--requirement", oldest, "--constraint", others,
+        "--resolution", "lowest-direct", "--requirement", oldest, "--constraint", others, warnings="",
     )  # fmt: skip
     work = here.work
     (work / "password").write_text("a long password")
