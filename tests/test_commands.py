@@ -145,37 +145,36 @@ README = (ROOT / "README.md").read_text()
 def steps() -> list[list[str]]:
     """The lines of "A survey of your own", without `candor`."""
     section = README.partition("## A survey of your own")[2].partition("\n## ")[0]
-    return [shlex.split(line)[1:] for line in re.findall(r"^    (candor .*)$", section, re.MULTILINE)]
+    return [shlex.split(line, comments=True)[1:] for line in re.findall(r"^    (candor .*)$", section, re.MULTILINE)]
 
 
 def test_the_first_survey_of_the_readme_can_be_made_line_by_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    (tmp_path / "password").write_text("a long password")
     (tmp_path / "answers.json").write_text(json.dumps({"cheated": True, "help": "notes", "hours": 12}))
-    (tmp_path / "truth.yaml").write_text(
-        "cheated: 0.2\nhelp: {no_answer: 0.1, of: {notes: 0.5, phone: 0.5}}\nhours: {mean: 20, sd: 8}\n"
-    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CANDOR_DB", f"sqlite:///{tmp_path}/candor.db")
-    lines = steps()
-    assert [line[0] for line in lines] == ["user", "survey", "serve", "respond", "results"]
-    added, published, served, answered, results = lines
-    told_here = [shlex.split(rest) for name, rest in told(ROOT / "README.md") if name == "candor"]
-    (planned,) = (words for words in told_here if words[:2] == ["plan", "examples/exam.yaml"])
-    (simulated,) = (words for words in told_here if words[:2] == ["simulate", "exam"])
-    (spent,) = (words for words in told_here if words[:1] == ["ledger"])
+    wanted, printed = [*steps()], {}
+    while (words := wanted.pop(0)) != ["serve"]:
+        printed[words[0]] = _typed(words)
+    with serving(words) as port:
+        asked, address = wanted.pop(0)
+        candor(asked, address.replace(":8000", f":{port}"), "--answers", "answers.json", "--yes")
+        assert "exam" in candor("ledger", "show")
+    for words in wanted:
+        printed[words[0]] = _typed(words)
+    assert "ada is added" in printed["user"] and "cheated" in printed["plan"] and "/s/exam#sha256=" in printed["survey"]
+    assert "5000 reports were added" in printed["simulate"]
+    assert re.search(r"^4,9[678]\d reports; 95% intervals for the population", printed["results"], re.MULTILINE)
 
-    assert "ada is added" in candor(*added, "--password-file", "password")
-    assert "exam" in candor(*published)
-    with serving(served) as port:
-        address = answered[1].replace(":8000", f":{port}")
-        candor(answered[0], address, "--answers", "answers.json", "--yes")
-        assert "exam" in candor(*spent)
-    assert "cheated" in candor(*planned)
-    assert "5000 reports were added" in candor(*simulated, "--yes")
-    assert re.search(r"^4,9[678]\d reports; 95% intervals for the population", candor(*results), re.MULTILINE)
+
+def _typed(words: list[str]) -> str:
+    """What a line prints, where it shall go; a password and a yes are typed where they are asked for."""
+    end = words.index(">") if ">" in words else len(words)
+    shown = candor(*words[:end], typed="a long password\na long password\n" if words[0] == "user" else "y\n")
+    for file in words[end + 1 :]:
+        Path(file).write_text(shown)
+    return shown
 
 
 def test_a_command_costs_its_own_imports_and_not_those_of_all() -> None:

@@ -1,0 +1,65 @@
+"""How many people a survey needs, as the README tells it: `python -m benchmarks.people` writes its table anew.
+
+The numbers are those of docs/design.md and of `candor plan --guidance`: people until every share, a yes at 20%, is
+known to ±5 points at 95% confidence. Without privacy everybody answers every question as it is, so that the number of
+questions does not matter.
+"""
+
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import click
+
+from benchmarks.design import designs
+from survey_app.explain import written
+from survey_app.explain.chances import SUSPICION, raised, suspected
+from survey_app.plan.guidance import table as guidance
+
+README = Path(__file__).parent.parent / "README.md"
+EPSILONS: tuple[float, ...] = (4, 2, 1)
+QUESTIONS = 6
+PLACE = re.compile(r"(?<=<!-- people -->\n).*?(?=<!-- /people -->)", re.DOTALL)
+
+
+def table() -> str:
+    """The table, in Markdown."""
+    bare = next(level.usual for level in guidance() if level.epsilon is None)
+    one = [_respondents(1, epsilon, "auto") for epsilon in EPSILONS]
+    split, best = ([_respondents(QUESTIONS, epsilon, ask) for epsilon in EPSILONS] for ask in ("all", "auto"))
+    rows = [
+        ["yes-or-no questions", "no privacy", *(f"ε = {epsilon}" for epsilon in EPSILONS)],
+        ["---", *["---:"] * (1 + len(EPSILONS))],
+        ["one", *map(written.count, (bare, *one))],
+        [f"{QUESTIONS}, ε split among them", *map(written.count, (bare, *split))],
+        [
+            f"{QUESTIONS}, in Candor's best blocks",
+            written.count(bare),
+            *(f"**{written.count(count)}**" for count in best),
+        ],
+        ["which is", "", *(f"{written.quantity(a / b)} times fewer" for a, b in zip(split, best, strict=True))],
+        [
+            f"a suspicion of {written.chance(suspected(SUSPICION))} becomes at most",
+            "certainty",
+            *(written.chance(raised(SUSPICION, Decimal(epsilon))) for epsilon in EPSILONS),
+        ],
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _respondents(questions: int, epsilon: float, ask: str) -> int:
+    asked = [{"id": f"q{i}", "type": "yes_no", "text": "?"} for i in range(questions)]
+    return designs(asked, epsilon)[ask].respondents
+
+
+@click.command()
+@click.option("--print", "only_print", is_flag=True, help="Print the table, and leave the README as it is.")
+def main(only_print: bool) -> None:
+    """Write the README's table of how many people a survey needs."""
+    if not only_print:
+        README.write_text(PLACE.sub(table(), README.read_text()))
+    click.echo(table(), nl=False)
+
+
+if __name__ == "__main__":
+    main()
