@@ -54,7 +54,7 @@ def visit(here: Environment, name: str, wheel: Path, *invitations: str) -> None:
             if path.startswith(folder)
         ]
         assert len(files) > 40 and [address for address in (*pages, *files) if status(address) != 200] == []
-        (link,) = re.findall(r"^terminal  candor respond (\S+)$", said, re.MULTILINE)
+        (link,) = re.findall(rf"^terminal  {name} respond (\S+)$", said, re.MULTILINE)
         for survey in (link, *(origin + path for path in invitations)):
             file = answered(survey, here.work / "answers.json")
             assert "The server has it (stored)" in here.run(
