@@ -69,7 +69,7 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     click.echo(f"form      {base}/s/{slug}")
     click.echo(f"results   {base}/results/{slug}")
     click.echo(f"console   {base}/console   name {demo.NAME}, password {password} (until the next run)")
-    click.echo(f"terminal  candor respond {base}/s/{slug}#sha256={published.survey.digest}")
+    click.echo(f"terminal  {_called(ctx)} respond {base}/s/{slug}#sha256={published.survey.digest}")
     if look := _look(store.table_of(published)[0], published.key):
         click.echo(f"disk      {look}")
     shown = store.snapshot(published).reports
@@ -90,3 +90,8 @@ def _look(file: str, survey: int) -> str:
         return ""
     query = f"select hex(id) id, hex(bits) bits from reports where survey = {survey}"  # noqa: S608  a key of ours
     return shlex.join([str(tool), "query", str(Path(file).absolute()), query, "--table"])
+
+
+def _called(ctx: click.Context) -> str:
+    """The name to be typed: whoever looks in by uvx has the program by that of the package alone."""
+    return "candor-survey" if ctx.find_root().info_name == "candor-survey" else "candor"

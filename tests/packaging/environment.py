@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 PATIENCE = 120  # seconds: a busy machine is slow
 PLACES = ("index-url", "extra-index-url", "find-links")
 USUAL = (".pyenv/versions/{}.*/bin", ".local/share/uv/python/cpython-{}.*/bin")  # of a home
+DEPRECATED = "default::DeprecationWarning"  # shown, though Python keeps these for developers
 HOSTED = "/opt/hostedtoolcache/Python"
 
 
@@ -74,13 +75,16 @@ class Environment:
     """Programs of an environment, called from an empty folder by somebody with an empty home."""
 
     folder: Path
+    warnings: str = DEPRECATED
 
     @classmethod
-    def of(cls, folder: Path, python: str, wheel: Path, *options: str | Path) -> "Environment":
+    def of(
+        cls, folder: Path, python: str, wheel: Path, *options: str | Path, warnings: str = DEPRECATED
+    ) -> "Environment":
         """A new one, of the wheel and whatever else uv is told to install; nothing is built."""
         for name in ("home", "work"):
             (folder / name).mkdir(parents=True)
-        made = cls(folder)
+        made = cls(folder, warnings)
         target = ("--python", made.program("python"))
         _uv("venv", "--python", python, "--no-config", folder / "venv")
         _uv(
@@ -99,7 +103,8 @@ class Environment:
 
     @property
     def _around(self) -> dict[str, str]:
-        return {"HOME": str(self.folder / "home"), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+        home = str(self.folder / "home")
+        return {"HOME": home, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONWARNINGS": self.warnings}
 
     def run(self, name: str, *words: str | Path, given: str = "") -> str:
         """What a program prints; it has to end well, and to warn of nothing."""

@@ -54,7 +54,7 @@ def visit(here: Environment, name: str, wheel: Path, *invitations: str) -> None:
             if path.startswith(folder)
         ]
         assert len(files) > 40 and [address for address in (*pages, *files) if status(address) != 200] == []
-        (link,) = re.findall(r"^terminal  candor respond (\S+)$", said, re.MULTILINE)
+        (link,) = re.findall(rf"^terminal  {name} respond (\S+)$", said, re.MULTILINE)
         for survey in (link, *(origin + path for path in invitations)):
             file = answered(survey, here.work / "answers.json")
             assert "The server has it (stored)" in here.run(
@@ -97,7 +97,7 @@ def test_the_oldest_versions_that_are_allowed_suffice(wheel: Path, tmp_path: Pat
     others.write_text("\n".join(line for line in exact if canonicalize_name(line.partition("==")[0]) not in direct))
     here = Environment.of(
         tmp_path, sys.executable, wheel,
-        "--resolution", "lowest-direct", "--requirement", oldest, "--constraint", others,
+        "--resolution", "lowest-direct", "--requirement", oldest, "--constraint", others, warnings="",
     )  # fmt: skip
     work = here.work
     (work / "password").write_text("a long password")

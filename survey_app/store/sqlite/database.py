@@ -62,6 +62,24 @@ create table links (hash blob primary key, slug text not null, label text not nu
 KEY = "select value from settings where name = 'secret_key'"
 
 
+class OfAThread(sqlite3.Connection):
+    """A connection that is closed with the thread it is of; from Python 3.13 on, others that are left complain."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def connect(path: Path) -> OfAThread:
+    """A connection for one thread, in which each statement is a transaction unless one is begun."""
+    return sqlite3.connect(
+        path,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        factory=OfAThread,
+        check_same_thread=False,  # whoever lets go of a store closes for threads that still run
+    )
+
+
 @contextmanager
 def all_or_nothing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """One transaction that writes: committed at the end, taken back if anything is raised."""
@@ -94,7 +112,7 @@ class Database(Base):
         return connection
 
     def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        connection = connect(self.path)
         connection.executescript(
             f"pragma synchronous=full; pragma secure_delete=on; pragma wal_autocheckpoint={CHECKPOINT_PAGES};"
         )

@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 
 from client.ticket import MODULUS_BYTES
 from survey_app.store.records import Key, StoreError, Unavailable
-from survey_app.store.sqlite.database import LOCK_SECONDS, all_or_nothing
+from survey_app.store.sqlite.database import LOCK_SECONDS, all_or_nothing, connect
 from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten
 
 APPLICATION, VERSION = 0x43544B54, 1  # "CTKT": no other file of ours passes for this one
-BUSY_SECONDS = 5.0
 FREE, SPENT = bytes(32), b"\x01" * 32  # in the place of a hash: not taken; taken, and the hash destroyed
 
 SCHEMA = """
@@ -73,7 +72,7 @@ class TicketFile:
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = sqlite3.connect(self.path, BUSY_SECONDS, isolation_level=None)
+            connection = self._local.connection = connect(self.path)
             connection.executescript(
                 f"pragma journal_mode={self.journal}; pragma synchronous=extra; pragma secure_delete=on;"
                 " pragma temp_store=memory; pragma foreign_keys=on;"

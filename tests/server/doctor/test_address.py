@@ -31,6 +31,11 @@ def found(url: str) -> dict[str, Finding]:
     return {one.check: one for one in findings(url, time.time())}
 
 
+def _moment(value: str) -> str:
+    """`now-90` is 90 seconds before the reply, however long ago the tests were collected."""
+    return formatdate(time.time() + int(value[3:]), usegmt=True) if value.startswith("now") else value
+
+
 class Proxy:
     """A small server that says what a bad proxy makes of Candor's replies."""
 
@@ -42,8 +47,8 @@ class Proxy:
             def do_GET(self) -> None:
                 status, headers, body = outer.replies[self.path]
                 self.send_response_only(status)
-                for name, value in {"Date": formatdate(usegmt=True), **headers}.items():
-                    self.send_header(name, value)
+                for name, value in {"Date": "now+0", **headers}.items():
+                    self.send_header(name, _moment(value))
                 self.end_headers()
                 self.wfile.write(body)
 
@@ -91,8 +96,8 @@ def test_the_real_server_and_one_that_believes_any_visitor(tmp_path: Path, proxi
         ("/healthz", (502, {}, b"bad gateway"), "server", "answers 502"),
         ("/healthz", (200, {}, b"<html>"), "server", "not as Candor does"),
         ("/healthz", (200, {}, b'{"status":"untidy since 2026-12-01"}'), "server", "untidy since 2026-12-01"),
-        ("/healthz", (200, {"Date": formatdate(time.time() + 3600, usegmt=True)}, GOOD["/healthz"][2]), "clocks", "ahead of ours"),
-        ("/healthz", (200, {"Date": formatdate(time.time() - 3600, usegmt=True)}, GOOD["/healthz"][2]), "clocks", "behind ours"),
+        ("/healthz", (200, {"Date": "now+3600"}, GOOD["/healthz"][2]), "clocks", "ahead of ours"),
+        ("/healthz", (200, {"Date": "now-3600"}, GOOD["/healthz"][2]), "clocks", "behind ours"),
         ("/", (200, {**PROTECTED, "Set-Cookie": "sticky=7"}, b""), "headers", "visitors get a cookie (sticky)"),
         ("/", (200, {"Referrer-Policy": "no-referrer"}, b""), "headers", "lacks the headers"),
         ("/login", (200, {**GOOD["/login"][1], "Content-Encoding": "gzip"}, b""), "compression", "(gzip)"),
@@ -111,7 +116,7 @@ def test_what_a_proxy_spoils(
 @pytest.mark.parametrize(
     ("path", "reply", "check"),
     [
-        ("/healthz", (200, {"Date": formatdate(time.time() - 90, usegmt=True)}, GOOD["/healthz"][2]), "clocks"),
+        ("/healthz", (200, {"Date": "now-90"}, GOOD["/healthz"][2]), "clocks"),
         ("/healthz", (200, {"Date": "yesterday"}, GOOD["/healthz"][2]), "clocks"),
         ("/login", (404, {}, b""), "proxy"),
     ],
