@@ -79,7 +79,7 @@ def draws_sentence(asked: Asked) -> str:
 
 def base(survey: Survey, field: Field, *questions: Question) -> str:
     """Which devices n counts, for some questions of a field; empty where it is all of them."""
-    whom = f"devices that drew this block ({percent(float(survey.part(field)), 3)} of all)" if survey.ask else ""
+    whom = f"devices that drew this block ({percent(float(survey.part(field)), 3)} expected)" if survey.ask else ""
     mechanism = field.mechanism
     if isinstance(mechanism, Drawn) and mechanism.draw < mechanism.size:
         drawn = f"for each option those asked about it ({mechanism.draw} of {mechanism.size}, drawn at random)"
