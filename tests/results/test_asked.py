@@ -114,6 +114,8 @@ def test_a_condition_is_told_in_the_words_of_its_question() -> None:
         ([500, 310, 190], "Devices drew the blocks as often as their chances say (χ² = 0.83, df = 2, p = 0.66, n = 1,000)."),
         ([500, 325, 170], "roughly as often as their chances say (χ² = 6.59, df = 2, p = 0.037, n = 995): chance alone strays so far in 3.7% of"),
         ([500, 300, 100], "q2 came too seldom most of all (100 of about 180 expected). Either people broke off"),
+        ([500, 345, 165], "or reports were made up, or it is chance, which strays so far in about 1 of 560 surveys."),
+        ([500, 300, 400], "or it is chance, which strays so far in fewer than 1 of 10,000 surveys."),
         ([500, 300, 400], "q2 came too often most of all (400 of about 240 expected). Either people broke off"),
     ],
 )  # fmt: skip

@@ -86,7 +86,8 @@ def test_blocks_stand_in_a_table_with_what_it_means() -> None:
         "fair               50%        75     50",
         "Devices did not draw the blocks as often as their chances say (χ² = 16.67, df = 1, p < 0.0001, n = 150);",
         "cheated + help came too often most of all (100 of about 75 expected). Either people broke off after they saw",
-        "what they were asked, and the figures are of those who stayed, or reports were made up.",
+        "what they were asked, and the figures are of those who stayed, or reports were made up, or it is chance, which",
+        "strays so far in fewer than 1 of 10,000 surveys.",
     ]
 
 
