@@ -190,6 +190,11 @@ def _check_together(file: Path | None, given: set[str]) -> None:
         return
     alone = [name for name in ONE_QUESTION if name in given]
     if file:
+        if alone == ["against"]:
+            raise click.UsageError(
+                "--against is for one question without a FILE; of a FILE with groups the plan tells the margin of their"
+                " difference, and the smallest one that is told."
+            )
         if alone:
             raise click.UsageError(f"{_named(alone[0])} is for one question without a FILE; the file says it all.")
     elif "epsilon" not in given:

@@ -100,7 +100,18 @@ def _groups(plan: SurveyPlan, study: StudyPlan, part: str) -> list[str]:
         margins.append([line.id, line.assumption, *total, *each])
     needs = [_wrapped(f"for all ±{part}%", sentence) for sentence in study.needs]
     right = range(2, len(margins[0]))
-    return [*table(rows, right=(1, 2, 3)), "", *table(margins, right=right), *needs]
+    return [*table(rows, right=(1, 2, 3)), "", *table(margins, right=right), *needs, "", *_difference(plan, study)]
+
+
+def _difference(plan: SurveyPlan, study: StudyPlan) -> list[str]:
+    """How well two groups can be compared: the margin of each difference, and the smallest that is told."""
+    apart = study.difference
+    rows = [["difference", "figure", "margin", f"told with power {apart.power:g}"]]
+    for line, margin, told in zip(plan.lines, apart.margins, apart.told, strict=True):
+        least = "none" if told is None else f"from {written.size(told, line.is_share, line.unit)}"
+        rows.append([line.id, line.assumption, line.margin_text(margin), least])
+    whose = f"{apart.of} - {apart.to}{', the smallest and the largest group' if len(study.groups) > 2 else ''}"
+    return [f"differences: {whose}", *table(rows, right=(2, 3))]
 
 
 def _epsilon(value: float) -> str:
