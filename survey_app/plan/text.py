@@ -149,11 +149,11 @@ def _crosses(crosses: Sequence[Cross]) -> list[str]:
 
 def _prices(crosses: Sequence[Cross]) -> list[str]:
     """What it costs to see questions together: a sentence for each wish, one line for what might be wished."""
-    wished = [_wrapped("price", f"{cross.name} together: {cross.price_text}") for cross in crosses if cross.is_joint]
+    wished = [_wrapped("price", f"{cross.name} together: {cross.price_text}") for cross in crosses if cross.wished]
     others = [
         f"{cross.name} {written.price(cross.price)}{', a gift' if cross.price < 1 else ''}"
         for cross in crosses
-        if cross.price is not None and not cross.is_joint
+        if cross.price is not None and not cross.wished
     ]
     told = "respondents together, in parts of those apart, where a device answers one block"
     return [*wished, *([_wrapped("price", f"{told}: {'; '.join(others)}")] if others else [])]
