@@ -102,7 +102,10 @@ def as_one(built: Built, settings: Settings) -> Settings:
     if not built.groups:
         return settings
     if settings.target.size is not None:
-        raise PlanError("a population is for one survey; the groups of a study have sizes of their own")
+        raise PlanError(
+            "a population is for one survey: the sizes of groups only weigh their total. If everybody is asked, plan"
+            " each group as a file without groups, with --population its size"
+        )
     least = LEAST_RESPONDENTS * len(built.groups)
     if settings.respondents is not None and settings.respondents < least:
         raise PlanError(f"{len(built.groups)} groups need at least {least} respondents")
