@@ -111,3 +111,12 @@ def test_the_page_shows_what_the_commands_print(tmp_path: Path, monkeypatch: pyt
         done = run(*arguments.split())
         assert done.exit_code == 0, done.output
         assert done.stdout == output, arguments
+
+
+def test_a_second_group_may_be_said_in_percent() -> None:
+    """As the share of the first may; the mean of a number may not."""
+    one = ["plan", "--epsilon", "1", "--respondents", "1000", "--share", "20%", "--against"]
+    runner = CliRunner()
+    assert runner.invoke(main, [*one, "30%"]).stdout == runner.invoke(main, [*one, "0.3"]).stdout != ""
+    mean = runner.invoke(main, ["plan", "--epsilon", "1", "--respondents", "9", "--type", "number", "--against", "30%"])
+    assert (mean.exit_code, "a mean here, such as 30" in mean.output) == (2, True)
