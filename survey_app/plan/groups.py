@@ -177,13 +177,13 @@ def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings
     small = [group for group in plan.groups if group.size and plan.each and group.size < plan.each]
     if small:
         sentences.append(
-            f"{_listed(small)}: ±{part}% of its own takes {written.respondents(plan.each)} respondents, more than it"
+            f"{_listed(plan, small)}: ±{part}% of its own takes {written.respondents(plan.each)} respondents, more than it"
             " has people. What helps: merge groups, a larger ε, or fewer questions; or look at the total only"
         )
     silent = [group for group in plan.groups if group.respondents < STEP]
     if silent:
         sentences.append(
-            f"{_listed(silent)}: a group with fewer than {STEP} reports is never shown"
+            f"{_listed(plan, silent)}: a group with fewer than {STEP} reports is never shown"
             f"{', and then there is no total either' if plan.total else ''}; of"
             f" {written.count(plan.respondents)} respondents it would have {written.count(silent[0].respondents)}"
         )
@@ -195,14 +195,16 @@ def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings
     ]
     if vague:
         sentences.append(
-            f"{_listed(vague)}: with {written.count(vague[0].respondents)} respondents an interval can be as wide as"
+            f"{_listed(plan, vague)}: with {written.count(vague[0].respondents)} respondents an interval can be as wide as"
             " all that is possible; look at the total instead, or merge groups"
         )
     return sentences
 
 
-def _listed(groups: Sequence[GroupPlan]) -> str:
+def _listed(plan: StudyPlan, groups: Sequence[GroupPlan]) -> str:
     """The smallest of them, and how many there are."""
+    if len(groups) == len(plan.groups) == 2:
+        return "each of the two groups"
     smallest = min(groups, key=lambda group: (group.respondents, group.size or 0))
     more = len(groups) - 1
     return f"group {smallest.group}" + (f" (and {more} more)" if more else "")

@@ -128,6 +128,8 @@ def test_small_groups_are_told() -> None:
         if one.startswith("group a (and 2 more)")
     ]
     assert any("as wide as all that is possible" in one for one in vague)
+    two = f"{HEAD}groups: {{a: {{label: Operations, size: 450}}, b: {{label: Sales, size: 350}}}}"
+    assert [one.partition(":")[0] for one in plan(two, 800).advice if "its own" in one] == ["each of the two groups"]
     assert not [one for one in plan(SIZED, 100_000).advice if one.startswith("group a")]
 
 
