@@ -177,8 +177,8 @@ def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings
     small = [group for group in plan.groups if group.size and plan.each and group.size < plan.each]
     if small:
         sentences.append(
-            f"{_listed(plan, small)}: ±{part}% of its own takes {written.respondents(plan.each)} respondents, more than it"
-            " has people. What helps: merge groups, a larger ε, or fewer questions; or look at the total only"
+            f"{_listed(plan, small)}: ±{part}% of its own takes {written.respondents(plan.each)} respondents, more than"
+            " it has people. What helps: merge groups, a larger ε, or fewer questions; or look at the total only"
         )
     silent = [group for group in plan.groups if group.respondents < STEP]
     if silent:
@@ -195,8 +195,8 @@ def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings
     ]
     if vague:
         sentences.append(
-            f"{_listed(plan, vague)}: with {written.count(vague[0].respondents)} respondents an interval can be as wide as"
-            " all that is possible; look at the total instead, or merge groups"
+            f"{_listed(plan, vague)}: with {written.count(vague[0].respondents)} respondents an interval can be as wide"
+            " as all that is possible; look at the total instead, or merge groups"
         )
     return sentences
 

@@ -31,7 +31,7 @@ def survey_page(plan: SurveyPlan) -> str:
     part = written.quantity(100 * (settings.margin or 0))
     text = [
         f"{plan.slug}: {plan.title}",
-        f"ε = {_epsilon(plan.epsilon)} in total. {_sure(settings)}.",
+        f"ε = {_epsilon(plan.epsilon)} in total. {_sure(settings)}{_but(plan)}.",
         f"±{part}% are {part} points of a share, and {part}% of the possible range of a mean.",
         "",
         *_ways(plan, part),
@@ -161,6 +161,12 @@ def _prices(crosses: Sequence[Cross]) -> list[str]:
 
 def _sure(settings: Settings) -> str:
     return f"{written.percent(settings.confidence)} confidence, {_about(settings.target.size, settings.target.sample)}"
+
+
+def _but(plan: SurveyPlan) -> str:
+    """Ways that are not about what the others are."""
+    blocks = plan.settings.target.sample and any(way.ask != "all" for way in plan.ways)
+    return ", with blocks about a large population" if blocks else ""
 
 
 def _about(population: int | None, sample: bool) -> str:
