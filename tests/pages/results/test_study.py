@@ -168,7 +168,11 @@ def test_a_study_without_reports_has_an_empty_page_that_comes_to_life(fresh: Hou
 
 
 @pytest.mark.parametrize(
-    ("query", "words"), [("population=50000", "A population is for one survey"), ("confidence=2", "A confidence level")]
+    ("query", "words"),
+    [
+        ("population=50000", "A population is for one survey: the sizes of groups only weigh their total"),
+        ("confidence=2", "A confidence level"),
+    ],
 )
 def test_a_bad_choice_is_told(fresh: House, query: str, words: str) -> None:
     study(fresh, 100, 100, 100)
