@@ -8,10 +8,13 @@ that is the variance of one survey of them all, and if equally many of each of k
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from msgspec import Struct
 
+from client.definition import Survey
 from survey_app.authoring import Built
+from survey_app.authoring.groups import Group
 from survey_app.explain import written
 from survey_app.plan.forecast import Forecast, forecasts
 from survey_app.plan.settings import Settings
@@ -19,6 +22,19 @@ from survey_app.plan.spread import LEAST_RESPONDENTS, PlanError
 from survey_app.store import STEP
 
 MOST_COLUMNS = 5  # groups whose margins stand beside each other
+
+
+class Grouped(Protocol):
+    """What is planned: an author's file, or what was published from one."""
+
+    @property
+    def survey(self) -> Survey: ...
+
+    @property
+    def groups(self) -> tuple[Group, ...]: ...
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None: ...
 
 
 class GroupPlan(Struct, frozen=True):
@@ -94,7 +110,7 @@ def as_one(built: Built, settings: Settings) -> Settings:
     return replace(settings, respondents=settings.respondents // len(built.groups))
 
 
-def plan_groups(built: Built, settings: Settings, each: int | None) -> StudyPlan | None:
+def plan_groups(built: Grouped, settings: Settings, each: int | None) -> StudyPlan | None:
     """The groups at these respondents, of all groups together; `each` is what one survey of this kind needs."""
     if not built.groups or settings.respondents is None:
         return None
@@ -118,7 +134,7 @@ def plan_groups(built: Built, settings: Settings, each: int | None) -> StudyPlan
     )
 
 
-def _margins(built: Built, settings: Settings, respondents: int) -> list[float]:
+def _margins(built: Grouped, settings: Settings, respondents: int) -> list[float]:
     return [line.margin for line in forecasts(built.survey, replace(settings, respondents=respondents))]
 
 
