@@ -1,5 +1,6 @@
 """Running the server: serve, demo."""
 
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -58,7 +59,8 @@ def serve_command(ctx: click.Context, host: str, port: int, workers: int, truste
 @click.pass_context
 def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> None:
     """A sample survey with simulated respondents, served."""
-    serve.check_port(host, port)
+    by_make = "MAKELEVEL" in os.environ  # make passes no options on
+    serve.check_port(host, port, 'make demo DEMO="--port {}"' if by_make else "--port {}")
     db = ctx.obj or DEMO_DB
     announce(db)
     store = open_store(db)

@@ -9,10 +9,13 @@ A difference of two groups has the variances of both.
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from msgspec import Struct
 
+from client.definition import Survey
 from survey_app.authoring import Built
+from survey_app.authoring.groups import Group
 from survey_app.explain import written
 from survey_app.plan.forecast import Forecast, asked, forecasts
 from survey_app.plan.power import smallest_difference
@@ -21,6 +24,19 @@ from survey_app.plan.spread import LEAST_RESPONDENTS, PlanError
 from survey_app.store import STEP
 
 MOST_COLUMNS = 5  # groups whose margins stand beside each other
+
+
+class Grouped(Protocol):
+    """What is planned: an author's file, or what was published from one."""
+
+    @property
+    def survey(self) -> Survey: ...
+
+    @property
+    def groups(self) -> tuple[Group, ...]: ...
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None: ...
 
 
 class GroupPlan(Struct, frozen=True):
@@ -114,7 +130,7 @@ def as_one(built: Built, settings: Settings) -> Settings:
     return replace(settings, respondents=settings.respondents // len(built.groups))
 
 
-def plan_groups(built: Built, settings: Settings, each: int | None) -> StudyPlan | None:
+def plan_groups(built: Grouped, settings: Settings, each: int | None) -> StudyPlan | None:
     """The groups at these respondents, of all groups together; `each` is what one survey of this kind needs."""
     if not built.groups or settings.respondents is None:
         return None
@@ -139,7 +155,7 @@ def plan_groups(built: Built, settings: Settings, each: int | None) -> StudyPlan
     )
 
 
-def _difference(built: Built, settings: Settings, groups: Sequence[GroupPlan]) -> DifferencePlan:
+def _difference(built: Grouped, settings: Settings, groups: Sequence[GroupPlan]) -> DifferencePlan:
     """Of the smallest and the largest, the later one less the earlier, as results have it."""
     by_size = sorted(groups, key=lambda group: group.respondents)
     small, large = by_size[0], by_size[-1]
@@ -161,7 +177,7 @@ def _difference(built: Built, settings: Settings, groups: Sequence[GroupPlan]) -
     )
 
 
-def _margins(built: Built, settings: Settings, respondents: int) -> list[float]:
+def _margins(built: Grouped, settings: Settings, respondents: int) -> list[float]:
     return [line.margin for line in forecasts(built.survey, replace(settings, respondents=respondents))]
 
 

@@ -1,5 +1,7 @@
 """What `candor results`, `crosstab` and `regress` print for a person: the document's numbers, and whom n counts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from msgspec import UNSET
@@ -69,6 +71,18 @@ def test_a_follow_up_leads_with_those_who_answered() -> None:
     assert "Asked if “Did you copy?” is “yes”: about 27 of 100 were asked and answered" in section
     places = ["among those who were asked and answered", "of all, asked or not", "not asked or no answer"]
     assert sorted(places, key=section.index) == places
+
+
+def test_a_follow_up_leads_with_those_who_answered_in_a_study_too() -> None:
+    made, tally = two_blocks()
+    study = groups_document([(replace(made, slug=slug), tally) for slug in ("north", "south")], Options())
+    section = study_text(made, study).partition("help: ")[2].partition("\n\n")[0]
+    assert "is “yes”: north about 27 of 100, south about 27 of 100 were asked and answered." in " ".join(
+        section.split()
+    )
+    places = ["among those who were asked and answered", "of all, asked or not", "not asked or no answer"]
+    assert sorted(places, key=section.index) == places
+    assert not [line for line in section.splitlines() if line.split()[:2] == ["no", "answer"]]
 
 
 def test_a_thousand_options_are_cut_and_said_to_be() -> None:
