@@ -41,7 +41,8 @@ def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: s
         import pyreadstat
     except ImportError:
         raise ExportError(
-            f"{kind} needs pyreadstat: pip install 'candor-survey[spss]', or with pipx: pipx inject candor-survey pyreadstat pandas"
+            f"{kind} needs pyreadstat: pip install 'candor-survey[spss]', or with pipx: pipx inject candor-survey"
+            " pyreadstat pandas"
         ) from None
     _check(reports, survey.width, kind)
     bits = stored_bits(survey)
