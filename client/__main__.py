@@ -39,6 +39,7 @@ STATES = {
     "made": "made, not yet acknowledged",
     "stored": "stored",
 }
+MODULE = "python -m client"
 THIEF = (
     "Whoever copies this file learns where you took part, on which days, and what it cost; of what is stored not what "
     "you answered, and not which report is yours.",
@@ -55,7 +56,9 @@ def main(argv: Sequence[str] | None = None, *, clock: Clock = SYSTEM_CLOCK) -> i
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without ε still gets all the rest
     try:
-        status = _ledger(arguments[1:]) if arguments[:1] == ["ledger"] else _respond(arguments, clock)
+        name = MODULE if argv is None else "candor"
+        ledger = arguments[:1] == ["ledger"]
+        status = _ledger(arguments[1:], name) if ledger else _respond(arguments, clock, name)
         sys.stdout.flush()
         return status
     except CandorError as error:
@@ -69,12 +72,13 @@ def main(argv: Sequence[str] | None = None, *, clock: Clock = SYSTEM_CLOCK) -> i
         return 141
 
 
-def respond_parser() -> argparse.ArgumentParser:
-    """What `candor respond` takes."""
+def respond_parser(program: str = "candor") -> argparse.ArgumentParser:
+    """What `candor respond` takes, or the module by itself."""
+    name = program if program == MODULE else f"{program} respond"
     parser = _parser(
-        "candor respond",
+        name,
         "Answer a survey; every answer is randomized on this device first.",
-        "candor respond https://example.org/s/exam --limit 2",
+        f"{name} https://example.org/s/exam --limit 2",
     )
     parser.add_argument("url", help="the survey's link, …/s/<slug>; #sha256=… pins its definition")
     parser.add_argument(
@@ -93,8 +97,8 @@ def respond_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _arguments(arguments: list[str]) -> argparse.Namespace:
-    parser = respond_parser()
+def _arguments(arguments: list[str], program: str) -> argparse.Namespace:
+    parser = respond_parser(program)
     given = parser.parse_args(arguments)
     for name, limit in (("--limit", given.limit), ("--server-limit", given.server_limit)):
         try:
@@ -104,8 +108,8 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     return given
 
 
-def _respond(arguments: list[str], clock: Clock) -> int:
-    given = _arguments(arguments)
+def _respond(arguments: list[str], clock: Clock, program: str) -> int:
+    given = _arguments(arguments, program)
     address = Address.parse(given.url)
     if given.code:
         address = replace(address, invitation=check_invitation(given.code))
@@ -180,9 +184,10 @@ def _has_ticket(device: Device, address: Address, survey: Survey, given: argpars
     return True
 
 
-def ledger_parser() -> argparse.ArgumentParser:
+def ledger_parser(program: str = "candor") -> argparse.ArgumentParser:
     """What `candor ledger` takes."""
-    parser = _parser("candor ledger", "What this device has answered and spent.", "candor ledger show")
+    name = f"{program} ledger"
+    parser = _parser(name, "What this device has answered and spent.", f"{name} show")
     parser.add_argument("action", choices=["show", "forget"])
     parser.add_argument("--ledger", type=Path, help="the ledger's file, if not the usual one")
     parser.add_argument("--yes", action="store_true", help="forget without asking")
@@ -198,8 +203,8 @@ def _parser(name: str, told: str, example: str) -> argparse.ArgumentParser:
     )
 
 
-def _ledger(arguments: list[str]) -> int:
-    given = ledger_parser().parse_args(arguments)
+def _ledger(arguments: list[str], program: str) -> int:
+    given = ledger_parser(program).parse_args(arguments)
     ledger = Ledger(given.ledger)
     if given.action == "show":
         _list(ledger)
@@ -287,15 +292,16 @@ def _show(survey: Survey, spoken: Survey, entry: Entry, answers: Mapping[str, An
         if bits is None:
             filters = asked is not None and {question.id for question in field.questions} & survey.needed(asked)
             told = FILTER if filters else "not asked on this device"
-            print(f"  {' + '.join(question.id for question in field.questions)}: {told}")
+            print(f"  {' + '.join(question.text for question in field.questions)}\n      {told}")
             continue
         for part, told in _apart(field, bits):
-            names = " + ".join(question.id for question in part.questions)
+            names = " + ".join(question.text for question in part.questions)
             said = "" if indices is None else f"you: {words.said(part, indices)}  →  "
             print(f"  {names}\n      {said}sent: {told}")
         print(textwrap.fill(f"({words.explain(field)})", 100, initial_indent=" " * 6, subsequent_indent=" " * 7))
     origin = "from the ticket" if entry.ticket else "random"
-    print(f"  id    {to_text(entry.id)}  ({origin})\n  bits  {to_text(entry.bits)}")
+    print(f"  survey  {survey.digest}  (SHA-256 of the definition)")
+    print(f"  id      {to_text(entry.id)}  ({origin})\n  bits    {to_text(entry.bits)}  (the lines above)")
     if entry.ticket:
         print(f"  ticket  {to_text(entry.ticket.prefix)} and its signature; who signed it has not seen it")
     print(f"  this costs ε = {round_up(entry.epsilon, 4)}")

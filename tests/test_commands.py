@@ -151,7 +151,8 @@ def steps() -> list[list[str]]:
 def test_the_first_survey_of_the_readme_can_be_made_line_by_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "answers.json").write_text(json.dumps({"cheated": True, "help": "notes", "hours": 12}))
+    said = {"cheated": True, "why": "time", "stress": False, "fair": "Agree", "hours": 12, "help": "books", "used": []}
+    (tmp_path / "answers.json").write_text(json.dumps(said))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CANDOR_DB", f"sqlite:///{tmp_path}/candor.db")
     wanted, printed = [*steps()], {}
@@ -160,10 +161,12 @@ def test_the_first_survey_of_the_readme_can_be_made_line_by_line(
     with serving(words) as port:
         asked, address = wanted.pop(0)
         candor(asked, address.replace(":8000", f":{port}"), "--answers", "answers.json", "--yes")
-        assert "exam" in candor("ledger", "show")
+        assert "campus" in candor("ledger", "show")
     for words in wanted:
         printed[words[0]] = _typed(words)
-    assert "ada is added" in printed["user"] and "cheated" in printed["plan"] and "/s/exam#sha256=" in printed["survey"]
+    assert (
+        "ada is added" in printed["user"] and "cheated" in printed["plan"] and "/s/campus#sha256=" in printed["survey"]
+    )
     assert "5000 reports were added" in printed["simulate"]
     assert re.search(r"^4,9[678]\d reports; 95% intervals for the population", printed["results"], re.MULTILINE)
 

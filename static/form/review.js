@@ -76,12 +76,13 @@ function apart(field, part) {
 }
 
 /**
+ * @param {string} name what it is
  * @param {string} text
  * @param {string[]} keys what is told about it
  */
-const exact = (text, ...keys) =>
+const exact = (name, text, ...keys) =>
 	details(
-		"bytes",
+		name,
 		keys.map((key) => ours("p", key)),
 		el("pre", { tabindex: 0 }, text),
 	);
@@ -107,7 +108,7 @@ export function review(survey, { bits = "", epsilon: loss }, text, answers) {
 		ours("p", survey.tickets ? "invited" : "review_all"),
 		ours("p", answers ? "review_made" : "review_again"),
 		fields(survey, bits, answers),
-		exact(text, "bytes_more", survey.tickets ? "bytes_ticket" : "bytes_id"),
+		exact("bytes", text, "bytes_more", survey.tickets ? "bytes_ticket" : "bytes_id"),
 		ours("p.note", "final", { epsilon: epsilon(loss) }),
 		problems,
 		el("p.actions", {}, send),
@@ -123,7 +124,7 @@ export function review(survey, { bits = "", epsilon: loss }, text, answers) {
 export function receipt(survey, { slug, bits = "", epsilon: loss, day }) {
 	const text = JSON.stringify({ slug, survey: survey.digest, bits, epsilon: loss, day }, null, 1);
 	const href = URL.createObjectURL(new Blob([text, "\n"], { type: "application/json" }));
-	const save = ours("a.primary", "save", {}, { href, download: `receipt-${slug}.json` });
+	const save = ours("a", "save", {}, { href, download: `receipt-${slug}.json` });
 	const lead = [ours("p", "receipt_more"), ours("p", "receipt_once"), el("p.actions", {}, save)];
 	return el(
 		"section",
@@ -132,6 +133,6 @@ export function receipt(survey, { slug, bits = "", epsilon: loss, day }) {
 		thanks(survey),
 		lead,
 		fields(survey, bits, null),
-		exact(text, "bytes_more"),
+		exact("receipt_bytes", text, "receipt_bytes_more"),
 	);
 }

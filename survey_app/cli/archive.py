@@ -6,12 +6,13 @@ from pathlib import Path
 import click
 
 from client.definition import Survey
-from survey_app.authoring.terms import Terms
-from survey_app.cli.common import DIGEST, SLUG_OR_FILE, build_survey, check_readable, find_survey, open_db
+from survey_app.authoring import Built
+from survey_app.cli.common import DIGEST, SLUG_OR_FILE, build_survey, check_readable, find_study, find_survey, open_db
 from survey_app.cli.files import check_free
 from survey_app.cli.terminal import example
 from survey_app.explain.prose import html, markdown
 from survey_app.plan.dossier import dossier
+from survey_app.plan.dossier.subject import Subject
 from survey_app.plan.survey import DEFAULT
 from survey_app.results.codebook import codebook
 from survey_app.results.ddi import ddi
@@ -33,11 +34,13 @@ def codebook_command(ctx: click.Context, survey: str, digest: str | None, as_ddi
     """
     if as_ddi and as_html:
         raise click.UsageError("--ddi and --html are two forms of one codebook: give only one.")
-    found, _, reports = _survey(ctx, survey, digest)
+    found, named, reports = _survey(ctx, survey, digest)
     if as_ddi:
+        if named != found.digest:
+            raise click.ClickException(f"DDI names the digest, which is {named}: publish {survey} first")
         click.echo(ddi(found, reports), nl=False)
     else:
-        blocks = codebook(found)
+        blocks = codebook(found, digest=named)
         page = html(f"Codebook: {found.title}", blocks) if as_html else markdown(blocks)
         click.echo(page.encode(), nl=False)
 
@@ -49,7 +52,7 @@ def codebook_command(ctx: click.Context, survey: str, digest: str | None, as_ddi
 @click.option(
     "--respondents",
     type=click.IntRange(2, 10**12),
-    help=f"How many are expected, for the precision; max_reports or {DEFAULT.respondents} unless said.",
+    help=f"How many are expected, for the precision; max_reports, the sizes or {DEFAULT.respondents} unless said.",
 )
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @click.pass_context
@@ -59,30 +62,47 @@ def dossier_command(
     """Write one document about SLUG, or about an author's FILE, for an ethics board.
 
     What is asked, what leaves a device (a real example), ε as odds, who could learn what, storage, withdrawal, consent,
-    the precision of so many respondents, and the digest for a pre-registration.
+    the precision of so many respondents, and the digest for a pre-registration; of a study all groups.
     """
     suffix = file.suffix.lower()
     if suffix not in WRITTEN:
         raise click.UsageError(f"{file} names no format; let it end in {', '.join(WRITTEN)}")
     check_free([file], force)
-    found, terms, _ = _survey(ctx, survey, digest)
-    blocks = dossier(found, terms, respondents or terms.max_reports or DEFAULT.respondents or 0)
-    page = markdown(blocks) if suffix == ".md" else html(found.title, blocks)
+    subject = _subject(ctx, survey, digest)
+    blocks = dossier(subject, respondents or subject.expected)
+    page = markdown(blocks) if suffix == ".md" else html(subject.survey.title, blocks)
     try:
         file.write_bytes(page.encode())
     except OSError as error:
         raise click.ClickException(f"cannot write {file}: {error.strerror or error}") from None
-    click.echo(f"the dossier of {found.slug} is in {file}", file=sys.stderr)
+    click.echo(f"the dossier of {subject.slug} is in {file}", file=sys.stderr)
 
 
-def _survey(ctx: click.Context, name: str, digest: str | None) -> tuple[Survey, Terms, int | None]:
-    """A survey by its slug, with the reports that its results show, or from an author's file, with none."""
-    if Path(name).suffix in AUTHORED:
-        check_readable(Path(name))
-        built = build_survey(Path(name))
-        if digest not in (None, built.survey.digest):
-            raise click.ClickException(f"{name} has the digest {built.survey.digest}")
-        return built.survey, built.terms, None
+def _subject(ctx: click.Context, name: str, digest: str | None) -> Subject:
+    """A survey, or all groups of a study, by slug or from an author's file."""
+    if (built := _built(name, digest)) is not None:
+        return Subject.of_file(built)
+    store = open_db(ctx)
+    return Subject.of_published(find_study(store, name, digest) or [find_survey(store, name, digest)])
+
+
+def _survey(ctx: click.Context, name: str, digest: str | None) -> tuple[Survey, str, int | None]:
+    """A survey and its digest by its slug, with the reports that its results show, or from a file, with none."""
+    if (built := _built(name, digest)) is not None:
+        return built.survey, Subject.of_file(built).digests[0], None
     store = open_db(ctx)
     published = find_survey(store, name, digest)
-    return published.survey, published.terms, store.snapshot(published).reports
+    return published.survey, published.survey.digest, store.snapshot(published).reports
+
+
+def _built(name: str, digest: str | None) -> Built | None:
+    """What an author's file says; None for the slug of a survey."""
+    if Path(name).suffix not in AUTHORED:
+        return None
+    check_readable(Path(name))
+    built = build_survey(Path(name))
+    known = Subject.of_file(built).digests
+    if digest not in (None, *known):
+        told = f"has the digest {known[0]}" if not built.needs_key else "has no digest before it is published"
+        raise click.ClickException(f"{name} {told}")
+    return built

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from client import canonical
+from client import canonical, fetch
 from client.definition import Survey
 from client.errors import CandorError
 from survey_app.assure.audit import ERROR, STEPS, Audit, audit, subjects, unheard
@@ -46,7 +46,9 @@ def audit_command(
     time: bool,
     as_json: bool,
 ) -> None:
-    """Run a real client many thousand times on SLUG, an author's FILE or a definition, and see what it gives away.
+    """Run a real client many thousand times on a survey, and see what it gives away.
+
+    The survey is a SLUG, an author's FILE, a definition as the server gives it, or the URL of a survey anywhere.
 
     For every field: the ε that is claimed, that of the published integers, and a lower bound from what came out, with
     95% confidence over the whole audit. Exit code 1 where a claim is refuted: a bound above it, or anything beside the
@@ -57,7 +59,7 @@ def audit_command(
     """
     try:
         found = _definition(ctx, survey, digest)
-    except (click.ClickException, StoreError, AuthoringError, OSError) as error:
+    except (click.ClickException, CandorError, StoreError, AuthoringError, OSError) as error:
         raise NoAudit(error.format_message() if isinstance(error, click.ClickException) else str(error)) from None
     try:
         arguments = subjects.command(client) if command is None else subjects.split(command)
@@ -74,14 +76,16 @@ def audit_command(
 
 def _definition(ctx: click.Context, name: str, digest: str | None) -> Survey:
     """The definition to audit, without tickets: they change nothing in how answers are randomized."""
-    if not canonical.NAME.fullmatch(name):
+    if "://" in name:
+        found = fetch(name)
+    elif not canonical.NAME.fullmatch(name):
         path = Path(name)
         check_readable(path)
         found = _from_file(path)
-        if digest not in (None, found.digest):
-            raise click.ClickException(f"{name} has the digest {found.digest}")
     else:
         found = find_survey(open_db(ctx), name, digest).survey
+    if digest not in (None, found.digest):
+        raise click.ClickException(f"{name} has the digest {found.digest}")
     if found.tickets is None:
         return found
     plain = {key: value for key, value in json.loads(found.source).items() if key != "tickets"}

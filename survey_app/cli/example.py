@@ -18,7 +18,7 @@ def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -
 @click.argument("name", required=False, shell_complete=_complete)
 @click.option("--truth", is_flag=True, help="What its made-up people say, for candor simulate --truth.")
 def example_command(name: str | None, truth: bool) -> None:
-    """List the example surveys that come along, or print the file of NAME."""
+    """List the example surveys that come along, or print the file of NAME; or a script, such as reanalysis.R."""
     known = examples.names()
     if name is None:
         if truth:
@@ -28,8 +28,13 @@ def example_command(name: str | None, truth: bool) -> None:
             first, *rest = wrapped(examples.told(one), " " * wide)
             click.echo("\n".join((one.ljust(wide) + first.lstrip(), *rest)))
         return
+    if name in examples.scripts() and not truth:
+        click.echo((examples.folder() / name).read_bytes(), nl=False)
+        return
     if name not in known:
-        raise click.ClickException(f"there is no example {name!r}; there are {', '.join(known)}")
+        raise click.ClickException(
+            f"there is no example {name!r}; there are {', '.join([*known, *examples.scripts()])}"
+        )
     file: Path | None = examples.truth_file(name) if truth else examples.survey_file(name)
     if file is None:
         raise click.ClickException(f"{name} comes without made-up people; candor simulate makes some without --truth")

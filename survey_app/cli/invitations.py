@@ -1,14 +1,14 @@
 """Inviting people: links with a code each, and who has taken a ticket; the same for a survey and for an issuer."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from client.definition import Survey
-from survey_app.cli.common import FILE, SLUG, find_survey, open_db, open_tickets, server_option, text_of
+from survey_app.cli.common import FILE, SLUG, find_study, find_survey, open_db, open_tickets, server_option, text_of
 from survey_app.cli.terminal import example, waiting
 from survey_app.store import Published, State, StoreError, TicketFile, now, too_late
 from survey_app.tickets.inviting import absent, as_csv, invite, invited, link
@@ -56,9 +56,28 @@ def show(file: TicketFile, digest: str, as_json: bool, names: Path | None) -> No
         more = {} if missing is None else {"names": missing}
         click.echo(json.dumps(found._asdict() | more, ensure_ascii=False))
         return
-    click.echo(f"{found.invited} invited, {found.taken} have taken a ticket")
+    click.echo(_stand(found.invited, found.taken))
+    if found.not_taken and missing is None:
+        click.echo("not taken yet, by the SHA-256 of their codes; --names links.csv tells who they are:")
     for one in found.not_taken if missing is None else missing:
         click.echo(one)
+
+
+def _stand(invited: int, taken: int) -> str:
+    return f"{invited} invited, {taken} {'has' if taken == 1 else 'have'} taken a ticket"
+
+
+def _show_study(file: TicketFile, groups: Sequence[Published], as_json: bool) -> None:
+    """How the invitations to each group stand, and to all of them."""
+    found = [(one.survey.slug, invited(file, one.survey.digest)) for one in groups]
+    total = sum(one.invited for _, one in found), sum(one.taken for _, one in found)
+    if as_json:
+        each = {slug: {"invited": one.invited, "taken": one.taken} for slug, one in found}
+        click.echo(json.dumps({"invited": total[0], "taken": total[1], "groups": each}))
+        return
+    for slug, one in found:
+        click.echo(f"{slug}: {_stand(one.invited, one.taken)}")
+    click.echo(f"all groups: {_stand(*total)}")
 
 
 @click.command(
@@ -96,8 +115,16 @@ def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path
 @LISTED
 @click.pass_context
 def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | None) -> None:
-    """How many were invited and have taken a ticket, and the hashes of codes that were not brought, or their names."""
+    """How many were invited and have taken a ticket, and the hashes of codes that were not brought, or their names.
+
+    Of a study the numbers of each group and of all.
+    """
     store = open_db(ctx)
+    if groups := find_study(store, slug):
+        if names:
+            raise click.UsageError(f"--names is the list of one group: {', '.join(one.survey.slug for one in groups)}")
+        _show_study(open_tickets(ctx, store), [_by_invitation(one) for one in groups], as_json)
+        return
     published = _by_invitation(find_survey(store, slug))
     show(open_tickets(ctx, store), published.survey.digest, as_json, names)
 

@@ -67,6 +67,11 @@ def _number(_: click.Context, __: click.Parameter, value: str | None) -> Decimal
     return Decimal(f"{number:f}")
 
 
+def _share_or_mean(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | float | None:
+    """A number, or a part if it is said in percent."""
+    return _part(ctx, param, value) if value and value.strip().endswith("%") else _number(ctx, param, value)
+
+
 @dataclass(frozen=True)
 class Wanted:
     """The options as they were given, each under the name of its parameter."""
@@ -92,7 +97,7 @@ class Wanted:
     mechanism: str | None
     questions: int | None
     ask: str
-    against: Decimal | None
+    against: Decimal | float | None
     delta: float | None
     guidance: bool
     as_json: bool
@@ -144,7 +149,10 @@ COUNT = click.IntRange(2, 10**12)
     help="Each device answers one of them; all unless said.",
 )
 @click.option(
-    "--against", callback=_number, metavar="X", help="The share or mean of a second group, to be told from the first."
+    "--against",
+    callback=_share_or_mean,
+    metavar="X",
+    help="The share or mean of a second group, to be told from the first.",
 )
 @click.option(
     "--delta", callback=_part, metavar="PART", help="δ of the central Gaussian beside it; 0.000001 unless said."
@@ -190,6 +198,11 @@ def _check_together(file: Path | None, given: set[str]) -> None:
         return
     alone = [name for name in ONE_QUESTION if name in given]
     if file:
+        if alone == ["against"]:
+            raise click.UsageError(
+                "--against is for one question without a FILE; of a FILE with groups the plan tells the margin of their"
+                " difference, and the smallest one that is told."
+            )
         if alone:
             raise click.UsageError(f"{_named(alone[0])} is for one question without a FILE; the file says it all.")
     elif "epsilon" not in given:
@@ -225,7 +238,7 @@ def _settings(wanted: Wanted, respondents: int | None, margin: float | None) -> 
     )
 
 
-def _float(value: Decimal | None) -> float | None:
+def _float(value: Decimal | float | None) -> float | None:
     return None if value is None else float(value)
 
 
@@ -253,6 +266,8 @@ def _plan_question(wanted: Wanted, epsilon: Decimal, given: set[str]) -> None:
         raise click.UsageError("--bins and --mechanism laplace are two ways to ask for a number: give only one.")
     if kind == "number" and "share" in given and "bins" not in given:
         raise click.UsageError("--share is for shares; for the mean of a number give --mean and --sd.")
+    if kind == "number" and "bins" not in given and isinstance(wanted.against, float):
+        raise click.UsageError("--against is a mean here, such as 30, and not a share.")
     question = make_question(
         kind,
         options=wanted.options,

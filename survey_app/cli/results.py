@@ -76,7 +76,10 @@ def results_command(
     members = find_study(store, slugs[0], digest) if len(slugs) == 1 else []
     is_study = bool(members)
     if is_study and options.population is not None:
-        raise click.ClickException("--population is for one survey; the groups of a study have sizes of their own")
+        raise click.ClickException(
+            "--population is for one survey: the sizes of groups only weigh their total. If everybody was asked, take"
+            f" each group by itself, as in: candor results {members[0].survey.slug} --population N"
+        )
     surveys = members or [find_survey(store, slug, digest) for slug in slugs]
     tallies = [store.snapshot(published) for published in surveys]
     _check_population(options, max(tally.reports for tally in tallies))

@@ -17,8 +17,8 @@ from client.definition import Field, Survey
 from client.report import ID_BYTES, unpack
 from client.words import describe
 from survey_app.assure.curious import Suspicion, attack, suspicions
-from survey_app.explain.chances import posterior, total
-from survey_app.explain.written import at_most, epsilon
+from survey_app.explain.chances import raised, suspected, total
+from survey_app.explain.written import chance, epsilon
 from survey_app.pages.access import readable, store
 from survey_app.problems import Problem
 from survey_app.results.bits import Bit, field_name, stored_bits
@@ -90,7 +90,8 @@ def administrator() -> Response:
         suspicion=suspicion,
         suspicions=SUSPICIONS,
         epsilon=epsilon(loss, 2),
-        bound=at_most(posterior(1 / suspicion, float(loss))),
+        before=chance(suspected(suspicion)),
+        bound=chance(raised(suspicion, loss)),
         people=PEOPLE,
         guessed=guessed,
         least_wrong=min(1 - one.right / one.asked for one in guessed),

@@ -38,7 +38,7 @@ def advise(survey: Survey, settings: Settings, now: Way, best: Way | None, cross
     for planned, why in troubles(now.lines, settings):
         one, goal = asked(survey, planned.id, settings.guess), _goal(planned, settings)
         wanted = forecast(one, one.estimands[0], goal)
-        helps = _remedies(survey, one, wanted, goal, best.ask if best else "", others)
+        helps = _remedies(survey, one, wanted, goal, best.ask if best else "", others, crosses)
         sentences.append(f"{planned.id}, {planned.assumption}: {why}. {helps}")
     return sentences + [sentence for cross in crosses if (sentence := _about_joint(cross))]
 
@@ -107,6 +107,7 @@ def _remedies(
     settings: Settings,
     ask: str,
     best: dict[tuple[str, str], Forecast],
+    crosses: Sequence[Cross],
 ) -> str:
     """What would narrow the margin by a fifth at least, or reach the wanted one."""
     helps: list[str] = []
@@ -114,6 +115,8 @@ def _remedies(
     other = best.get((planned.id, planned.figure))
     if other and other.margin <= WORTHWHILE * planned.margin:
         helps.append(f"ask: {ask} ({other.margin_text()})")
+    if together := _together(planned, crosses):
+        helps.append(together)
     fewer = _with_fewer_options(survey, one, settings)
     if fewer and fewer.margin <= WORTHWHILE * planned.margin:
         helps.append(f"half as many {'bins' if one.question.bins else 'options'} ({fewer.margin_text()})")
@@ -127,6 +130,17 @@ def _remedies(
     if not helps:
         return "Leave it out, or give it a survey of its own."
     return f"What helps: {'; '.join(helps)}."
+
+
+def _together(planned: Forecast, crosses: Sequence[Cross]) -> str:
+    """The field with other questions that would narrow its margin most, and what that makes of theirs."""
+    known = [(line, cross) for cross in crosses if not cross.is_joint for line in cross.joint.lines]
+    better = [(line, cross) for line, cross in known if line.id == planned.id and line.figure == planned.figure]
+    line, cross = min(better, key=lambda pair: pair[0].margin, default=(planned, None))
+    if cross is None or line.margin > WORTHWHILE * planned.margin:
+        return ""
+    worse = "".join(f"; then {told}" for told in _ruined(cross))
+    return f"joint: [[{', '.join(cross.questions)}]] ({line.margin_text()}{worse})"
 
 
 def enough_epsilon(survey: Survey, one: Asked, settings: Settings) -> Decimal | None:
@@ -174,17 +188,21 @@ def _again(
 
 
 def _about_joint(cross: Cross) -> str | None:
-    if not cross.is_joint:
+    if not cross.wished:
         return None
-    pairs = zip(cross.joint.lines, cross.separate.lines, strict=True)
-    ruined = [
-        f"{alone.id} {together.margin_text()} instead of {alone.margin_text()}"
-        for together, alone in pairs
-        if together.margin >= RUINED * alone.margin
-    ]
+    ruined = _ruined(cross)
     if not ruined:
         return None
     return (
         f"{' and '.join(cross.questions)} are randomized together; for each alone that makes {', '.join(ruined)}. "
         "Keep it only if the combinations matter more"
     )
+
+
+def _ruined(cross: Cross) -> list[str]:
+    """The questions whose margin suffers together."""
+    return [
+        f"{alone.id} {together.margin_text()} instead of {alone.margin_text()}"
+        for together, alone in zip(cross.joint.lines, cross.separate.lines, strict=True)
+        if together.margin >= RUINED * alone.margin
+    ]

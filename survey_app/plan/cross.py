@@ -13,6 +13,7 @@ from msgspec import Struct
 from client.definition import Field, Survey, possible_cells
 from client.mechanism import Flip, Subset
 from client.question import Question
+from survey_app.authoring import Built
 from survey_app.authoring.design import joint_price
 from survey_app.authoring.source import Node
 from survey_app.channel import bit_variance, event_moments, figure_variance
@@ -37,12 +38,14 @@ class Side(Struct, frozen=True):
 class Cross(Struct, frozen=True):
     """Questions whose combinations matter: `cells` of them, a typical one at `share` if they are independent.
 
+    `is_joint` if the survey randomizes them together as it is, `wished` if its author says so, and not `ask: auto`.
     `price` is what they need together in parts of what they need apart, at the survey's ε, where a device answers one
     block; None where no ε is to share.
     """
 
     questions: list[str]
     is_joint: bool
+    wished: bool
     cells: int
     share: float
     price: float | None
@@ -67,12 +70,12 @@ class Cross(Struct, frozen=True):
 def crosses(tree: Node, survey: Survey, settings: Settings, wanted: Sequence[Sequence[str]]) -> list[Cross]:
     """The joint fields, then what was asked for; if there is neither, the pairs of a short survey."""
     joint = joint_of(tree)
-    crossed = [_cross(tree, settings, group, joint) for group in joint]
+    crossed = [_cross(tree, survey, settings, group, joint) for group in joint]
     for names in wanted:
         _check(survey, names, joint)
         if set(names) in [set(group) for group in joint]:
             continue
-        made = _cross(tree, settings, names, [*joint, list(names)])
+        made = _cross(tree, survey, settings, names, [*joint, list(names)])
         if made is None:
             raise PlanError(
                 f"{' and '.join(names)} cannot be one field: a design, Laplace noise or too many cells stand in the way"
@@ -81,7 +84,8 @@ def crosses(tree: Node, survey: Survey, settings: Settings, wanted: Sequence[Seq
     if not crossed:
         simple = [question.id for question in survey.questions if _cellular(asked(survey, question.id, settings.guess))]
         pairs = list(combinations(simple, 2))
-        crossed = [_cross(tree, settings, pair, [list(pair)]) for pair in pairs] if len(pairs) <= MOST_PAIRS else []
+        few = pairs if len(pairs) <= MOST_PAIRS else []
+        crossed = [_cross(tree, survey, settings, pair, [list(pair)]) for pair in few]
     return [cross for cross in crossed if cross is not None and cross.cells <= MOST_CELLS]
 
 
@@ -101,9 +105,11 @@ def _cellular(one: Asked) -> bool:
     return isinstance(mechanism, Flip | Subset) and question.type != "multiple" and not question.levels
 
 
-def _cross(tree: Node, settings: Settings, names: Sequence[str], joint: list[list[str]]) -> Cross | None:
+def _cross(
+    tree: Node, survey: Survey, settings: Settings, names: Sequence[str], joint: list[list[str]]
+) -> Cross | None:
     together = variant(tree, joint=joint)
-    apart = variant(tree, joint=[group for group in joint if set(group) != set(names)])
+    apart = _apart(tree, names, [group for group in joint if set(group) != set(names)])
     if together is None or apart is None:
         return None
     sides: list[Side] = []
@@ -115,13 +121,28 @@ def _cross(tree: Node, settings: Settings, names: Sequence[str], joint: list[lis
         sides.append(Side(settings.margin_of(cell) if cell else None, lines))
     return Cross(
         questions=list(names),
-        is_joint=set(names) in [set(group) for group in joint_of(tree)],
+        is_joint=_held(survey, names),
+        wished=set(names) in [set(group) for group in joint_of(tree)],
         cells=sum(1 for _ in possible_cells([one for one in together.survey.questions if one.id in names])),
         share=share,
         price=_price(tree, names, joint),
         joint=sides[0],
         separate=sides[1],
     )
+
+
+def _apart(tree: Node, names: Sequence[str], joint: list[list[str]]) -> Built | None:
+    """The survey with these joint fields; where its best blocks hold the questions together anyway, those without."""
+    made = variant(tree, joint=joint)
+    if made is None or not _held(made.survey, names):
+        return made
+    blocks = [[one.id for one in field.questions if one.id not in names] for field in made.survey.fields]
+    return variant(tree, ask="one", joint=[block for block in blocks if len(block) > 1])
+
+
+def _held(survey: Survey, names: Sequence[str]) -> bool:
+    """Whether one field holds all of them."""
+    return any({*names} <= {one.id for one in field.questions} for field in survey.fields)
 
 
 def _typical(survey: Survey, names: Sequence[str], guess: Guess) -> float:

@@ -3,22 +3,40 @@
 All groups are asked alike, so one report says as much in each, and what a group needs by itself is what a survey
 without groups needs. Their total weighs them by size, Σ w_h² Var_h; if as many answer of each group as it has people,
 that is the variance of one survey of them all, and if equally many of each of k answer it is k Σ w_h² times as much.
+A difference of two groups has the variances of both.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from msgspec import Struct
 
+from client.definition import Survey
 from survey_app.authoring import Built
+from survey_app.authoring.groups import Group
 from survey_app.explain import written
-from survey_app.plan.forecast import Forecast, forecasts
+from survey_app.plan.forecast import Forecast, asked, forecasts
+from survey_app.plan.power import smallest_difference
 from survey_app.plan.settings import Settings
 from survey_app.plan.spread import LEAST_RESPONDENTS, PlanError
 from survey_app.store import STEP
 
 MOST_COLUMNS = 5  # groups whose margins stand beside each other
+
+
+class Grouped(Protocol):
+    """What is planned: an author's file, or what was published from one."""
+
+    @property
+    def survey(self) -> Survey: ...
+
+    @property
+    def groups(self) -> tuple[Group, ...]: ...
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None: ...
 
 
 class GroupPlan(Struct, frozen=True):
@@ -31,11 +49,25 @@ class GroupPlan(Struct, frozen=True):
     margins: list[float]
 
 
+class DifferencePlan(Struct, frozen=True):
+    """One group less another: the margin of each figure's difference, and the smallest one that is told.
+
+    `told` is how far a figure of the smaller group must lie above what is assumed of the larger, to be found with the
+    power of the settings; None if beyond all that is possible.
+    """
+
+    of: str
+    to: str
+    power: float
+    margins: list[float]
+    told: list[float | None]
+
+
 class StudyPlan(Struct, frozen=True):
     """All groups: the respondents that each needs by itself, and that their total needs in all.
 
     `total` is for as many of each group as it has people, `equal` for equally many of each; without sizes there is no
-    total. `margins` are those of the total.
+    total. `margins` are those of the total, `difference` is that of two groups, of more the smallest and the largest.
     """
 
     respondents: int
@@ -44,6 +76,7 @@ class StudyPlan(Struct, frozen=True):
     total: int | None
     equal: int | None
     margins: list[float] | None
+    difference: DifferencePlan
     groups: list[GroupPlan]
 
     @property
@@ -85,7 +118,10 @@ def as_one(built: Built, settings: Settings) -> Settings:
     if not built.groups:
         return settings
     if settings.target.size is not None:
-        raise PlanError("a population is for one survey; the groups of a study have sizes of their own")
+        raise PlanError(
+            "a population is for one survey: the sizes of groups only weigh their total. If everybody is asked, plan"
+            " each group as a file without groups, with --population its size"
+        )
     least = LEAST_RESPONDENTS * len(built.groups)
     if settings.respondents is not None and settings.respondents < least:
         raise PlanError(f"{len(built.groups)} groups need at least {least} respondents")
@@ -94,7 +130,7 @@ def as_one(built: Built, settings: Settings) -> Settings:
     return replace(settings, respondents=settings.respondents // len(built.groups))
 
 
-def plan_groups(built: Built, settings: Settings, each: int | None) -> StudyPlan | None:
+def plan_groups(built: Grouped, settings: Settings, each: int | None) -> StudyPlan | None:
     """The groups at these respondents, of all groups together; `each` is what one survey of this kind needs."""
     if not built.groups or settings.respondents is None:
         return None
@@ -114,11 +150,34 @@ def plan_groups(built: Built, settings: Settings, each: int | None) -> StudyPlan
         total=each if weights else None,
         equal=math.ceil(each * count * math.fsum(weight**2 for weight in weights)) if each and weights else None,
         margins=[_weighed(groups, weights, i) for i in figures] if weights else None,
+        difference=_difference(built, settings, groups),
         groups=groups,
     )
 
 
-def _margins(built: Built, settings: Settings, respondents: int) -> list[float]:
+def _difference(built: Grouped, settings: Settings, groups: Sequence[GroupPlan]) -> DifferencePlan:
+    """Of the smallest and the largest, the later one less the earlier, as results have it."""
+    by_size = sorted(groups, key=lambda group: group.respondents)
+    small, large = by_size[0], by_size[-1]
+    first, later = (group for group in groups if group is small or group is large)
+    known = (asked(built.survey, question.id, settings.guess) for question in built.survey.questions)
+    sure = settings.power, settings.confidence, settings.target
+    return DifferencePlan(
+        of=later.group,
+        to=first.group,
+        power=settings.power,
+        margins=[math.hypot(*pair) for pair in zip(small.margins, large.margins, strict=True)],
+        told=[
+            smallest_difference(
+                one.at, one.planned, large.respondents, *sure, highest=one.high, second=small.respondents
+            )
+            for question in known
+            for one in question.estimands
+        ],
+    )
+
+
+def _margins(built: Grouped, settings: Settings, respondents: int) -> list[float]:
     return [line.margin for line in forecasts(built.survey, replace(settings, respondents=respondents))]
 
 
@@ -134,13 +193,13 @@ def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings
     small = [group for group in plan.groups if group.size and plan.each and group.size < plan.each]
     if small:
         sentences.append(
-            f"{_listed(small)}: ±{part}% of its own takes {written.respondents(plan.each)} respondents, more than it"
-            " has people. What helps: merge groups, a larger ε, or fewer questions; or look at the total only"
+            f"{_listed(plan, small)}: ±{part}% of its own takes {written.respondents(plan.each)} respondents, more than"
+            " it has people. What helps: merge groups, a larger ε, or fewer questions; or look at the total only"
         )
     silent = [group for group in plan.groups if group.respondents < STEP]
     if silent:
         sentences.append(
-            f"{_listed(silent)}: a group with fewer than {STEP} reports is never shown"
+            f"{_listed(plan, silent)}: a group with fewer than {STEP} reports is never shown"
             f"{', and then there is no total either' if plan.total else ''}; of"
             f" {written.count(plan.respondents)} respondents it would have {written.count(silent[0].respondents)}"
         )
@@ -152,14 +211,16 @@ def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings
     ]
     if vague:
         sentences.append(
-            f"{_listed(vague)}: with {written.count(vague[0].respondents)} respondents an interval can be as wide as"
-            " all that is possible; look at the total instead, or merge groups"
+            f"{_listed(plan, vague)}: with {written.count(vague[0].respondents)} respondents an interval can be as wide"
+            " as all that is possible; look at the total instead, or merge groups"
         )
     return sentences
 
 
-def _listed(groups: Sequence[GroupPlan]) -> str:
+def _listed(plan: StudyPlan, groups: Sequence[GroupPlan]) -> str:
     """The smallest of them, and how many there are."""
+    if len(groups) == len(plan.groups) == 2:
+        return "each of the two groups"
     smallest = min(groups, key=lambda group: (group.respondents, group.size or 0))
     more = len(groups) - 1
     return f"group {smallest.group}" + (f" (and {more} more)" if more else "")

@@ -55,9 +55,11 @@ def smallest_difference(
     confidence: float = 0.95,
     target: Target = POPULATION,
     highest: float = 1.0,
+    second: float | None = None,
 ) -> float | None:
-    """How far above `base` a second group must lie to be told from a first one, n in each; None if beyond `highest`.
+    """How far above `base` a second group must lie to be told from a first one; None if beyond `highest`.
 
+    There are n in each, unless the `second` has so many others.
     d² = (z + z_power)² (Var(base) + Var(base + d)); the difference of the two sides is convex in d and negative at 0.
     """
     _check_power(power)
@@ -65,7 +67,7 @@ def smallest_difference(
     first = standard_error(at(base), n, target)
 
     def surplus(d: float) -> float:
-        return d - reach * math.hypot(first, standard_error(at(base + d), n, target))
+        return d - reach * math.hypot(first, standard_error(at(base + d), second or n, target))
 
     room = highest - base
     if room <= 0 or surplus(room) < 0:

@@ -31,7 +31,7 @@ from survey_app.plan.power import (
     smallest_difference,
 )
 from survey_app.plan.settings import Settings
-from survey_app.plan.spread import POPULATION, PlanError, Spread, margin
+from survey_app.plan.spread import NOT_WITH_BLOCKS, POPULATION, PlanError, Spread, margin
 
 
 class Precision(Struct, frozen=True):
@@ -137,6 +137,8 @@ def plan_question(
     if laplace and (question.optional or not question.levels):
         raise PlanError("Laplace noise is for a number without bins that everybody answers")
     alone = ask == "one" and questions > 1
+    if alone and settings.target.sample:
+        raise PlanError(NOT_WITH_BLOCKS)
     answered = 1 if alone else questions
     answering = 1 - SKIPPING if question.optional else 1.0
     with localcontext(PRECISE):

@@ -37,6 +37,9 @@ class Target:
 
 
 POPULATION, RESPONDENTS = Target(), Target(sample=True)
+NOT_WITH_BLOCKS = (
+    "where each device draws its block, results have no intervals about the respondents alone: leave --sample out"
+)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from survey_app.plan.cross import Cross, crosses
 from survey_app.plan.forecast import Forecast
 from survey_app.plan.groups import StudyPlan, advise_groups, as_one, plan_groups
 from survey_app.plan.settings import Settings
+from survey_app.plan.spread import NOT_WITH_BLOCKS, PlanError
 from survey_app.plan.variants import Refused, Way, ways
 
 DEFAULT = Settings(respondents=1000, margin=0.05)
@@ -67,6 +68,8 @@ def plan_built(
 ) -> SurveyPlan:
     """The plan of a file that was read and built already; unless `thorough`, without crossings and remedies."""
     survey, expected = built.survey, settings
+    if survey.ask and settings.target.sample:
+        raise PlanError(NOT_WITH_BLOCKS)
     settings = as_one(built, expected)
     known, refused = ways(tree, built, settings)
     now = next(way for way in known if way.ask == built.design.ask)

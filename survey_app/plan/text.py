@@ -31,7 +31,7 @@ def survey_page(plan: SurveyPlan) -> str:
     part = written.quantity(100 * (settings.margin or 0))
     text = [
         f"{plan.slug}: {plan.title}",
-        f"ε = {_epsilon(plan.epsilon)} in total. {_sure(settings)}.",
+        f"ε = {_epsilon(plan.epsilon)} in total. {_sure(settings)}{_but(plan)}.",
         f"±{part}% are {part} points of a share, and {part}% of the possible range of a mean.",
         "",
         *_ways(plan, part),
@@ -100,7 +100,18 @@ def _groups(plan: SurveyPlan, study: StudyPlan, part: str) -> list[str]:
         margins.append([line.id, line.assumption, *total, *each])
     needs = [_wrapped(f"for all ±{part}%", sentence) for sentence in study.needs]
     right = range(2, len(margins[0]))
-    return [*table(rows, right=(1, 2, 3)), "", *table(margins, right=right), *needs]
+    return [*table(rows, right=(1, 2, 3)), "", *table(margins, right=right), *needs, "", *_difference(plan, study)]
+
+
+def _difference(plan: SurveyPlan, study: StudyPlan) -> list[str]:
+    """How well two groups can be compared: the margin of each difference, and the smallest that is told."""
+    apart = study.difference
+    rows = [["difference", "figure", "margin", f"told with power {apart.power:g}"]]
+    for line, margin, told in zip(plan.lines, apart.margins, apart.told, strict=True):
+        least = "none" if told is None else f"from {written.size(told, line.is_share, line.unit)}"
+        rows.append([line.id, line.assumption, line.margin_text(margin), least])
+    whose = f"{apart.of} - {apart.to}{', the smallest and the largest group' if len(study.groups) > 2 else ''}"
+    return [f"differences: {whose}", *table(rows, right=(2, 3))]
 
 
 def _epsilon(value: float) -> str:
@@ -138,11 +149,11 @@ def _crosses(crosses: Sequence[Cross]) -> list[str]:
 
 def _prices(crosses: Sequence[Cross]) -> list[str]:
     """What it costs to see questions together: a sentence for each wish, one line for what might be wished."""
-    wished = [_wrapped("price", f"{cross.name} together: {cross.price_text}") for cross in crosses if cross.is_joint]
+    wished = [_wrapped("price", f"{cross.name} together: {cross.price_text}") for cross in crosses if cross.wished]
     others = [
         f"{cross.name} {written.price(cross.price)}{', a gift' if cross.price < 1 else ''}"
         for cross in crosses
-        if cross.price is not None and not cross.is_joint
+        if cross.price is not None and not cross.wished
     ]
     told = "respondents together, in parts of those apart, where a device answers one block"
     return [*wished, *([_wrapped("price", f"{told}: {'; '.join(others)}")] if others else [])]
@@ -150,6 +161,12 @@ def _prices(crosses: Sequence[Cross]) -> list[str]:
 
 def _sure(settings: Settings) -> str:
     return f"{written.percent(settings.confidence)} confidence, {_about(settings.target.size, settings.target.sample)}"
+
+
+def _but(plan: SurveyPlan) -> str:
+    """Ways that are not about what the others are."""
+    blocks = plan.settings.target.sample and any(way.ask != "all" for way in plan.ways)
+    return ", with blocks about a large population" if blocks else ""
 
 
 def _about(population: int | None, sample: bool) -> str:

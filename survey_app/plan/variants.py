@@ -15,6 +15,7 @@ from survey_app.authoring import Built, build
 from survey_app.authoring.source import AuthoringError, Node
 from survey_app.plan.forecast import Forecast, enough, forecasts
 from survey_app.plan.settings import Settings
+from survey_app.plan.spread import POPULATION
 
 NAMES = {"all": "everything split", "one": "your blocks", "auto": "best blocks"}
 HALF = 0.5  # the share at which most respondents are needed
@@ -76,7 +77,10 @@ def ways(tree: Node, built: Built, settings: Settings) -> tuple[list[Way], list[
 
 
 def _way(built: Built, ask: str, settings: Settings) -> Way:
-    survey, lines = built.survey, forecasts(built.survey, settings)
+    survey = built.survey
+    if survey.ask and settings.target.sample:  # as the results will have it
+        settings = replace(settings, target=POPULATION)
+    lines = forecasts(survey, settings)
     least = min(survey.fields, key=survey.part)
     half = replace(settings, guess=replace(settings.guess, share=HALF))
     return Way(

@@ -19,6 +19,7 @@ from survey_app.tally import Tally
 
 EVERYBODY = "all respondents"
 USUAL, SMALL = 0.05, 0.01  # p-values under which the draws are called rare, and odd
+LEAST_TOLD = 0.0001
 
 
 class AskedBlock(Struct, frozen=True, kw_only=True):
@@ -73,13 +74,19 @@ def draws_sentence(asked: Asked) -> str:
     return (
         f"Devices did not draw the blocks as often as their chances say ({figures}); {odd.name} came too {seldom} most"
         f" of all ({count(odd.n)} of about {count(round(odd.expected))} expected). Either people broke off after they"
-        " saw what they were asked, and the figures are of those who stayed, or reports were made up."
+        " saw what they were asked, and the figures are of those who stayed, or reports were made up, or it is chance,"
+        f" which strays so far in {_seldom(test.p_value)} surveys."
     )
+
+
+def _seldom(p: float) -> str:
+    """In one of how many; no finer than a p-value is written."""
+    return "fewer than 1 of 10,000" if p < LEAST_TOLD else f"about 1 of {count(int(float(f'{1 / p:.2g}')))}"
 
 
 def base(survey: Survey, field: Field, *questions: Question) -> str:
     """Which devices n counts, for some questions of a field; empty where it is all of them."""
-    whom = f"devices that drew this block ({percent(float(survey.part(field)), 3)} of all)" if survey.ask else ""
+    whom = f"devices that drew this block ({percent(float(survey.part(field)), 3)} expected)" if survey.ask else ""
     mechanism = field.mechanism
     if isinstance(mechanism, Drawn) and mechanism.draw < mechanism.size:
         drawn = f"for each option those asked about it ({mechanism.draw} of {mechanism.size}, drawn at random)"

@@ -28,12 +28,12 @@ TYPES = {
 }
 
 
-def codebook(survey: Survey) -> list[Block]:
-    """The whole codebook."""
+def codebook(survey: Survey, *, digest: str = "") -> list[Block]:
+    """The whole codebook; `digest` is what is said of one that is made only at publishing."""
     fields = field_bits(survey)
     return [
         Heading(1, f"Codebook: {survey.title}"),
-        *_survey(survey),
+        *_survey(survey, digest or survey.digest),
         Heading(2, "Questions"),
         *_questions(survey, fields),
         Heading(2, "Fields and stored bits"),
@@ -49,10 +49,10 @@ def codebook(survey: Survey) -> list[Block]:
     ]
 
 
-def _survey(survey: Survey) -> Iterator[Block]:
+def _survey(survey: Survey, digest: str) -> Iterator[Block]:
     facts = [
         ("Slug", Mono(survey.slug)),
-        ("Definition, SHA-256", Mono(survey.digest)),
+        ("Definition, SHA-256", Mono(digest)),
         ("Language", survey.language),
         ("ε of a whole report", epsilon(total(survey))),
         ("Each device answers", f"one of {len(survey.fields)} fields, drawn on it" if survey.ask else "everything"),

@@ -176,7 +176,10 @@ def _alone(survey: Survey, name: str) -> Columns:
         raise FitError(f"there is no question {name!r}; the questions are {', '.join(q.id for q in survey.questions)}")
     at = columns_of(survey, name)
     if not _is_alone(at):
-        raise FitError(f"{name} is no question with options in a field of its own; a cross-tab may do")
+        raise FitError(
+            f"{name} is no question with options in a field of its own; a cross-tab may do, and groups are compared by"
+            " the differences in candor results"
+        )
     return at
 
 

@@ -40,7 +40,10 @@ def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: s
         import pandas
         import pyreadstat
     except ImportError:
-        raise ExportError(f"{kind} needs pyreadstat: pip install 'candor-survey[spss]'") from None
+        raise ExportError(
+            f"{kind} needs pyreadstat: pip install 'candor-survey[spss]', or with pipx: pipx inject candor-survey"
+            " pyreadstat pandas"
+        ) from None
     _check(reports, survey.width, kind)
     bits = stored_bits(survey)
     cells = np.zeros((reports, survey.width), dtype=np.int8)

@@ -19,7 +19,7 @@ from survey_app.results.asked import EVERYBODY, draws_sentence
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
 from survey_app.results.document import JointPart, Line, QuestionPart, Results
 from survey_app.results.groups import Study
-from survey_app.results.reading import AMONG, OF_ALL, answer_name, in_order, reached
+from survey_app.results.reading import AMONG, NOT_ASKED, OF_ALL, answer_name, in_order, reached
 from survey_app.results.regression import Regression
 from survey_app.results.silence import NOTHING, SHARE, says_nothing, tells_nothing
 
@@ -171,16 +171,29 @@ def study_text(survey: Survey, study: Study) -> str:
         *_groups(study),
     ]
     by_name = [(name, {part.name: part for part in parts}) for name, parts in study.named_parts]
-    for question in survey.questions:
-        found = [(name, line) for name, parts in by_name for line in parts[question.id].lists["estimates"]]
+    for place, question in enumerate(survey.questions):
+        own = [(group.group, group.questions[place]) for group in study.groups]
+        of_all = [(name, line) for name, parts in by_name for line in parts[question.id].lists["estimates"]]
+        among = [(name, line) for name, part in own if part.condition for line in part.answered]
         text += ["", f"{question.id}: {question.text}"]
-        rows = [
-            row
-            for option in dict.fromkeys(line.option for line in in_order([question], [line for _, line in found]))
-            for row in _beside([(name, line) for name, line in found if line.option == option], question)
-        ]
-        text += _indented(table(rows, right=(2,))) if rows else [f"{INDENT}not enough reports"]
+        if told := own[0][1].condition:
+            reaching = [f"{name} {some.among}" for name, part in own if (some := reached(part))]
+            asked = f": {', '.join(reaching)} were asked and answered" if reaching else ""
+            text += wrapped(f"{told}{asked}.", INDENT)
+        if among:
+            text += [f"{INDENT}{AMONG}", *_indented(_answers(among, question), 2), f"{INDENT}{OF_ALL}"]
+        text += _indented(_answers(of_all, question), 2 if among else 1) or [f"{INDENT}not enough reports"]
     return "\n".join(text)
+
+
+def _answers(found: Sequence[tuple[str, Line]], question: Question) -> list[str]:
+    """A table of every answer in every group."""
+    rows = [
+        row
+        for option in dict.fromkeys(line.option for line in in_order([question], [line for _, line in found]))
+        for row in _beside([(name, line) for name, line in found if line.option == option], question)
+    ]
+    return table(rows, right=(2,)) if rows else []
 
 
 def _groups(study: Study) -> list[str]:
@@ -205,6 +218,7 @@ def _beside(named: Sequence[tuple[str, Line]], question: Question) -> Iterator[l
     mean = any(line.kind == "mean" for _, line in named)
     within = possible(question, "mean" if mean else "share")
     own = [line for _, line in named if line.kind != "difference"]
+    unanswered = any(line.kind == "no_answer" for line in own)  # a difference does not say of what it is one
     for is_gap in (False, True):
         lines = [(name, line) for name, line in named if (line.kind == "difference") == is_gap]
         if not lines:
@@ -212,7 +226,8 @@ def _beside(named: Sequence[tuple[str, Line]], question: Question) -> Iterator[l
         form = form_of([line for _, line in lines], question.unit, mean=mean, beside=own)
         for name, line in lines:
             rough = line.coverage if line.coverage == APPROXIMATE else ""
-            yield [line.option, name, point(line, form, within), between(line, form), f"n = {count(line.n)}", rough]
+            answer = NOT_ASKED if question.show_if and unanswered else line.option
+            yield [answer, name, point(line, form, within), between(line, form), f"n = {count(line.n)}", rough]
 
 
 def crosstab_text(survey: Survey, document: Crosstab | EmptyCrosstab) -> str:

@@ -58,7 +58,7 @@ def _check_limits() -> None:
 def _run(make: Callable[..., object], what: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     os.environ["CANDOR_TRUSTED_PROXIES"] = str(trusted_proxies)
     check_port(host, port)
-    click.echo(f"{what} on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}", err=True)
+    click.echo(f"{what} on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}; Ctrl-C ends it", err=True)
     Workers(partial(make, Counts()), host, port, workers).run()
 
 
@@ -67,15 +67,15 @@ def _create(module: str, counts: Counts, **more: object) -> object:
     return importlib.import_module(module).create(counts, **more)
 
 
-def check_port(host: str, port: int) -> None:
-    """A taken port is one clear sentence, before anything else happens."""
+def check_port(host: str, port: int, way: str = "--port {}") -> None:
+    """A taken port is one clear sentence, before anything else happens; `way` is how another one is named."""
     try:
         family = socket.getaddrinfo(host, port)[0][0]
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except OSError as error:
-        hint = f" Is another server running? Try --port {port + 1}."
+        hint = f" Is another server running? Try {way.format(port + 1)}."
         if error.errno != errno.EADDRINUSE:
             hint = " Name an address of this machine: --host 127.0.0.1, or 0.0.0.0 for all."
         raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}.{hint}") from None

@@ -3,10 +3,15 @@
 Granian itself ends the server when a worker dies twice within seconds, and may overlook one of two that die at once. So
 whoever can make a worker die, by its memory or by a bug, would end all of them. Here each is started again: at once if
 it had lived for a while, else after a pause that doubles, so that what cannot start does not burn the machine.
+
+A worker whose server was killed ends too: nobody would start it again, and nobody else could have its port.
 """
 
 import multiprocessing
+import os
 import resource
+import signal
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +46,7 @@ class Workers(MPServer):
 
     def __init__(self, make: Callable[[], Any], host: str, port: int, workers: int) -> None:
         multiprocessing.set_start_method("fork", force=True)  # workers inherit what limits are counted in
-        self._make = make
+        self._make, self._pid = make, os.getpid()
         super().__init__(
             "candor",
             address=host,
@@ -59,7 +64,12 @@ class Workers(MPServer):
 
     def run(self) -> None:
         """Serve until told to stop."""
-        self.serve(target_loader=self._make, wrap_loader=False)
+        self.serve(target_loader=self._served, wrap_loader=False)
+
+    def _served(self) -> Any:
+        """In a worker: what it serves, as long as somebody watches over it."""
+        threading.Thread(target=_end_with, args=(self._pid,), daemon=True).start()
+        return self._make()
 
     def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
         again: Any = self._respawn_workers  # granian's own methods have no types
@@ -92,3 +102,13 @@ class Workers(MPServer):
             self.main_loop_interrupt.clear()
             if told and for_death:
                 return
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent: whoever is in the middle of a request has as long as ever."""
+    wait = threading.Event().wait
+    while os.getppid() == parent:
+        wait(LOOK_SECONDS)
+    os.kill(os.getpid(), signal.SIGTERM)
+    wait(STOPPING)
+    os._exit(1)

@@ -10,7 +10,11 @@ def unmet(published: Published, moment: datetime) -> str | None:
     """The condition in words that go on from the survey's name; None if it takes reports."""
     terms, state = published.terms, published.at(moment)
     if published.survey.tickets:
-        return "is by invitation: every report needs a ticket, and made-up people have none"
+        return (
+            "is by invitation: every report needs a ticket, and made-up people have none. For a try, publish a copy of"
+            " its file without the line invitations in a database of its own (candor --db sqlite:///trial.db survey"
+            " add COPY) and simulate there"
+        )
     if state is State.READY and published.state is State.OPEN and terms.opens:
         return f"is not open yet: it opens at {terms.opens.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     if state is State.READY:

@@ -22,6 +22,11 @@ def names() -> list[str]:
     return sorted(file.stem for file in folder().glob(f"*{END}") if not file.stem.endswith(TRUTH))
 
 
+def scripts() -> list[str]:
+    """Programs that compute the estimates again from an export, by the names of their files."""
+    return sorted(file.name for file in folder().iterdir() if file.suffix in (".R", ".py"))
+
+
 def survey_file(name: str) -> Path:
     """What an example asks."""
     return folder() / f"{name}{END}"

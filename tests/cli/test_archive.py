@@ -61,6 +61,33 @@ def test_an_authors_file_will_do_and_makes_no_database(tmp_path: Path) -> None:
     assert not (tmp_path / "candor.db").exists()
 
 
+def test_the_dossier_of_a_study_has_all_groups_before_publishing_and_after(tmp_path: Path) -> None:
+    file, before, after = tmp_path / "study.yaml", tmp_path / "before.md", tmp_path / "after.md"
+    groups = "groups: {north: {label: North, size: 90}, south: {label: South, size: 60}}"
+    file.write_text(
+        f"slug: exam\ntitle: Exam\ninvitations: true\n{groups}\n"
+        "questions: [{id: a, type: yes_no, text: A?, design: coin}]\n"
+    )
+    (tmp_path / "password").write_text("a long enough password")
+    user = ["user", "add", "ada", "--password-file", str(tmp_path / "password")]
+    for words in (user, ["dossier", str(file), "-o", str(before)], ["survey", "add", str(file)]):
+        assert candor(tmp_path, *words).exit_code == 0
+    done = candor(tmp_path, "dossier", "exam", "-o", str(after))
+    assert done.exit_code == 0 and "the dossier of exam is in" in done.output
+    digests = [
+        line.split()[1]
+        for line in candor(tmp_path, "survey", "show", "exam").stdout.splitlines()
+        if line.startswith("digest")
+    ]
+    early, late = before.read_text(), after.read_text()
+    assert len(digests) == 2 and all(one in late and one not in early for one in digests)
+    assert "Planned for 150 respondents of all 2 groups" in early and "| South | 60 | 40% | 60 |" in late
+    coded = candor(tmp_path, "codebook", str(file))
+    assert "| Definition, SHA-256 | `made at publishing` |" in coded.stdout
+    assert "publish" in candor(tmp_path, "codebook", str(file), "--ddi").output
+    assert "has no digest before" in candor(tmp_path, "codebook", str(file), "--digest", digests[0]).output
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -1,5 +1,6 @@
 """A command finds its database or begins one: nothing is made by looking for it in the wrong place."""
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +64,15 @@ def test_the_server_begins_a_database_and_says_where(
     monkeypatch.setattr(serve, "check_port", lambda *_: None)
     few = ("--respondents", "3") if command == "demo" else ()
     assert f"making a new database: {tmp_path}/candor.db" in run(command, *few).stderr
+
+
+@pytest.mark.parametrize(("level", "way"), [(None, "Try --port"), ("1", 'Try make demo DEMO="--port')])
+def test_a_taken_port_of_the_demo_says_how_another_is_named(
+    run: Any, monkeypatch: pytest.MonkeyPatch, level: str | None, way: str
+) -> None:
+    if level is None:
+        monkeypatch.delenv("MAKELEVEL", raising=False)
+    else:
+        monkeypatch.setenv("MAKELEVEL", level)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert way in run("demo", "--port", str(taken.getsockname()[1])).output

@@ -28,7 +28,7 @@ def house(tmp_path: Path) -> Iterator[House]:
         ({}, {"state": State.READY}, "exam is not open yet: candor survey open exam opens it"),
         ({}, {"opens": datetime.now(UTC) + 24 * HOUR}, "exam is not open yet: it opens at "),
         ({}, {"closes": datetime.now(UTC) - HOUR}, "exam is closed, for good"),
-        ({"tickets": TICKETS}, {}, "exam is by invitation"),
+        ({"tickets": TICKETS}, {}, "publish a copy of its file without the line invitations in a database of its own"),
         ({}, {"state": State.PAUSED}, "exam is paused"),
     ],
 )

@@ -27,6 +27,12 @@ def test_an_example_is_printed_as_it_is(name: str) -> None:
     assert examples.told(name)
 
 
+@pytest.mark.parametrize("name", ["reanalysis.R", "results_in_pandas.py"])
+def test_a_script_is_printed_as_it_is(name: str) -> None:
+    done = CliRunner().invoke(main, ["example", name])
+    assert done.stdout_bytes == (ROOT / "examples" / name).read_bytes()
+
+
 def test_truth_is_printed_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (
         CliRunner().invoke(main, ["example", "campus", "--truth"]).stdout_bytes

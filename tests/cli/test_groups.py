@@ -84,7 +84,10 @@ def test_results_of_a_study_for_people_and_programs(run: Run, file: Path) -> Non
     rows = list(csv.DictReader(io.StringIO(run("results", "work", "--csv").stdout)))
     assert {row["group"] for row in rows} == {"North", "South", "all groups", "South - North"}
     for options, words in (
-        (("--population", "90000"), "sizes of their own"),
+        (
+            ("--population", "90000"),
+            "only weigh their total. If everybody was asked, take each group by itself, as in: candor results work-north",
+        ),
         (("--digest", "0" * 64), "name one of its groups"),
         (("--total", "slept=yes"), "for one survey"),
     ):

@@ -111,3 +111,28 @@ def test_the_page_shows_what_the_commands_print(tmp_path: Path, monkeypatch: pyt
         done = run(*arguments.split())
         assert done.exit_code == 0, done.output
         assert done.stdout == output, arguments
+
+
+def test_a_second_group_may_be_said_in_percent() -> None:
+    """As the share of the first may; the mean of a number may not."""
+    one = ["plan", "--epsilon", "1", "--respondents", "1000", "--share", "20%", "--against"]
+    runner = CliRunner()
+    assert runner.invoke(main, [*one, "30%"]).stdout == runner.invoke(main, [*one, "0.3"]).stdout != ""
+    mean = runner.invoke(main, ["plan", "--epsilon", "1", "--respondents", "9", "--type", "number", "--against", "30%"])
+    assert (mean.exit_code, "a mean here, such as 30" in mean.output) == (2, True)
+
+
+def test_with_blocks_nothing_is_planned_about_the_respondents_alone(tmp_path: Path) -> None:
+    """The results would have no such intervals."""
+    file = tmp_path / "s.yaml"
+    asked = "slug: s\ntitle: S\nepsilon: 2\nask: {}\nquestions: [{}]"
+    both = ", ".join(f"{{id: {name}, type: choice, text: '?', options: [a, b, c, d, e]}}" for name in "ab")
+    file.write_text(asked.format("one", both))
+    for words in ([str(file)], ["--epsilon", "4", "--questions", "9", "--ask", "one", "--respondents", "500"]):
+        refused = run(*words, "--sample")
+        assert (refused.exit_code, "where each device draws its block" in refused.output) == (2, True), words
+    file.write_text(asked.format("all", both))
+    alone, usual = (json.loads(run(str(file), "--json", *more).stdout)["ways"] for more in (["--sample"], []))
+    assert alone[1:] == usual[1:]
+    assert alone[0]["lines"][0]["margin"] < usual[0]["lines"][0]["margin"]
+    assert "about these respondents alone, with blocks about a large population" in run(str(file), "--sample").stdout

@@ -166,8 +166,10 @@ def test_a_block_is_asked_explained_and_shown_question_by_question(
     hint = "someone who thought the chance was 5 in 100 that something is true of you could then think it at most about"
     assert f"What is sent can be a hint: {hint} 45 in 100." in shown  # 15 to 19: 15/34
     assert "(a number from 0 to 40 years, in steps of 1)" in shown
-    assert re.search(r" a you: yes → sent: (yes|no) hours you: 12 years → sent: (0|40) years \(first the", shown)
-    assert "c + d: not asked on this device" in shown
+    assert re.search(
+        r" Did you copy\? you: yes → sent: (yes|no) \S.*\? you: 12 years → sent: (0|40) years \(first", shown
+    )
+    assert shown.count("not asked on this device") == 1
 
 
 def test_where_everything_is_asked_each_field_is_explained_once(
@@ -196,7 +198,7 @@ def test_a_filter_is_asked_and_said_not_to_be_sent(
     shown = capsys.readouterr().out
     assert "(asked only to know what comes next; not sent; what is sent can hint at it, and the same dice" in shown
     assert "1 of 2 questions, chosen by this device" in shown
-    assert "cheated: asked only to know what comes next; not sent" in shown
+    assert re.search(r"Did you copy\?\n +asked only to know what comes next; not sent", shown)
     assert "not asked on this device" not in shown
     assert "you: option 1" in shown
 
@@ -242,6 +244,7 @@ def test_a_terminal_without_greek_letters_still_gets_the_rest() -> None:
     )  # fmt: skip
     assert done.returncode == 0
     assert b"--limit" in done.stdout
+    assert done.stdout.startswith(b"usage: python -m client ")  # whoever has the folder alone has no candor
 
 
 # what was spent

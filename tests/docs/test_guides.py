@@ -31,7 +31,7 @@ def at_most(chance: float) -> int:
 
 
 def for_respondents() -> Iterator[str]:
-    named = {"two coins (1.1)": TWO_COINS.epsilon} | {name: Decimal(name) for name in ("0.5", "1", "2", "3", "4", "8")}
+    named = {"two coins (1.1)": TWO_COINS.epsilon} | {name: Decimal(name) for name in ("0.5", "1", "2", "3", "4")}
     for name, epsilon in named.items():
         raised, guessed = posterior(1 / SUSPICION, float(epsilon)), guess(float(epsilon))
         yield f"| {name} | {at_most(raised)} in 100 | {at_most(guessed)} times in 100 |"

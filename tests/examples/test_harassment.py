@@ -64,7 +64,7 @@ def test_two_people_with_invitations_answer_once_each(tmp_path: Path, monkeypatc
             assert client.respond(link, answers, ledger=ledger, clock=hurried()).status == "already_stored"
             with pytest.raises(CandorError, match="invitation"):  # somebody else with the same link
                 client.respond(link, answers, ledger=Ledger(tmp_path / "another.json"), clock=hurried())
-            assert "1 invited, 1 have taken a ticket" in candor("survey", "invited", slug)
+            assert "1 invited, 1 has taken a ticket" in candor("survey", "invited", slug)
             assert '"reports":1' in candor("survey", "check", slug, "--json").replace(" ", "")
     finally:
         server.stop()

@@ -146,7 +146,7 @@ def test_a_row_is_told_bit_by_bit_byte_by_byte_and_for_the_suspicion_that_was_ch
     told = [f"{100 * float(one.after):.1f}%" for one in suspicions(field, value, Fraction(1, 2))]
     (table,) = (one for one in page.all("table") if "having seen the bits" in one.text)
     assert [row.all("td")[0].text for row in table.all("tr")[1:]] == [*told, "50.0%"]
-    assert "50.0% can become 88.1% at the most" in page.text  # e²/(1 + e²) = 0.8808, never written smaller
+    assert "50 in 100 can become 89 in 100 at the most" in page.text  # e²/(1 + e²) = 0.8808, never written smaller
     assert page.one("input", checked=None).attributes["value"] == "2"
 
 

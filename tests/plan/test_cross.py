@@ -55,7 +55,7 @@ def test_margins_of_a_joint_field(first: int, second: int, epsilon: str, togethe
     assert times_n(found.separate.lines[0].margin) == printed(apart)
     assert found.cells == first * second
     written = crossed(first, second, epsilon, joint=[["a", "b"]])
-    assert written == msgspec.structs.replace(found, is_joint=True)
+    assert written == msgspec.structs.replace(found, is_joint=True, wished=True)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,12 @@ def test_questions_of_two_blocks_are_never_crossed() -> None:
     assert apart.price == pytest.approx(2.61, abs=0.005), "options of 30%"
     assert crossed(3, 3, "1").price == apart.price, "which is that of blocks also where ε is still split"
     merged = crossed(2, 2, "3", ask="auto")
-    assert merged.separate == merged.joint, "the best blocks hold them together anyway"
+    assert (merged.is_joint, merged.wished) == (True, False), "the best blocks hold them together, unasked"
+    assert merged.joint.cell is not None and merged.separate.cell is None, "apart is really apart"
+    assert merged.separate == crossed(2, 2, "3", ask="one").separate
     assert merged.price is not None and merged.price < 1
+    page = survey_page(plan_survey(two_choices(2, 2, "3", ask="auto"), json_file=True))
+    assert "a + b, together (as written)" in page and "apart (as written)" not in page
 
 
 @pytest.mark.parametrize(
@@ -118,7 +122,7 @@ def test_a_pair_in_a_larger_block_is_crossed_there() -> None:
     said["questions"].append({"id": "c", "type": "choice", "text": "?", "options": ["c0", "c1"]})
     (pair,) = plan_survey(json.dumps(said).encode(), json_file=True, cross=[("a", "b")]).crosses
     tau = 8 / (math.exp(4) - 1)
-    assert times_n(pair.separate.cell) == pytest.approx((0.25 + tau / 4) * (0.75 + 3 * tau / 4), rel=1e-6)
+    assert times_n(pair.joint.cell) == pytest.approx((0.25 + tau / 4) * (0.75 + 3 * tau / 4), rel=1e-6)
 
 
 def test_a_follow_up_is_crossed_with_its_question() -> None:

@@ -7,13 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.special import ndtr
 
 from survey_app.authoring import build
 from survey_app.cli import main
 from survey_app.estimate.intervals import Options
+from survey_app.plan.forecast import asked
 from survey_app.plan.groups import split
+from survey_app.plan.people import Guess
 from survey_app.plan.settings import Settings
-from survey_app.plan.spread import PlanError, Target
+from survey_app.plan.spread import PlanError, Target, standard_error, z_score
 from survey_app.plan.survey import SurveyPlan, plan_survey
 from survey_app.results.groups import study_document
 from survey_app.simulate.trial import tally
@@ -68,22 +71,41 @@ def test_the_total_has_the_weighted_variance_of_its_groups() -> None:
     assert uneven.study.margins[0] == pytest.approx(math.sqrt(sum(part**2 for part in parts)))
 
 
-def test_the_margin_of_the_total_is_about_the_half_width_that_the_results_show() -> None:
-    """20 studies of 4,000: their mean half-width is within 5% of the plan's; it varies by less than 2% itself."""
+def test_the_difference_of_two_groups_has_the_variances_of_both_and_is_told_with_the_power_asked_for() -> None:
+    """Of three groups it is that of the smallest and the largest; the smaller one lies above."""
+    found = plan(SIZED, power=0.9)
+    assert found.study is not None
+    apart, (north, _, least) = found.study.difference, found.study.groups
+    assert (apart.of, apart.to, apart.power) == ("c", "North", 0.9)
+    assert apart.margins == [math.hypot(north.margins[0], least.margins[0])]
+    (told,) = apart.told
+    one = asked(build(HEAD.encode()).survey, "cheated", Guess()).estimands[0]
+    error = math.hypot(standard_error(one.at(0.2), 2400), standard_error(one.at(0.2 + (told or 0)), 400))
+    assert float(ndtr((told or 0) / error - z_score(0.95))) == pytest.approx(0.9)
+    hopeless = plan(BARE.replace("epsilon: 1", "epsilon: 0.1"), 60).study
+    assert hopeless is not None
+    assert (hopeless.difference.told, hopeless.difference.to) == ([None], "a")
+
+
+def test_the_margins_of_the_total_and_the_difference_are_about_the_half_widths_that_the_results_show() -> None:
+    """20 studies of 4,000: mean half-widths are within 5% of the plan's; they vary by less than 2% themselves."""
     built, found = build(SIZED.encode()), plan(SIZED)
     assert found.study is not None
     assert found.study.margins is not None
-    rng, widths = np.random.default_rng(), list[float]()
+    rng, widths, apart = np.random.default_rng(), list[float](), list[float]()
     for _ in range(20):
         members = []
         for survey, group in zip(built.surveys, found.study.groups, strict=True):
             said = {"cheated": (rng.random(group.respondents) < 0.2).astype(np.int64)}
             members.append((survey, tally(survey, said, group.respondents, rng)))
-        total = study_document(members, built.sizes or (), Options()).total
-        assert total
-        yes = total.questions[0].estimates[1]
-        widths.append((yes.high - yes.low) / 2)
+        document = study_document(members, built.sizes or (), Options())
+        assert document.total
+        assert (document.differences[1].of, document.differences[1].to) == ("c", "North")
+        for kept, parts in ((widths, document.total.questions), (apart, document.differences[1].questions)):
+            yes = parts[0].estimates[1]
+            kept.append((yes.high - yes.low) / 2)
     assert float(np.mean(widths)) == pytest.approx(found.study.margins[0], rel=0.05)
+    assert float(np.mean(apart)) == pytest.approx(found.study.difference.margins[0], rel=0.05)
 
 
 def test_without_sizes_there_is_no_total_and_margins_are_those_of_one_group() -> None:
@@ -106,11 +128,13 @@ def test_small_groups_are_told() -> None:
         if one.startswith("group a (and 2 more)")
     ]
     assert any("as wide as all that is possible" in one for one in vague)
+    two = f"{HEAD}groups: {{a: {{label: Operations, size: 450}}, b: {{label: Sales, size: 350}}}}"
+    assert [one.partition(":")[0] for one in plan(two, 800).advice if "its own" in one] == ["each of the two groups"]
     assert not [one for one in plan(SIZED, 100_000).advice if one.startswith("group a")]
 
 
 def test_what_does_not_go_with_groups_is_refused() -> None:
-    with pytest.raises(PlanError, match="sizes of their own"):
+    with pytest.raises(PlanError, match="the sizes of groups only weigh their total"):
         plan_survey(SIZED.encode(), Settings(respondents=500, margin=0.05, target=Target(10_000)))
     with pytest.raises(PlanError, match="3 groups need at least 6 respondents"):
         plan(SIZED, 5)
@@ -123,6 +147,9 @@ def test_the_command_plans_a_study_as_one(tmp_path: Path) -> None:
     assert "margins at 4,000 respondents of all groups together" in said
     assert "each group by itself takes" in said
     assert "weighted by size" in said
+    assert "differences: c - North, the smallest and the largest group" in said
+    against = CliRunner().invoke(main, ["plan", str(file), "--against", "0.3"])
+    assert (against.exit_code, "the plan tells the margin of their difference" in against.output) == (2, True)
     assert [line.split() for line in said.splitlines() if line.startswith(("North", "South", "c "))] == [
         ["North", "6,000", "60%", "2,400"],
         ["South", "3,000", "30%", "1,200"],
@@ -131,7 +158,7 @@ def test_the_command_plans_a_study_as_one(tmp_path: Path) -> None:
     document = json.loads(CliRunner().invoke(main, ["plan", str(file), "--json"]).stdout)
     assert [group["respondents"] for group in document["study"]["groups"]] == [600, 300, 100]
     refused = CliRunner().invoke(main, ["plan", str(file), "--population", "9000"])
-    assert (refused.exit_code, "sizes of their own" in refused.output) == (2, True)
+    assert (refused.exit_code, "only weigh their total" in refused.output) == (2, True)
     many = "".join(f" g{i}: {{size: {100 + i}}}," for i in range(9))
     file.write_text(f"{HEAD}groups: {{{many}}}\n")
     said = CliRunner().invoke(main, ["plan", str(file)]).stdout

@@ -11,6 +11,7 @@ from survey_app.plan.settings import Settings
 from survey_app.plan.spread import (
     POPULATION,
     RESPONDENTS,
+    PlanError,
     Target,
     margin,
 )
@@ -22,6 +23,10 @@ from tests.planning import Z, yes
 @pytest.mark.parametrize(("questions", "ask"), [(1, "all"), (5, "all"), (5, "one")])
 def test_every_type_is_planned_both_ways(kind: str, target: Target, questions: int, ask: str) -> None:
     question = make_question(kind, options=5)
+    if ask == "one" and target.sample:
+        with pytest.raises(PlanError, match="where each device draws its block"):
+            plan_question(question, Decimal(4), Settings(500, target=target), questions=questions, ask=ask)
+        return
 
     def plan(**fixed: Any) -> Any:
         settings = Settings(target=target, **fixed)

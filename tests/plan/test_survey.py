@@ -109,6 +109,19 @@ def test_help_for_a_rare_answer_tells_it_from_zero() -> None:
     assert re.search(r"What helps: [0-9,]+ respondents \(±1 point\)", said)
 
 
+def test_a_field_with_another_question_is_named_where_it_helps_most() -> None:
+    source = """{slug: s, title: S, epsilon: 2, ask: auto, %squestions: [
+      {id: harassed, type: yes_no, text: '?'},
+      {id: who, type: choice, text: '?', options: [a, b, c], show_if: {question: harassed, is: ['yes']}},
+      {id: safe, type: scale, text: '?', points: [a, b, c, d]}]}"""
+    (said,) = planned(source % "", respondents=800).advice
+    told = re.search(r"What helps: joint: \[\[harassed, who\]\] \((.*?)\); 1,570 respondents", said)
+    assert told, said
+    followed = planned(source % "joint: [[harassed, who]], ", respondents=800)
+    assert followed.lines[1].margin_text() == told[1]
+    assert not any("What helps: joint" in more for more in followed.advice)
+
+
 def test_the_advised_epsilon_is_enough_and_not_too_much() -> None:
     for question in (
         "type: yes_no",

@@ -80,15 +80,22 @@ def test_without_reports_there_are_blocks_and_no_test(made: Survey) -> None:
 
 def test_every_question_says_whom_its_n_counts(made: Survey, tally: Tally) -> None:
     parts = {part.id: part for part in results(made, tally).questions}
-    drew = "devices that drew this block (24.4% of all)"
+    drew = "devices that drew this block (24.4% expected)"
     assert parts["cheated"].base == parts["stress"].base == drew
     assert (parts["cheated"].condition, parts["hours"].condition) == ("", "")
     assert parts["why"].base == f"{drew}, also those to whom it was not put"
     assert parts["why"].condition == "Asked if “Did you copy from somebody?” is “yes”"
-    assert parts["who"].base == "devices that drew this block (6.8% of all), also those to whom it was not put"
+    assert parts["who"].base == "devices that drew this block (6.8% expected), also those to whom it was not put"
     assert parts["used"].base.endswith("; for each option those asked about it (3 of 4, drawn at random)")
     (joint,) = results(made, tally).joint
     assert joint.base == f"{drew}, also those to whom some of it was not put"
+
+
+def test_the_chance_of_a_block_is_not_called_the_share_that_drew_it() -> None:
+    """40 of 50 devices are 80%, whatever their chances were."""
+    made = survey(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")], ask=1))
+    told = results(made, Tally(50, np.array([40, 20, 10, 5]))).questions[0].base
+    assert told == "devices that drew this block (50% expected)"
 
 
 def test_a_condition_is_told_in_the_words_of_its_question() -> None:
@@ -107,6 +114,8 @@ def test_a_condition_is_told_in_the_words_of_its_question() -> None:
         ([500, 310, 190], "Devices drew the blocks as often as their chances say (χ² = 0.83, df = 2, p = 0.66, n = 1,000)."),
         ([500, 325, 170], "roughly as often as their chances say (χ² = 6.59, df = 2, p = 0.037, n = 995): chance alone strays so far in 3.7% of"),
         ([500, 300, 100], "q2 came too seldom most of all (100 of about 180 expected). Either people broke off"),
+        ([500, 345, 165], "or reports were made up, or it is chance, which strays so far in about 1 of 560 surveys."),
+        ([500, 300, 400], "or it is chance, which strays so far in fewer than 1 of 10,000 surveys."),
         ([500, 300, 400], "q2 came too often most of all (400 of about 240 expected). Either people broke off"),
     ],
 )  # fmt: skip
@@ -124,8 +133,8 @@ def test_a_sentence_says_what_a_small_p_means(counts: list[int], said: str) -> N
 @pytest.mark.parametrize(
     ("pair", "base"),
     [
-        (("cheated", "stress"), "devices that drew this block (24.4% of all)"),
-        (("stress", "why"), "devices that drew this block (24.4% of all), also those to whom some of it was not put"),
+        (("cheated", "stress"), "devices that drew this block (24.4% expected)"),
+        (("stress", "why"), "devices that drew this block (24.4% expected), also those to whom some of it was not put"),
         (("used:notes", "used:phone"), "devices asked about both options"),
     ],
 )

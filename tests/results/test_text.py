@@ -1,5 +1,7 @@
 """What `candor results`, `crosstab` and `regress` print for a person: the document's numbers, and whom n counts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from msgspec import UNSET
@@ -33,13 +35,13 @@ def test_results_are_a_page_that_a_person_can_read() -> None:
         "150 reports; 95% intervals for the population, coverage guaranteed unless they are called approximate.",
         "",
         "cheated: Did you copy?",
-        "  ε 2.1973; n = 100: devices that drew this block (50% of all)",
+        "  ε 2.1973; n = 100: devices that drew this block (50% expected)",
         "  yes  30%  15% to 45%",
         "  no   70%  55% to 85%",
         "",
         "help: What helped?",
         "  Asked if “Did you copy?” is “yes”: about 27 of 100 were asked and answered (95% interval 14 to 43).",
-        "  ε 2.1973; n = 100: devices that drew this block (50% of all), also those to whom it was not put",
+        "  ε 2.1973; n = 100: devices that drew this block (50% expected), also those to whom it was not put",
         "  among those who were asked and answered, about 27 of 100",
         "    option 0  64%  29% to 98%  approximate",
         "    option 1  36%  2% to 71%   approximate",
@@ -71,6 +73,18 @@ def test_a_follow_up_leads_with_those_who_answered() -> None:
     assert sorted(places, key=section.index) == places
 
 
+def test_a_follow_up_leads_with_those_who_answered_in_a_study_too() -> None:
+    made, tally = two_blocks()
+    study = groups_document([(replace(made, slug=slug), tally) for slug in ("north", "south")], Options())
+    section = study_text(made, study).partition("help: ")[2].partition("\n\n")[0]
+    assert "is “yes”: north about 27 of 100, south about 27 of 100 were asked and answered." in " ".join(
+        section.split()
+    )
+    places = ["among those who were asked and answered", "of all, asked or not", "not asked or no answer"]
+    assert sorted(places, key=section.index) == places
+    assert not [line for line in section.splitlines() if line.split()[:2] == ["no", "answer"]]
+
+
 def test_a_thousand_options_are_cut_and_said_to_be() -> None:
     made = survey(define([choice(options=40)], [field(subset(40, 1), "help")]))
     text = results_text(made, results(made, Tally(400, np.arange(40) % 19)))
@@ -86,14 +100,15 @@ def test_blocks_stand_in_a_table_with_what_it_means() -> None:
         "fair               50%        75     50",
         "Devices did not draw the blocks as often as their chances say (χ² = 16.67, df = 1, p < 0.0001, n = 150);",
         "cheated + help came too often most of all (100 of about 75 expected). Either people broke off after they saw",
-        "what they were asked, and the figures are of those who stayed, or reports were made up.",
+        "what they were asked, and the figures are of those who stayed, or reports were made up, or it is chance, which",
+        "strays so far in fewer than 1 of 10,000 surveys.",
     ]
 
 
 def test_a_crosstab_is_a_grid_and_a_wide_one_a_list() -> None:
     made, tally = two_blocks()
     text = crosstab_text(made, crosstab_document(made, tally, [], "cheated", "help", Options()))
-    assert "n = 100: devices that drew this block (50% of all), also those to whom some of it was not put" in text
+    assert "n = 100: devices that drew this block (50% expected), also those to whom some of it was not put" in text
     assert "cells: shares of those who were asked (guaranteed)" in text
     assert "there is nothing to test" in text
     wide = survey(define([yes_no(), choice(options=12)], [field(subset(24, 1), "cheated", "help")]))

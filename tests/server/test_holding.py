@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -207,6 +208,26 @@ def test_workers_that_are_killed_again_and_again_are_started_again_and_again(dat
     server = Server(database, 1)
     server.start()
     check_kills(server, 3)
+
+
+@pytest.mark.slow
+def test_workers_end_with_a_server_that_was_killed(database: Path) -> None:
+    """They served on before, with nobody to start them again, and kept the port."""
+    server = Server(database, 2)
+    server.start()
+    assert server.process is not None
+    os.kill(server.process.pid, signal.SIGKILL)
+    server.process.wait(PATIENCE)
+    again, end = threading.Event(), time.monotonic() + PATIENCE
+    while _accepts(server.port) and time.monotonic() < end:
+        again.wait(0.05)
+    assert not _accepts(server.port)
+
+
+def _accepts(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
 
 
 @pytest.mark.soak

@@ -136,6 +136,23 @@ def test_names_stay_with_whoever_invites(run: Run, tmp_path: Path) -> None:
     assert "no code" in fault(run("survey", "invited", "exam", "--names", str(table)))
 
 
+def test_invitations_to_a_study_are_told_by_group_and_in_all(run: Run, tmp_path: Path) -> None:
+    file = Path(write(tmp_path, "true"))
+    file.write_text(f"{file.read_text()}\ngroups: {{north: {{label: North}}, south: {{label: South}}}}\n")
+    well(run("survey", "add", str(file)))
+    for slug, count in (("exam-north", 1), ("exam-south", 2)):
+        well(run("survey", "invite", slug, "--count", str(count)))
+    assert well(run("survey", "invited", "exam")).splitlines() == [
+        "exam-north: 1 invited, 0 have taken a ticket",
+        "exam-south: 2 invited, 0 have taken a ticket",
+        "all groups: 3 invited, 0 have taken a ticket",
+    ]
+    assert invited(run)["groups"]["exam-south"] == {"invited": 2, "taken": 0}
+    said = well(run("survey", "invited", "exam-north")).splitlines()
+    assert said[1].startswith("not taken yet, by the SHA-256 of their codes") and len(said[2]) == 64
+    assert "the list of one group: exam-north" in fault(run("survey", "invited", "exam", "--names", str(file)), code=2)
+
+
 def test_what_does_not_go_with_invitations_is_one_sentence(run: Run, tmp_path: Path) -> None:
     well(run("survey", "add", write(tmp_path, "true")))
     assert "needs a ticket" in fault(run("simulate", "exam", "--respondents", "5", "--yes"))

@@ -18,7 +18,7 @@ from survey_app.drafts import form
 from survey_app.drafts.others import handle_of
 from survey_app.explain.languages.names import names
 from survey_app.pages.access import owner, store
-from survey_app.pages.console.outlook import RESPONDENTS, levels, outlook, respondents_of
+from survey_app.pages.console.outlook import MOST_RESPONDENTS, RESPONDENTS, levels, outlook, respondents_of
 from survey_app.plan.choice import saving
 from survey_app.plan.variants import NAMES
 from survey_app.problems import Problem
@@ -114,12 +114,18 @@ def planned(key: int) -> int:
     """
     found = session.get("respondents")
     kept: dict[str, int] = found if isinstance(found, dict) else {}
-    known = kept.get(str(key), RESPONDENTS)
+    known = kept.get(str(key)) or _people(key) or RESPONDENTS
     expected = respondents_of(request.args.get("respondents"), known)
     if expected != known:
         others = [(name, number) for name, number in kept.items() if name != str(key)]
         session["respondents"] = dict([*others, (str(key), expected)][-REMEMBERED:])
     return expected
+
+
+def _people(key: int) -> int:
+    """How many belong to the groups of a draft; none where their sizes are not known, or it is no survey yet."""
+    built = check(draft_of(key)).built
+    return min(sum(built.sizes or ()), MOST_RESPONDENTS) if built else 0
 
 
 def page(template: str, key: int, source: bytes, status: int = 200, **more: Any) -> ResponseReturnValue:

@@ -24,6 +24,7 @@ from survey_app.pages.console.terms import shown_terms
 from survey_app.pages.form.explain import explained
 from survey_app.pages.form.form import frame_of
 from survey_app.plan.dossier import dossier
+from survey_app.plan.dossier.subject import Subject
 from survey_app.publish import differences, edited_by, publish_as, same_as
 from survey_app.simulate.trial import Line, Tried, try_out
 from survey_app.store import Published, State, StoreError, now
@@ -135,9 +136,8 @@ def board(key: int) -> ResponseReturnValue:
     built = _built(key)
     if not isinstance(built, Built):
         return built
-    survey = built.survey
-    file = html(survey.title, dossier(survey, built.terms, planned(key)))
-    return download(file, f"{survey.slug}-dossier.html", "text/html; charset=utf-8")
+    file = html(built.survey.title, dossier(Subject.of_file(built), planned(key)))
+    return download(file, f"{built.slug}-dossier.html", "text/html; charset=utf-8")
 
 
 # publishing

@@ -21,9 +21,9 @@ from survey_app.pages.results.figures import (
     share_format,
 )
 from survey_app.results.asked import condition
-from survey_app.results.document import Line
+from survey_app.results.document import Line, QuestionPart
 from survey_app.results.groups import TOTAL, Study
-from survey_app.results.reading import in_order
+from survey_app.results.reading import AMONG, NOT_ASKED, OF_ALL, in_order, reached
 
 GROUPS_PLOTTED = 60  # rows of one plot
 Name = tuple[str, str]  # an answer and its kind
@@ -71,16 +71,48 @@ class Beside:
             return ""
         if self.question.levels:
             return f"{asked}. Means are of those who were asked and answered."
-        means = ", means of those who answered" if self.question.type == "scale" else ""
-        return (
-            f"{asked}. Shares here are of everybody{means}: “no answer” counts those who were not asked. The results of"
-            " each by itself tell the shares of those who were."
-        )
+        if not self.among:
+            return f"{asked}."
+        parts = zip(self.document.groups, self._parts, strict=True)
+        told = [f"{group.group} {some.among}" for group, part in parts if (some := reached(part))]
+        return f"{asked}: {', '.join(told)} were asked and answered."
 
     @property
     def intervals(self) -> int:
         """How many there are to see, besides those of the first group."""
-        return sum(len(one.lines) - 1 + len(one.differences) for one in self.answers if one.lines)
+        return sum(len(one.lines) - 1 + len(one.differences) for one in [*self.among, *self.answers] if one.lines)
+
+    @cached_property
+    def _parts(self) -> list[QuestionPart]:
+        """The question in each group."""
+        place = self.survey.questions.index(self.question)
+        return [group.questions[place] for group in self.document.groups]
+
+    @cached_property
+    def among(self) -> list[Answer]:
+        """Of a question that was put to some only, every answer among those who were asked and answered, by group.
+
+        Such shares are ratios within a group: they have no total by weights of all people.
+        """
+        if self.question.show_if is None:
+            return []
+        groups = [_named(part.answered) for part in self._parts]
+        called = [group.group for group in self.document.groups]
+        return [
+            Answer(*name, [(group, lines.get(name), None) for group, lines in zip(called, groups, strict=True)], None)
+            for name in _named(in_order([self.question], [line for lines in groups for line in lines.values()]))
+        ]
+
+    @property
+    def lists(self) -> list[tuple[str, list[Answer]]]:
+        """What the tables show, each with its heading, which one alone does not need."""
+        if not self.among:
+            return [("", self.answers)]
+        return [(f"{AMONG[0].upper()}{AMONG[1:]}", self.among), (f"{OF_ALL[0].upper()}{OF_ALL[1:]}", self.answers)]
+
+    def called(self, answer: Answer) -> str:
+        """Our own word for an answer that is none of the author's; empty for theirs."""
+        return NOT_ASKED if self.question.show_if and answer.kind == "no_answer" else ""
 
     @property
     def test(self) -> Test | None:
@@ -91,7 +123,7 @@ class Beside:
     def answers(self) -> list[Answer]:
         """Every answer that some group has a line for."""
         place = self.survey.questions.index(self.question)
-        groups = [_named(group.questions[place].estimates) for group in self.document.groups]
+        groups = [_named(part.estimates) for part in self._parts]
         total = self.document.total
         whole = _named(total.questions[place].estimates) if total and total.questions else {}
         gaps: list[dict[Name, Line]] = [{}]
@@ -121,7 +153,7 @@ class Beside:
     @property
     def rows(self) -> int:
         """How many the table has."""
-        return sum(len(answer.groups) + bool(answer.total) for answer in self.answers)
+        return sum(len(answer.groups) + bool(answer.total) for answer in [*self.among, *self.answers])
 
     def within(self, kind: str) -> Range:
         """From what to what the figures of a kind can be."""
@@ -133,7 +165,7 @@ class Beside:
 
     def forms(self, kind: str) -> tuple[Format, Format]:
         """How the figures of a kind and their differences are written: with the same number of decimals."""
-        answers = [answer for answer in self.answers if (answer.kind == "mean") == (kind == "mean")]
+        answers = [answer for answer in [*self.among, *self.answers] if (answer.kind == "mean") == (kind == "mean")]
         lines = [line for answer in answers for _, line in answer.lines]
         if kind == "mean":
             return (mean_format(lines, self.view, self.question.unit),) * 2
@@ -141,12 +173,16 @@ class Beside:
 
     @property
     def plots(self) -> Iterator[Plot]:
-        """All groups in one plot, shares and means apart; nothing where they are too many to look at."""
+        """All groups in one plot, shares and means apart; nothing where they are too many to look at.
+
+        Of a question that was put to some only, the shares are of those.
+        """
+        means = [answer for answer in self.answers if answer.kind == "mean"]
+        shares = self.among or [answer for answer in self.answers if answer.kind != "mean"]
         for kind, suffix in (("share", "groups"), ("mean", "mean.groups")):
             shown = [
                 (name if kind == "mean" else f"{answer.option} · {name}", line)
-                for answer in self.answers
-                if (answer.kind == "mean") == (kind == "mean")
+                for answer in (means if kind == "mean" else shares)
                 for name, line in answer.lines
                 if is_known(line)
             ]
@@ -158,7 +194,7 @@ class Beside:
                     name=f"groups-{kind}-{self.question.id}",
                     percent=kind != "mean",
                     unit="" if kind != "mean" else self.question.unit,
-                    note=self.view.note(lines),
+                    note=f"{f'{AMONG}; ' if self.among else ''}{self.view.note(lines)}",
                     words=self.view.words,
                     zoomed=self.view.zoomed,
                     standalone=self.view.standalone,

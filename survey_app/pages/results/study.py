@@ -1,7 +1,7 @@
 """The results page of a study: each question once, all groups on one scale with their total.
 
 A group shows its own snapshot, whatever the others show; so the page moves in the steps of the groups. Its choices are
-those of a survey, but for a population: groups have sizes of their own.
+those of a survey, but for a population: the sizes of groups only weigh their total.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from survey_app.store import STEP, Role, State, now
 from survey_app.store.records import Published
 
 NO_POPULATION = Unfit(
-    "A population is for one survey; the groups of a study have sizes of their own",
+    "A population is for one survey: the sizes of groups only weigh their total. The page of a group takes one",
     "these intervals are for very many people",
 )
 

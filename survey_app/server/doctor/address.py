@@ -114,6 +114,9 @@ def _forwarded(parts: SplitResult, sign_in: Reply, claimed: Reply) -> Iterator[F
     elif secure != after:
         then = "let the proxy set X-Forwarded-*, not pass it on; without a proxy: --trusted-proxies 0"
         yield failed("proxy", "a visitor can say how it asks, and so from which address: limits do not hold", then)
+    elif parts.scheme == "http":
+        then = f"over https it can; behind one: {BEHIND}"
+        yield fine("proxy", "no visitor is believed; whether the proxy is cannot be seen over http", then)
     else:
         yield fine("proxy", "the server knows how it is asked, and believes nobody else")
 

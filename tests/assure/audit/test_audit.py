@@ -54,6 +54,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.exact import mechanism_bits
+from tests.impostor import Server
 from tests.soak import part_of
 from tests.source import ROOT
 
@@ -348,6 +349,15 @@ def test_a_client_that_bears_no_second_start_is_audited_all_the_same(tmp_path: P
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["audit", *arguments])
+
+
+def test_whoever_has_a_link_alone_can_audit_its_survey(server: Server) -> None:
+    """Whether it holds at so few trials is left to chance, the digest is not."""
+    server.define(encode(define([yes_no()], [field(COIN, "cheated")], epsilon=2)))
+    done = run(f"{server.origin}/s/exam", "--trials", "100", "--json")
+    assert [one["questions"] for one in json.loads(done.stdout)["fields"]] == [["cheated"]], done.output
+    other = run(f"{server.origin}/s/exam", "--digest", "0" * 64)
+    assert other.exit_code == 2 and "has the digest" in other.output
 
 
 @pytest.mark.slow

@@ -57,6 +57,8 @@ def test_groups_are_written_in_the_settings_and_nothing_else_moves(ada: FlaskCli
 
 def test_the_plan_beside_a_study_is_that_of_the_command(ada: FlaskClient) -> None:
     key = draft(ada, STUDY)
+    people = f"with {sum(build(STUDY).sizes or ()):,} respondents in 2 groups"
+    assert people in parse(ada.get(f"/console/drafts/{key}").text).text
     page = parse(ada.get(f"/console/drafts/{key}?respondents=1000").text)
     beside = page.one("aside", id="beside").text
     assert "with 1,000 respondents in 2 groups" in beside

@@ -78,11 +78,11 @@ def test_every_question_says_whom_its_n_counts(house: House) -> None:
         one["questions"][0]: one["n"]
         for one in json.loads(house.get("/api/surveys/blocks/results").text)["asked"]["blocks"]
     }
-    assert fact(page, "stress", "n") == f"{n['cheated']}: devices that drew this block (24.4% of all)"
+    assert fact(page, "stress", "n") == f"{n['cheated']}: devices that drew this block (24.4% expected)"
     assert "together with “Did you copy from somebody?”" in fact(page, "stress", "ε")
     assert (
         fact(page, "who", "n")
-        == f"{n['who']}: devices that drew this block (6.8% of all), also those to whom it was not put"
+        == f"{n['who']}: devices that drew this block (6.8% expected), also those to whom it was not put"
     )
     assert re.search(r"^\d+ to \d+: .*; for each option those asked about it \(3 of 4,", fact(page, "used", "n"))
     for name, words in (("cheated", "devices that drew this block"), ("used", "devices asked about the option")):
@@ -122,7 +122,7 @@ def test_the_combinations_of_a_block_are_drawn_and_can_be_taken(house: House) ->
     assert taken.content_type == "image/svg+xml"
     assert "cheated-joint" in taken.headers["Content-Disposition"]
     assert (
-        section(page, "joint").one("caption").text.startswith("Shares of devices that drew this block (24.4% of all)")
+        section(page, "joint").one("caption").text.startswith("Shares of devices that drew this block (24.4% expected)")
     )
 
 

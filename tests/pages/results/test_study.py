@@ -81,10 +81,25 @@ def test_a_question_that_not_everybody_was_asked_says_so_in_a_study(fresh: House
     for published in fresh.store.add_surveys([Member(*one) for one in built.members], owner=fresh.ada.key):
         fill(fresh.store, published, 100)
     page = fresh.page("/results/work")
-    assert page.one("section", id="q-woke").one("p", class_="condition").text == (
-        "Asked if “Did you sleep well?” is “no”. Shares here are of everybody: “no answer” counts those who were not"
-        " asked. The results of each by itself tell the shares of those who were."
+    woke = page.one("section", id="q-woke")
+    document = json.loads(fresh.get("/api/surveys/work/results").text)
+    place = next(i for i, one in enumerate(document["groups"][0]["questions"]) if one["id"] == "woke")
+    answering = [(group["group"], group["questions"][place]["answering"]) for group in document["groups"]]
+    told = ", ".join(f"{name} about {round(one['n'] * one['estimate'])} of {one['n']}" for name, one in answering)
+    assert woke.one("p", class_="condition").text == (
+        f"Asked if “Did you sleep well?” is “no”: {told} were asked and answered."
     )
+    bodies = woke.all("tbody", data_list="among")
+    assert [body.attributes["data-option"] for body in bodies] == ["Noise", "Worry"]
+    for i, body in enumerate(bodies):
+        for group in document["groups"]:
+            same_group(body.one("tr", data_group=group["group"]), group["questions"][place]["answered"][i])
+    assert [body.all("th")[0].text for body in woke.all("tbody", data_list="groups")] == [
+        "Noise",
+        "Worry",
+        "not asked or no answer",
+    ]
+    assert "among those who were asked and answered" in woke.one("svg").text
     assert page.one("section", id="q-naps").one("p", class_="condition").text == (
         "Asked if “Did you sleep well?” is “no”. Means are of those who were asked and answered."
     )
@@ -168,7 +183,11 @@ def test_a_study_without_reports_has_an_empty_page_that_comes_to_life(fresh: Hou
 
 
 @pytest.mark.parametrize(
-    ("query", "words"), [("population=50000", "A population is for one survey"), ("confidence=2", "A confidence level")]
+    ("query", "words"),
+    [
+        ("population=50000", "A population is for one survey: the sizes of groups only weigh their total"),
+        ("confidence=2", "A confidence level"),
+    ],
 )
 def test_a_bad_choice_is_told(fresh: House, query: str, words: str) -> None:
     study(fresh, 100, 100, 100)

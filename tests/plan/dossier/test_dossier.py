@@ -13,16 +13,20 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from client import canonical
 from client.definition import Survey
 from client.report import from_text, unpack
-from client.ticket import Tickets
-from survey_app.authoring import build_file
+from client.ticket import MODULUS_BYTES, PREFIX_BYTES, Tickets, ticket_id
+from survey_app.authoring import build, build_file
 from survey_app.authoring.terms import Terms
 from survey_app.explain.chances import total
 from survey_app.explain.languages import Words
 from survey_app.explain.prose import Code, Paragraph, Table, html, markdown
-from survey_app.plan.dossier import dossier, example
+from survey_app.plan.dossier import dossier
+from survey_app.plan.dossier.leaving import example
+from survey_app.plan.dossier.subject import Subject
 from survey_app.plan.forecast import forecasts
+from survey_app.plan.groups import plan_groups
 from survey_app.plan.settings import Settings
 from survey_app.results.codebook import codebook
 from tests.browser import LOOKS, overflows, violations, visit, wear
@@ -31,12 +35,25 @@ from tests.results.kinds import FIELDS, made_of
 from tests.results.test_archive_page import everything
 from tests.tree import parse
 
-CAMPUS = build_file(Path(__file__).parents[2] / "examples" / "campus.yaml")
+CAMPUS = build_file(Path(__file__).parents[3] / "examples" / "campus.yaml")
+HARASSMENT = build_file(Path(__file__).parents[3] / "examples" / "harassment.yaml")
+STUDY_FILE = b"""
+slug: exam
+title: The exam
+epsilon: 1
+groups: {north: {label: North, size: 900}, south: {label: South, size: 400}}
+questions: [{id: a, type: yes_no, text: A?}, {id: b, type: yes_no, text: B?}]
+"""
+STUDY = build(STUDY_FILE)
 SURVEYS = {"all": everything(False), "ask": everything(True), "campus": CAMPUS.survey}
 
 
+def about(parsed: Survey) -> Subject:
+    return Subject((parsed,), Terms())
+
+
 def tables(parsed: Survey, **terms: Any) -> Iterator[Table]:
-    return (block for block in dossier(parsed, Terms(**terms), 2000) if isinstance(block, Table))
+    return (block for block in dossier(Subject((parsed,), Terms(**terms)), 2000) if isinstance(block, Table))
 
 
 def rows(parsed: Survey, head: str, **terms: Any) -> list[list[str]]:
@@ -48,11 +65,11 @@ def rows(parsed: Survey, head: str, **terms: Any) -> list[list[str]]:
 @pytest.mark.parametrize("name", SURVEYS)
 def test_the_example_is_shown_byte_for_byte_and_a_device_could_have_sent_it(name: str) -> None:
     parsed = SURVEYS[name]
-    blocks = dossier(parsed, Terms(), 2000)
+    blocks = dossier(about(parsed), 2000)
     (body,) = (block.text for block in blocks if isinstance(block, Code) and block.text.startswith('{"survey"'))
     report = json.loads(body)
     assert report["survey"] == parsed.digest
-    assert body.encode() == example(parsed)[1].to_json()
+    assert body.encode() == example(about(parsed))[1].to_json()
     parts = unpack(parsed, from_text(report["bits"]))
     shown = next(
         block.rows
@@ -67,26 +84,26 @@ def test_the_example_is_shown_byte_for_byte_and_a_device_could_have_sent_it(name
 def test_every_kind_of_question_has_an_example(name: str) -> None:
     for ask in (False, True):
         parsed = made_of([name, "coin"], ask=ask)
-        unpack(parsed, example(parsed)[1].bits)
+        unpack(parsed, example(about(parsed))[1].bits)
 
 
 def test_it_comes_out_the_same_each_time_and_differs_from_survey_to_survey() -> None:
     parsed = everything(True)
-    assert markdown(dossier(parsed, Terms(), 500)) == markdown(dossier(parsed, Terms(), 500))
+    assert markdown(dossier(about(parsed), 500)) == markdown(dossier(about(parsed), 500))
     other = survey(json.loads(parsed.source) | {"title": "Another"})
-    assert example(other)[1].id != example(parsed)[1].id
+    assert example(about(other))[1].id != example(about(parsed))[1].id
 
 
 def test_the_definition_can_be_taken_out_and_has_the_digest() -> None:
     for parsed in (everything(False), survey(define([yes_no("a") | {"text": "<b>&\u2029"}], [field(COIN, "a")]))):
-        page = html(parsed.title, dossier(parsed, Terms(), 100))
+        page = html(parsed.title, dossier(about(parsed), 100))
         codes = [unescape(code) for code in re.findall(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)]
         assert hashlib.sha256(codes[-1].encode()).hexdigest() == parsed.digest
         assert f"sha256 {parsed.digest}" in codes
 
 
 def test_epsilon_is_told_as_odds() -> None:
-    text = markdown(dossier(CAMPUS.survey, CAMPUS.terms, 3000))
+    text = markdown(dossier(Subject((CAMPUS.survey,), CAMPUS.terms), 3000))
     assert total(CAMPUS.survey) <= 2
     assert "ε = 2: it multiplies the odds of any suspicion about them by at most 7.39," in text
     assert rows(CAMPUS.survey, "somebody thought the chance was") == [
@@ -96,7 +113,7 @@ def test_epsilon_is_told_as_odds() -> None:
     ]
     assert "this survey asks for more" not in text
     weak = survey(define([yes_no("a")], [field({"kind": "flip", "one": str(2**64 - 2**50), "zero": str(2**50)}, "a")]))
-    assert "this survey asks for more" in markdown(dossier(weak, Terms(), 100))
+    assert "this survey asks for more" in markdown(dossier(about(weak), 100))
 
 
 def test_the_precision_is_that_of_the_plan() -> None:
@@ -104,12 +121,12 @@ def test_the_precision_is_that_of_the_plan() -> None:
     shown = rows(CAMPUS.survey, "question")
     assert [row[:2] for row in shown] == [[line.id, line.assumption] for line in lines]
     assert all(row[2].startswith(line.margin_text()) for row, line in zip(shown, lines, strict=True))
-    few = markdown(dossier(CAMPUS.survey, Terms(), 20))
+    few = markdown(dossier(about(CAMPUS.survey), 20))
     assert "(says nothing)" in few.replace("\\", "") and "cannot answer the question" in few
 
 
 def test_it_says_what_respondents_are_told() -> None:
-    page = parse(html("t", dossier(CAMPUS.survey, CAMPUS.terms, 1000))).text
+    page = parse(html("t", dossier(Subject((CAMPUS.survey,), CAMPUS.terms), 1000))).text
     words = Words("en")
     for key, text in words.section("privacy").items():
         if key.startswith(("unprotected_", "unstored_")) and not key.endswith(("heading", "invitation")):
@@ -124,7 +141,7 @@ def test_it_says_what_respondents_are_told() -> None:
 def test_the_file_can_be_read_by_everybody_on_any_screen(name: str, browser: Browser, tmp_path: Path) -> None:
     parsed = everything(True)
     file = tmp_path / f"{name}.html"
-    file.write_text(html(parsed.title, codebook(parsed) if name == "codebook" else dossier(parsed, Terms(), 2000)))
+    file.write_text(html(parsed.title, codebook(parsed) if name == "codebook" else dossier(about(parsed), 2000)))
     with visit(browser) as device:
         device.page.goto(file.as_uri())
         for look in LOOKS:
@@ -137,16 +154,78 @@ def test_the_file_can_be_read_by_everybody_on_any_screen(name: str, browser: Bro
 
 def test_invitations_are_told_where_there_are_some() -> None:
     plain = survey(define([yes_no("a")], [field(COIN, "a")]))
-    invited = replace(plain, tickets=Tickets(3))
-    told = Words("en")("privacy.unstored_invitation")
-    page = markdown(dossier(invited, Terms(), 100))
-    assert told in page and "With each goes a ticket" in page
-    assert told not in markdown(dossier(plain, Terms(), 100))
+    invited = replace(plain, tickets=Tickets(3, "https://council.example.org", datetime(2027, 1, 31, tzinfo=UTC)))
+    words = Words("en")
+    page = markdown(dossier(about(invited), 100))
+    for key in ("unstored_invitation", "tickets", "tickets_times", "tickets_key"):
+        assert words(f"privacy.{key}") in page
+    assert "tickets until 2027-01-31 00:00 UTC" in page and "https://council.example.org gives out the tickets" in page
+    assert "| Who may answer | people with an invitation, once each |" in page
+    alone = markdown(dossier(about(plain), 100))
+    assert "| Who may answer | anybody with the link |" in alone and words("privacy.tickets") not in alone
+
+
+def test_the_whole_request_of_somebody_invited_has_a_ticket_in_it() -> None:
+    plain = survey(define([yes_no("a")], [field(COIN, "a")]))
+    subject = about(replace(plain, tickets=Tickets(3)))
+    (body,) = (
+        block.text for block in dossier(subject, 100) if isinstance(block, Code) and block.text.startswith('{"survey"')
+    )
+    sent = json.loads(body)
+    prefix, signature = (from_text(sent["ticket"][name]) for name in ("prefix", "signature"))
+    assert (len(prefix), len(signature)) == (PREFIX_BYTES, MODULUS_BYTES)
+    assert from_text(sent["id"]) == ticket_id(prefix)
+    assert f"{len(body)} bytes, with nothing else in it" in markdown(dossier(subject, 100))
+
+
+def test_no_digest_is_quoted_before_the_key_for_tickets_is_made() -> None:
+    subject = Subject.of_file(HARASSMENT)
+    page = markdown(dossier(subject, 5000))
+    assert not any(one.digest in page for one in HARASSMENT.surveys)
+    assert "| Digests of their definitions | made at publishing |" in page
+    assert "There is no digest yet." in page and "still without its key" in page
+    assert Words("en")("privacy.tickets") in page
+
+
+def test_a_study_is_one_document_with_every_group_in_it() -> None:
+    subject = Subject.of_file(STUDY)
+    page = markdown(dossier(subject, 2000))
+    assert all(one.digest in page for one in STUDY.surveys)
+    plan = plan_groups(STUDY, Settings(respondents=2000, margin=0.05), 1000)
+    assert plan and plan.margins
+    for group in plan.groups:
+        assert group.size and group.weight
+        assert f"| {group.group} | {group.size:,} | {100 * group.weight:.3g}% | {group.respondents:,} |" in page
+    lines = forecasts(STUDY.survey, Settings(respondents=2000, margin=0.05))
+    (shown,) = (
+        table.rows for table in dossier(subject, 2000) if isinstance(table, Table) and table.head[0] == "margins"
+    )
+    for i, (row, line) in enumerate(zip(shown, lines, strict=True)):
+        margins = [plan.margins[i], *(group.margins[i] for group in plan.groups)]
+        assert list(row[2:-1]) == [line.margin_text(margin) for margin in margins]
+
+
+def test_the_definition_of_every_group_follows_from_the_one_that_is_shown() -> None:
+    (source,) = (
+        block.text
+        for block in dossier(Subject.of_file(STUDY), 2000)
+        if isinstance(block, Code) and block.text.startswith('{"') and '"questions"' in block.text
+    )
+    for one in STUDY.surveys:
+        other = canonical.dumps(canonical.loads(source.encode()) | {"slug": one.slug, "group": one.group})
+        assert hashlib.sha256(other).hexdigest() == one.digest
+
+
+def test_a_study_without_sizes_has_no_total_and_says_so() -> None:
+    bare = build(STUDY_FILE.replace(b", size: 900", b"").replace(b", size: 400", b""))
+    page = markdown(dossier(Subject.of_file(bare), 300))
+    assert "| North | not known | no total | 150 |" in page and "there is no total" in page
+    assert Subject.of_file(bare).expected == 1000 and Subject.of_file(STUDY).expected == 1300
 
 
 def test_groups_are_named() -> None:
     parsed = survey(define([yes_no("a")], [field(COIN, "a")], slug="exam-north", study="exam", group="North"))
-    for blocks in (dossier(parsed, Terms(), 100), codebook(parsed)):
+    for blocks in (dossier(about(parsed), 100), codebook(parsed)):
         assert "| Study, group | exam, North |" in markdown(blocks)
 
 
@@ -158,13 +237,13 @@ def test_terms_and_what_is_missing_are_told() -> None:
         ["max reports", "900"],
         ["results", "public"],
     ]
-    text = markdown(dossier(plain, Terms(), 100))
+    text = markdown(dossier(about(plain), 100))
     assert "No consent text is written yet" in text and "| Contact | not decided yet |" in text
 
 
 def test_a_board_reads_sections_every_language_and_what_people_are_shown_at_the_end() -> None:
-    parsed = build_file(Path(__file__).parents[2] / "examples" / "wellbeing.yaml").survey
-    text = markdown(dossier(parsed, Terms(), 2000))
+    parsed = build_file(Path(__file__).parents[3] / "examples" / "wellbeing.yaml").survey
+    text = markdown(dossier(about(parsed), 2000))
     order = ["### Your work", "### How did you feel?", "in an order that each device draws", "in de too", "counselling"]
     order += ["They are shown WB-2026, the same for everybody", "## In de", "Wurden Sie bei der Arbeit schikaniert?"]
     assert all(words in text for words in order)

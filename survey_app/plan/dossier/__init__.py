@@ -2,48 +2,39 @@
 
 What is asked, what leaves a device (a report made with made-up answers, byte for byte), ε as odds, who could learn
 what, what is kept, withdrawal, consent, the precision that so many respondents give, and the digest under which all of
-it can be registered. Sentences about protection are those that respondents read on the privacy page. The document comes
-out the same each time: the coins of its example are SHA-256 of the digest and a counter; a device takes its operating
-system's.
+it can be registered; of a study one document, with every group in it. Sentences about protection are those that
+respondents read on the privacy page. The document comes out the same each time.
 """
 
-import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import count as counting
-from typing import Any
 
-from client.answer import encode
 from client.definition import Survey
 from client.display import parted
 from client.question import Question
-from client.report import Report, randomize, unpack
-from client.sampling import RandomBytes
-from client.words import describe, explain, said
+from client.words import explain
 from survey_app.authoring import ADVISED_TOTAL, is_weak
-from survey_app.authoring.terms import Terms
 from survey_app.explain import written
 from survey_app.explain.chances import SUSPICION, SUSPICIONS, raised, suspected, together, total
-from survey_app.explain.languages import Words
-from survey_app.explain.prose import Block, Bullets, Code, Heading, Mono, Paragraph, Table
-from survey_app.plan.forecast import forecasts
-from survey_app.plan.settings import Settings
+from survey_app.explain.prose import Block, Bullets, Heading, Mono, Paragraph, Table
+from survey_app.plan.dossier.leaving import WORDS, invitations, leaving
+from survey_app.plan.dossier.numbers import precision, registration
+from survey_app.plan.dossier.subject import Subject
 from survey_app.results.asked import condition
-from survey_app.results.bits import field_name, integers
+from survey_app.results.bits import field_name
 from survey_app.results.codebook import TYPES, number_range, translated
 from survey_app.store.steps import STEP
 
-WORDS = Words("en")
 MOST_SHOWN = 8  # options that a table names
 UNKNOWN = "not decided yet"
-MARGIN = 0.05  # to which the number of respondents is told too
+INVITED = "people with an invitation, once each"
 
 
-def dossier(survey: Survey, terms: Terms, respondents: int) -> list[Block]:
+def dossier(subject: Subject, respondents: int) -> list[Block]:
     """The whole dossier."""
+    survey = subject.survey
     return [
         Heading(1, f"{survey.title}: what this survey asks, and what it can learn"),
-        *_summary(survey),
+        *_summary(subject),
         Heading(2, "What is asked"),
         *_asked(survey),
         Heading(2, "What people agree to"),
@@ -51,27 +42,29 @@ def dossier(survey: Survey, terms: Terms, respondents: int) -> list[Block]:
         *([Heading(2, "What people read at the end")] if survey.thanks or survey.completion else []),
         *_end(survey),
         Heading(2, "What leaves the device"),
-        *_report(survey),
+        *leaving(subject),
+        *([Heading(2, WORDS("privacy.tickets_heading")), *invitations(subject)] if subject.invited else []),
         Heading(2, "How much a report can tell"),
         *_odds(survey),
         Heading(2, "Who could learn what"),
-        *_who(survey),
+        *_who(subject),
         Heading(2, "What is kept, and for how long"),
-        *_kept(terms),
+        *_kept(subject),
         Heading(2, WORDS("privacy.withdraw_heading")),
         Paragraph(
             "Nothing can be withdrawn once it is sent, because nothing says whose it is. Respondents read this before"
             f" they answer: “{WORDS('privacy.withdraw')}”"
         ),
         Heading(2, "What so many respondents will show"),
-        *_precision(survey, respondents),
+        *precision(subject, respondents),
         Heading(2, "Pre-registration"),
-        *_registration(survey),
+        *registration(subject),
         *translated(survey),
     ]
 
 
-def _summary(survey: Survey) -> Iterator[Block]:
+def _summary(subject: Subject) -> Iterator[Block]:
+    survey = subject.survey
     if survey.description:
         yield Paragraph(survey.description)
     yield Paragraph(
@@ -83,15 +76,29 @@ def _summary(survey: Survey) -> Iterator[Block]:
     yield Table(
         ["", ""],
         [
-            ("Survey", Mono(survey.slug)),
-            ("Digest of its definition", Mono(survey.digest)),
-            *([("Study, group", f"{survey.study}, {survey.group}")] if survey.study else []),
+            *_named(subject),
+            ("Who may answer", INVITED if subject.invited else "anybody with the link"),
             ("Contact", survey.contact or UNKNOWN),
             ("Questions", str(len(survey.questions))),
             ("A device answers", asks),
             ("ε of all that a person sends", written.epsilon(total(survey))),
         ],
     )
+
+
+def _named(subject: Subject) -> Iterator[tuple[str, str]]:
+    """What is dealt with: a survey and its digest, or a study and its groups, whose digests stand at the end."""
+    survey = subject.survey
+    if subject.groups:
+        yield "Study", Mono(survey.study)
+        known = [f"{group.label} ({written.count(group.size)} people)" for group in subject.groups if group.size]
+        yield "Groups, with a link each", ", ".join(known or [group.label for group in subject.groups])
+        yield "Digests of their definitions", subject.digests[0] if subject.keyless else "under Pre-registration"
+        return
+    yield "Survey", Mono(survey.slug)
+    yield "Digest of its definition", subject.digests[0] if subject.keyless else Mono(survey.digest)
+    if survey.study:
+        yield "Study, group", f"{survey.study}, {survey.group}"
 
 
 def _asked(survey: Survey) -> Iterator[Block]:
@@ -136,54 +143,6 @@ def _possible(question: Question) -> str:
     return ", ".join(question.labels[:MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def example(survey: Survey) -> tuple[dict[str, Any], Report]:
-    """Made-up answers and the report that a device would send for them, the same each time."""
-    answers = {question.id: _made_up(question, survey.digest) for question in survey.questions}
-    return answers, randomize(replace(survey, tickets=None), answers, random_bytes=_repeatable(survey.digest))
-
-
-def _made_up(question: Question, seed: str) -> Any:
-    number = int.from_bytes(hashlib.sha256(f"{seed}{question.id}".encode()).digest()[:8], "big")
-    if question.type == "number":
-        return f"{question.min + number % (question.steps + 1) * question.step:f}"
-    if question.type == "multiple":
-        return [label for i, label in enumerate(question.labels) if number >> i & 1]
-    return question.labels[number % len(question.labels)]
-
-
-def _repeatable(seed: str) -> RandomBytes:
-    """Bytes that are the same each time: for an example on paper and for nothing else."""
-    stream = (byte for number in counting() for byte in hashlib.sha256(f"example {seed} {number}".encode()).digest())
-    return lambda size: bytes(next(stream) for _ in range(size))
-
-
-def _report(survey: Survey) -> Iterator[Block]:
-    answers, report = example(survey)
-    body = report.to_json()
-    yield Paragraph(
-        "This is a report as a device would send it, made with answers that were made up for this document."
-        " The answers never leave it."
-    )
-    indices = encode(survey, answers)
-    rows = []
-    for field, bits in zip(survey.fields, unpack(survey, report.bits), strict=True):
-        sent = "not asked: nothing is sent" if bits is None else describe(field, bits)
-        stored = "0" * field.mechanism.width if bits is None else f"{bits:0{field.mechanism.width}b}"
-        rows.append([Mono(field_name(field)), said(field, indices), sent, Mono(stored)])
-    yield Table(["part", "made-up answer", "what is sent says", "as bits"], rows)
-    yield Paragraph(f"The whole body of the request, {len(body)} bytes, with nothing else in it:")
-    yield Code(body.decode())
-    yield Paragraph(
-        "“survey” names the definition, “id” is a random number that serves only to count a report once, “bits” are the"
-        " noisy bits. Every report has this size, whatever was answered."
-        + (
-            " With each goes a ticket: a blind signature that the server gave for an invitation and cannot recognise."
-            if survey.tickets
-            else ""
-        )
-    )
-
-
 def _odds(survey: Survey) -> Iterator[Block]:
     spent = total(survey)
     yield Paragraph(
@@ -213,7 +172,12 @@ def _odds(survey: Survey) -> Iterator[Block]:
         )
 
 
-def _who(survey: Survey) -> Iterator[Block]:
+def _who(subject: Subject) -> Iterator[Block]:
+    inviting = [
+        subject.issuer or "Whoever runs the server, as the one who invites",
+        "hashes of the codes in invitations, and which of them have taken a ticket",
+        "which report came with which invitation: tickets are signed unseen. Names stay with whoever has the list",
+    ]
     yield Table(
         ["who", "has", "and does not have"],
         [
@@ -227,6 +191,7 @@ def _who(survey: Survey) -> Iterator[Block]:
                 "the noisy bits; while a report arrives they could see from where and when",
                 "answers: the noise was added before. The software keeps no time, address or order",
             ],
+            *([inviting] if subject.invited else []),
             [
                 "The network",
                 "that a device visited the survey's server; over https no content",
@@ -241,7 +206,7 @@ def _who(survey: Survey) -> Iterator[Block]:
         ],
     )
     yield Paragraph("In the words that respondents read on the survey's privacy page. What is not stored:")
-    yield Bullets(_section("unstored_", invited=survey.tickets is not None))
+    yield Bullets(_section("unstored_", invited=subject.invited))
     yield Paragraph("What is not protected:")
     yield Bullets(_section("unprotected_"))
 
@@ -253,52 +218,19 @@ def _section(prefix: str, *, invited: bool = False) -> list[str]:
     return [text for key, text in section if key.startswith(prefix) and key not in left_out and "{" not in text]
 
 
-def _kept(terms: Terms) -> Iterator[Block]:
+def _kept(subject: Subject) -> Iterator[Block]:
+    terms = subject.terms
     yield Paragraph(
         "Of a report the server keeps one row: the survey, the random number and the noisy bits. There is no time, no"
         " address and no order in it. Rows stay until the owner deletes the survey, which deletes all its versions and"
         " reports."
     )
+    if subject.invited:
+        yield Paragraph(
+            "Apart from that, of an invitation: the hash of its code, and whether it has got its ticket. When the"
+            " survey closes, the private key and the hashes of what was signed are destroyed."
+        )
     dates = [(name, getattr(terms, name, None)) for name in ("opens", "closes", "max_reports", "deletes")]
     rows = [[name.replace("_", " "), str(value)] for name, value in dates if value]
     rows.append(["results", "public" if terms.public else "private: for the owner alone"])
     yield Table(["term, which the owner may change", "as planned"], rows)
-
-
-def _precision(survey: Survey, respondents: int) -> Iterator[Block]:
-    settings = Settings(respondents=respondents, margin=MARGIN)
-    lines = forecasts(survey, settings)
-    yield Paragraph(
-        f"Planned for {written.count(respondents)} respondents, with {written.percent(settings.confidence)} confidence,"
-        " about a large population of which they are a random sample. Noise and sampling are both in these margins."
-    )
-    rows = [
-        [
-            Mono(line.id),
-            line.assumption,
-            line.margin_text() + (" (says nothing)" if line.says_nothing else ""),
-            written.respondents(line.respondents),
-        ]
-        for line in lines
-    ]
-    part = written.percent(MARGIN)
-    yield Table(["question", "a figure such as", "margin", f"respondents for ±{part} of its range"], rows)
-    if any(line.says_nothing for line in lines):
-        yield Paragraph(
-            "Where a margin says nothing, so many respondents cannot answer the question: it should not be asked, or of"
-            " more people."
-        )
-
-
-def _registration(survey: Survey) -> Iterator[Block]:
-    yield Paragraph(
-        "Questions, options and parameters are fixed by the definition below. It is public and cannot be changed under"
-        " its digest: a changed one has another, and a device that was given a link with this one refuses it. To"
-        " register the study, register the digest; to check it, compute SHA-256 of the definition's bytes."
-    )
-    yield Code(f"sha256 {survey.digest}")
-    yield Table(
-        ["part", "published integers"], [[Mono(field_name(field)), Mono(integers(field))] for field in survey.fields]
-    )
-    yield Paragraph(f"The definition, {len(survey.source)} bytes, in one line:")
-    yield Code(survey.source.decode())

@@ -1,0 +1,102 @@
+"""What leaves a device, shown with a report that could have been sent, byte for byte; and what an invitation adds.
+
+The answers are made up, and the coins are SHA-256 of the digest and a counter, so that the document comes out the same
+each time. A ticket in it is made up too: only whoever holds the key can sign one.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count as counting
+from typing import Any
+
+from client.answer import encode
+from client.definition import Survey
+from client.question import Question
+from client.report import Report, randomize, unpack
+from client.sampling import RandomBytes, take
+from client.ticket import MODULUS_BYTES, PREFIX_BYTES, Ticket, ticket_id
+from client.words import describe, said
+from survey_app.explain.languages import Words
+from survey_app.explain.prose import Block, Bullets, Code, Mono, Paragraph, Table
+from survey_app.plan.dossier.subject import Subject
+from survey_app.results.bits import field_name
+
+WORDS = Words("en")
+NO_DIGEST = "0" * 64
+
+
+def example(subject: Subject) -> tuple[dict[str, Any], Report]:
+    """Made-up answers and the report that a device would send for them, the same each time."""
+    survey = subject.survey
+    answers = {question.id: _made_up(question, survey.digest) for question in survey.questions}
+    coins = _repeatable(survey.digest)
+    report = randomize(replace(survey, tickets=None), answers, random_bytes=coins)
+    if subject.invited:
+        ticket = Ticket(take(PREFIX_BYTES, coins), take(MODULUS_BYTES, coins))
+        report = replace(report, id=ticket_id(ticket.prefix), ticket=ticket)
+    return answers, replace(report, survey=NO_DIGEST) if subject.keyless else report
+
+
+def _made_up(question: Question, seed: str) -> Any:
+    number = int.from_bytes(hashlib.sha256(f"{seed}{question.id}".encode()).digest()[:8], "big")
+    if question.type == "number":
+        return f"{question.min + number % (question.steps + 1) * question.step:f}"
+    if question.type == "multiple":
+        return [label for i, label in enumerate(question.labels) if number >> i & 1]
+    return question.labels[number % len(question.labels)]
+
+
+def _repeatable(seed: str) -> RandomBytes:
+    """Bytes that are the same each time: for an example on paper and for nothing else."""
+    stream = (byte for number in counting() for byte in hashlib.sha256(f"example {seed} {number}".encode()).digest())
+    return lambda size: bytes(next(stream) for _ in range(size))
+
+
+def leaving(subject: Subject) -> Iterator[Block]:
+    """The example, part by part and then whole."""
+    survey = subject.survey
+    answers, report = example(subject)
+    body = report.to_json()
+    yield Paragraph(
+        "This is a report as a device would send it, made with answers that were made up for this document."
+        " The answers never leave it."
+    )
+    yield Table(["part", "made-up answer", "what is sent says", "as bits"], [*_parts(survey, answers, report)])
+    yield Paragraph(f"The whole body of the request, {len(body)} bytes, with nothing else in it:")
+    yield Code(body.decode())
+    yield Paragraph(" ".join(_members(subject)))
+
+
+def _parts(survey: Survey, answers: dict[str, Any], report: Report) -> Iterator[list[str]]:
+    indices = encode(survey, answers)
+    for field, bits in zip(survey.fields, unpack(survey, report.bits), strict=True):
+        sent = "not asked: nothing is sent" if bits is None else describe(field, bits)
+        stored = "0" * field.mechanism.width if bits is None else f"{bits:0{field.mechanism.width}b}"
+        yield [Mono(field_name(field)), said(field, indices), sent, Mono(stored)]
+
+
+def _members(subject: Subject) -> Iterator[str]:
+    """What each member of a report is."""
+    later = ", which is made at publishing; zeros stand for it here" if subject.keyless else ""
+    yield f"“survey” is the digest of the definition{later}."
+    follows = " and follows from the ticket" if subject.invited else ""
+    yield f"“id” is a random number that serves only to count a report once{follows}, “bits” are the noisy bits."
+    if subject.invited:
+        yield (
+            "“ticket” is a blind signature that was given for an invitation and that its giver cannot recognise; the"
+            " one shown here is made up, and nobody signed it."
+        )
+    yield "Every report has this size, whatever was answered."
+
+
+def invitations(subject: Subject) -> Iterator[Block]:
+    """Who may answer where people are invited, in the words of the privacy page."""
+    yield Paragraph(WORDS("privacy.tickets"))
+    yield Paragraph(f"{WORDS('privacy.tickets_unprotected')}:")
+    begins = f"{subject.begins:%Y-%m-%d %H:%M} UTC" if subject.begins else ""
+    phases = WORDS("privacy.tickets_phases", moment=begins) if begins else WORDS("privacy.tickets_visit")
+    addresses = WORDS("privacy.tickets_addresses")
+    if subject.issuer:
+        addresses += f" {WORDS('privacy.tickets_issuer', issuer=subject.issuer)}"
+    yield Bullets([f"{WORDS('privacy.tickets_times')} {phases}", addresses, WORDS("privacy.tickets_key")])
