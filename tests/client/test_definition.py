@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from client import Survey, randomize
+from client.canonical import DEEPEST, dumps, loads
 from client.errors import DefinitionError, TicketNeeded
 from tests import make_vectors
 from tests.definitions import (
@@ -83,6 +84,14 @@ def test_every_type_and_every_key_is_understood() -> None:
 @pytest.mark.parametrize("name", SPOILT)
 def test_bytes_that_are_not_canonical_are_refused(name: str) -> None:
     assert refusal(SPOILT[name]).code == "not_canonical"
+
+
+def test_how_deep_is_too_deep_hangs_on_no_interpreter() -> None:
+    deepest, deeper = (b"[" * depth + b"]" * depth for depth in (DEEPEST, DEEPEST + 1))
+    assert dumps(loads(deepest)) == deepest
+    with pytest.raises(DefinitionError) as refused:
+        loads(deeper)
+    assert refused.value.code == "not_canonical"
 
 
 def test_keys_out_of_order_are_refused() -> None:

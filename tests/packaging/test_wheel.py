@@ -35,10 +35,11 @@ questions:
 
 def status(address: str) -> int:
     try:
-        with urllib.request.urlopen(address, timeout=PATIENCE) as reply:  # noqa: S310 — ours
-            return int(reply.status)
+        reply = urllib.request.urlopen(address, timeout=PATIENCE)  # noqa: S310 — ours
     except HTTPError as refused:
-        return refused.code
+        reply = refused
+    with reply:
+        return int(reply.status)
 
 
 def visit(here: Environment, name: str, wheel: Path, *invitations: str) -> None:

@@ -11,7 +11,7 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,8 @@ class OfAThread(sqlite3.Connection):
     """A connection that is closed with the thread it is of; from Python 3.13 on, others that are left complain."""
 
     def __del__(self) -> None:
-        self.close()
+        with suppress(sqlite3.ProgrammingError):  # one that could not be opened
+            self.close()
 
 
 def connect(path: Path) -> OfAThread:

@@ -178,10 +178,11 @@ def ask(url: str, **headers: str) -> tuple[int, Any, bytes]:
     """Status, headers and body of an answer, as they are on the wire."""
     asked = urllib.request.Request(url, headers={key.replace("_", "-"): value for key, value in headers.items()})  # noqa: S310
     try:
-        with urllib.request.urlopen(asked) as answer:  # noqa: S310
-            return answer.status, answer.headers, answer.read()
+        answer = urllib.request.urlopen(asked)  # noqa: S310
     except urllib.error.HTTPError as error:
-        return error.code, error.headers, error.read()
+        answer = error
+    with answer:
+        return answer.status, answer.headers, answer.read()
 
 
 def test_everything_is_served_as_it_is_and_by_gzip_to_those_who_accept_it(site: Site) -> None:
