@@ -384,7 +384,11 @@ def test_joint_fields_of_few_reports_keep_their_size(
 
 @pytest.mark.parametrize("made", [choose.subset(3, 2, Decimal(3)), choose.subset(3, 1, Decimal(3))])
 def test_reports_of_several_symbols_are_permuted_one_by_one(made: Subset, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two questions to which 30 people say the same; one of them is a yes or no at ε 5."""
+    """Two questions to which 30 people say the same; one of them is a yes or no at ε 5.
+
+    Where half of them say something else to both, 3 in 100 samples do not show it (1,500 were drawn), so 6 of 10 do not
+    in 2 of 10^7 runs; a test that sees nothing rejects 1 in 20, and 5 of 10 in 6 of 10^5.
+    """
     monkeypatch.setattr("survey_app.estimate.hypotheses.DRAWS", 199)
     runs, n, other = 600, 30, choose.flip(Decimal(5))
     alike = np.zeros(n, dtype=np.int64)
@@ -392,7 +396,7 @@ def test_reports_of_several_symbols_are_permuted_one_by_one(made: Subset, monkey
     assert rejections(found) < not_above(runs, 0.05)
     assert {"permutation"} == {one.method for one in found if one.df}
     split = np.repeat([0, 1], n // 2)
-    assert scanned(bits_of(made, split), bits_of(other, split)).p_value < 0.05
+    assert sum(scanned(bits_of(made, split), bits_of(other, split)).p_value < 0.05 for _ in range(10)) >= 5
 
 
 def test_thin_tables_still_find_what_goes_together() -> None:

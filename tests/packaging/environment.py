@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 from uv import find_uv_bin
@@ -57,8 +58,15 @@ def _index() -> tuple[list[str], dict[str, str]]:
     ).stdout
     found = re.findall(r"^(?:global|install|:env:)\.([\w-]+)=(.*)$", said, re.MULTILINE)
     told = {key: str(ast.literal_eval(value)) for key, value in found}
-    options = [part for key in PLACES for place in told.get(key, "").split() for part in (f"--{key}", place)]
+    places = [(key, place) for key in PLACES for place in told.get(key, "").split() if _there(place)]
+    options = [part for key, place in places for part in (f"--{key}", place)]
     return options, {"SSL_CERT_FILE": told["cert"]} if "cert" in told else {}
+
+
+def _there(place: str) -> bool:
+    """Whether a place is elsewhere, or a folder that exists: pip passes over others, where uv stops."""
+    parts = urlsplit(place)
+    return parts.scheme not in ("", "file") or Path(parts.path).exists()
 
 
 def _uv(*words: str | Path) -> None:
