@@ -87,7 +87,7 @@ def results_command(
         if weights:
             raise click.ClickException(f"--weights is for several surveys, and {slugs[0]} is one; leave it out")
         found = results(surveys[0].survey, tallies[0], options, _totals(surveys[0], totals))
-        document: Results | Study = counted(found, open_tickets(ctx, store), surveys[0].survey)
+        document: Results | Study = counted(found, store, open_tickets(ctx, store), surveys[0])
     else:
         if totals:
             raise click.ClickException("--total is for one survey; name one, or leave it out")

@@ -170,7 +170,7 @@ def list_command(ctx: click.Context) -> None:
         published, reports = groups[0], sum(store.snapshot(group).reports for group in groups)
         several = f" ({len(groups)} groups)" if published.survey.study else ""
         state = published.at(now())
-        told = told_reports(reports, state, len(groups))
+        told = told_reports(reports, state, len(groups), groups[0].hold)
         click.echo(f"{published.name:24} {state:8} {told:>14}  {published.survey.title}{several}")
 
 

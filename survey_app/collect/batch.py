@@ -24,6 +24,8 @@ def read_batch(store: Store, slug: str, body: bytes) -> dict[str, Any]:
         raise Problem("not_found", "There is no such survey.")
     if published.invited:
         raise Problem("forbidden", "A survey by invitation takes no batches.")
+    if published.survey.study:
+        raise Problem("forbidden", "A group of a study takes no batches: only single reports, from its own link.")
     result: dict[str, Any] = {"stored": 0, "already_stored": 0, "rejected": {}, "rejected_lines": []}
 
     def reject(code: str, line: int) -> None:
@@ -52,7 +54,7 @@ def read_batch(store: Store, slug: str, body: bytes) -> dict[str, Any]:
         lines = body.rstrip(b"\n").split(b"\n")
         for begin in range(0, len(lines), FLUSHED):
             numbers, waiting = decode(begin + 1, lines[begin : begin + FLUSHED])
-            outcomes = store.write(lambda waiting=waiting: waiting) if waiting else []  # type: ignore[misc]
+            outcomes = store.write(lambda waiting=waiting: waiting, batch=True) if waiting else []  # type: ignore[misc]
             stored = outcomes.count(Outcome.STORED)
             result["stored"] += stored
             if stored == len(outcomes):

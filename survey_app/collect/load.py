@@ -89,7 +89,7 @@ def row_id(content: bytes, number: int) -> bytes:
 
 
 def _write(store: Store, submissions: list[Submission], loaded: Loaded) -> None:
-    outcomes = store.write(lambda: submissions)
+    outcomes = store.write(lambda: submissions, batch=True)
     loaded.stored += outcomes.count(Outcome.STORED)
     loaded.already += outcomes.count(Outcome.ALREADY_STORED)
     for outcome in outcomes:

@@ -36,6 +36,7 @@ from survey_app.tickets.inviting import counted
 from survey_app.tickets.issue import LARGEST_REQUEST, Desk, ticket_reply
 
 blueprint = Blueprint("api", __name__)
+UNTIDY_SECONDS = 10.0  # that order may be seen at rest before /healthz says so
 
 
 @blueprint.get("/api/surveys/<slug>", provide_automatic_options=False)
@@ -105,12 +106,14 @@ def survey_results(slug: str) -> Response:
         asked = ReadStudy.of(groups)
         asked.check()
         whole = asked.document
-        parts = tuple(counted(part, tickets(), group.survey) for part, group in zip(whole.groups, groups, strict=True))
+        parts = tuple(
+            counted(part, store(), tickets(), group) for part, group in zip(whole.groups, groups, strict=True)
+        )
         found: Results | Study = structs.replace(whole, groups=parts)
     else:
         published = readable(version(slug))
         tally = store().snapshot(published)
-        found = counted(results(published.survey, tally, _options(tally.reports)), tickets(), published.survey)
+        found = counted(results(published.survey, tally, _options(tally.reports)), store(), tickets(), published)
     response = jsonify(msgspec.to_builtins(found))
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -158,11 +161,12 @@ def survey_regression(slug: str) -> Response:
 
 @blueprint.get("/healthz")
 def health() -> Response:
-    """Whether the store answers, and since which day it cannot be kept free of order; 200 all the same, as reports can
-    be stored."""
+    """Tell whether the store answers, whether it was left untidy for ten seconds or more, and since which day it cannot
+    be tidied; 200 all the same, as reports can be stored."""
     store().current("healthz")
-    since = store().untidy_since
-    return jsonify({"status": f"untidy since {since:%Y-%m-%d}" if since else "ok"})
+    if since := store().untidy_since:
+        return jsonify({"status": f"untidy since {since:%Y-%m-%d}"})
+    return jsonify({"status": "untidy" if store().is_untidy_for(UNTIDY_SECONDS) else "ok"})
 
 
 @blueprint.get("/metrics")

@@ -76,6 +76,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "price": written.price,
     "raised": raised,
     "reports": reports.told,
+    "withheld": reports.withheld,
     "respondents": written.respondents,
     "sentence": sentence,
 }

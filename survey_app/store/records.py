@@ -35,6 +35,21 @@ class State(StrEnum):
     CLOSED = "closed"
 
 
+class Hold(IntEnum):
+    """What of a survey by invitation is withheld, whatever its state. An owner sees who has taken a ticket at once, so
+    nothing made of bits is shown before a date that was set before the first ticket (Steps, rule 6)."""
+
+    NONE = 0  # open to anybody: shown in steps; or by invitation, and its date has passed
+    ALL = 1  # nothing is shown before `closes`
+    REST = 2  # made before 0.9: what had been shown stays, the rest waits for `closes`
+    FOREVER = 3  # replaced before that date
+
+    @property
+    def waits(self) -> bool:
+        """Whether reports are shown once `closes` is reached."""
+        return self in (Hold.ALL, Hold.REST)
+
+
 class Member(NamedTuple):
     """A survey to be published: alone, or as a group of a study together with others."""
 
@@ -52,11 +67,17 @@ class Published:
     terms: Terms
     owner: int
     full: bool = False
+    hold: Hold = Hold.NONE
 
     @property
     def invited(self) -> bool:
         """Whether only people with an invitation can answer."""
         return self.survey.tickets is not None
+
+    @property
+    def shown_from(self) -> datetime | None:
+        """From when on what is withheld is shown; None if nothing is, if no date is set, or if it never will be."""
+        return self.terms.closes if self.hold.waits else None
 
     @property
     def name(self) -> str:
@@ -70,8 +91,11 @@ class Published:
         return State.READY if self.state is State.OPEN and opens and now < opens else self.state
 
     def is_due(self, now: datetime) -> bool:
-        """Whether a date has passed that nobody has written down yet: the store has to close it, or to delete it."""
-        over = self.state in (State.OPEN, State.PAUSED) and self.terms.closes is not None and now >= self.terms.closes
+        """Whether a date has passed that nobody has written down yet: the store has to close the survey, to show what
+        it withheld, or to delete it."""
+        runs = self.state in (State.OPEN, State.PAUSED)
+        waits = self.state is State.CLOSED and self.hold.waits
+        over = (runs or waits) and self.terms.closes is not None and now >= self.terms.closes
         return over or (self.terms.deletes is not None and now >= self.terms.deletes)
 
 

@@ -1,8 +1,10 @@
 """The tally of a survey, or of a part of it: what arrived, what is shown of it, and which reports are pending.
 
-It changes in the transaction that stores, closes or deletes; `survey_app.store.steps` says what is shown. At every
-moment total = shown + number of pending ids, and shown_counts are the ones in all reports but those. How it is kept is
-each database's own affair.
+It changes in the transaction that stores, closes or deletes; `survey_app.store.steps` says what is shown. Reports that
+came one by one and reports that came in batches wait in two queues: an owner who fills a batch must not push out the
+report of the one person who waits. At every moment shown_counts are the ones in all reports outside both queues, and
+total = shown + the ids in both; but for a survey of which nothing is shown yet and everything is withheld: there no ids
+are listed, since all are hidden. How a tally is kept is each database's own affair.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,11 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from client.report import ID_BYTES
-from survey_app.store.records import Submission
-from survey_app.store.steps import stay
+from survey_app.store.records import Hold, Submission
+from survey_app.store.steps import STEP, stay
 from survey_app.tally import Counts, Tally, add_bits, rows_of
 
-COLUMNS = "total, counts, shown, shown_counts, pending"
+COLUMNS = "total, counts, shown, shown_counts, pending, batched"
+MARKS = ", ".join("?" * len(COLUMNS.split(", ")))
+HIDDEN = "shown, shown_counts, pending, batched"
+
+BitsOf = Callable[[Sequence[bytes]], Iterable[bytes]]  # the stored bits of some ids
 
 
 class Row(NamedTuple):
@@ -26,53 +32,82 @@ class Row(NamedTuple):
     shown: int
     shown_counts: bytes
     pending: bytes
+    batched: bytes
 
     @classmethod
     def empty(cls, width: int) -> "Row":
-        """Of no report."""
+        """Return the tally of no report."""
         zeros = np.zeros(width, dtype=np.int64).tobytes()
-        return cls(0, zeros, 0, zeros, b"")
+        return cls(0, zeros, 0, zeros, b"", b"")
 
-    def grown(self, arrived: Sequence[Submission], bits_of: Callable[[Sequence[bytes]], Iterable[bytes]]) -> "Row":
-        """With what arrived, and with what may be shown by now; `bits_of` finds those of earlier reports."""
-        counts, total = counts_of(self.counts), self.total + len(arrived)
+    def grown(self, arrived: Sequence[Submission], bits_of: BitsOf, *, batch: bool, hold: Hold) -> "Row":
+        """Return the tally with what arrived, and with what may be shown by now; `bits_of` finds earlier reports."""
+        counts = counts_of(self.counts)
         add_bits(counts, rows_of([one.bits for one in arrived]))
-        pending = [*ids_of(self.pending), *(one.id for one in arrived)]
-        staying = stay(pending, final=False)
-        grown = self._replace(total=total, counts=counts.tobytes(), pending=b"".join(staying))
-        if len(staying) == len(pending):
-            return grown
-        hidden, kept = np.zeros_like(counts), set(staying)
-        here = {one.id: one.bits for one in arrived if one.id in kept}
-        earlier = [one for one in staying if one not in here]
-        if staying:
-            bits = [*(here[one] for one in staying if one in here), *(bits_of(earlier) if earlier else ())]
-            add_bits(hidden, rows_of(bits))
-        return grown._replace(shown=total - len(staying), shown_counts=(counts - hidden).tobytes())
+        row = self._replace(total=self.total + len(arrived), counts=counts.tobytes())
+        if hold is Hold.ALL:
+            return row
+        waiting = [*ids_of(self.batched if batch else self.pending), *(one.id for one in arrived)]
+        staying = sorted(waiting) if hold is Hold.REST else stay(waiting, final=False)
+        queue = b"".join(staying)
+        row = row._replace(batched=queue) if batch else row._replace(pending=queue)
+        if len(staying) == len(waiting):
+            return row
+        here = {one.id: one.bits for one in arrived}
+        return row._showing(lambda ids: _known(ids, here, bits_of))
+
+    def finished(self, bits_of: BitsOf) -> "Row":
+        """Return the tally after the last step: each queue is shown if it holds a step, and otherwise never."""
+        pending, batched = (b"".join(stay(ids_of(queue), final=True)) for queue in (self.pending, self.batched))
+        if (pending, batched) == (self.pending, self.batched):
+            return self
+        return self._replace(pending=pending, batched=batched)._showing(bits_of)
+
+    def revealed(self) -> "Row":
+        """Return the tally of a survey whose reports were withheld up to now: all are shown, if they are a step."""
+        if self.total - self.shown < STEP:
+            return self
+        return self._replace(shown=self.total, shown_counts=self.counts, pending=b"", batched=b"")
+
+    def _showing(self, bits_of: BitsOf) -> "Row":
+        """Show all reports outside the queues."""
+        ids = ids_of(self.pending + self.batched)
+        counts = counts_of(self.counts)
+        hidden = np.zeros_like(counts)
+        if ids:
+            add_bits(hidden, rows_of(list(bits_of(ids))))
+        return self._replace(shown=self.total - len(ids), shown_counts=(counts - hidden).tobytes())
 
 
-def finished(row: Row) -> Row:
-    """After the last step."""
-    if stay(ids_of(row.pending), final=True):
-        return row
-    return row._replace(shown=row.total, shown_counts=row.counts, pending=b"")
+def _known(ids: Sequence[bytes], here: dict[bytes, bytes], bits_of: BitsOf) -> list[bytes]:
+    """Return the bits of some ids: of those that arrived just now, and of earlier ones."""
+    earlier = [id for id in ids if id not in here]
+    return [*(here[id] for id in ids if id in here), *(bits_of(earlier) if earlier else ())]
 
 
 def merged(rows: Sequence[Row]) -> Row:
-    """The parts of a survey as one tally."""
-    totals, counts, shown, shown_counts, pending = zip(*rows, strict=True)
+    """Return the parts of a survey as one tally."""
+    totals, counts, shown, shown_counts, pending, batched = zip(*rows, strict=True)
     return Row(
         sum(totals),
         _sum(counts).tobytes(),
         sum(shown),
         _sum(shown_counts).tobytes(),
         b"".join(sorted(id for part in pending for id in ids_of(part))),
+        b"".join(sorted(id for part in batched for id in ids_of(part))),
     )
 
 
 def tally_of(rows: Sequence[tuple[int, bytes]]) -> Tally:
-    """A number of reports and their counts, over all parts of a survey."""
+    """Return a number of reports and their counts, over all parts of a survey."""
     return Tally(sum(row[0] for row in rows), _sum([row[1] for row in rows]))
+
+
+def hidden_ids(rows: Sequence[tuple[int, bytes, bytes, bytes]]) -> frozenset[bytes] | None:
+    """Return the ids that no reader may see, from rows of HIDDEN; None if that is all of them."""
+    if not any(row[0] for row in rows):
+        return None
+    return frozenset(id for row in rows for queue in row[2:] for id in ids_of(queue))
 
 
 def _sum(parts: Sequence[bytes]) -> Counts:
@@ -81,10 +116,10 @@ def _sum(parts: Sequence[bytes]) -> Counts:
 
 
 def ids_of(blob: bytes) -> list[bytes]:
-    """The ids in a row of them."""
+    """Split a row of ids."""
     return [blob[i : i + ID_BYTES] for i in range(0, len(blob), ID_BYTES)]
 
 
 def counts_of(blob: bytes) -> Counts:
-    """Counts as they are kept."""
+    """Read counts as they are kept."""
     return np.frombuffer(blob, dtype=np.int64).copy()

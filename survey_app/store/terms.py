@@ -1,11 +1,16 @@
 """Which terms a survey may have, and how a change of them is told in the log."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from client.definition import Survey
 from survey_app.authoring.moments import spelled
 from survey_app.authoring.terms import Terms
-from survey_app.store.records import StoreError
+from survey_app.store.records import Published, State, StoreError
+
+SHOWN_AFTER = timedelta(days=28)  # from the opening of a survey by invitation, unless its author wrote a date
+SHOWN_AT_LEAST_AFTER = timedelta(days=1)
+AFTER_CLOSING = ("results", "deletes", "size")  # what can be changed of a closed survey
 
 
 def check_terms(survey: Survey, terms: Terms, moment: datetime) -> None:
@@ -20,6 +25,50 @@ def check_terms(survey: Survey, terms: Terms, moment: datetime) -> None:
         raise StoreError(f"{survey.slug} takes answers from {survey.tickets.opens:%Y-%m-%d %H:%M} UTC; it closes later")
     if terms.deletes and terms.deletes <= moment:
         raise StoreError("deletes lies in the past")
+
+
+def opening_terms(survey: Survey, terms: Terms, moment: datetime) -> Terms:
+    """Return the terms of a survey that opens; StoreError if it cannot open with them.
+
+    One by invitation needs the date from which anything made of bits is shown, before its first ticket: `closes`.
+    """
+    if survey.tickets is None:
+        return terms
+    begins = max(filter(None, (moment, terms.opens, survey.tickets.opens)))
+    if terms.closes is None:
+        terms = replace(terms, closes=begins.replace(second=0, microsecond=0) + SHOWN_AFTER)
+        if terms.fault:
+            raise StoreError(
+                f"{survey.slug} closes 28 days after it opens unless closes is written; deletes is earlier"
+            )
+    elif terms.closes < begins + SHOWN_AT_LEAST_AFTER:
+        raise StoreError(
+            f"{survey.slug} is by invitation: its results are shown at closes, at least a day after it opens; "
+            "set a later closes"
+        )
+    return terms
+
+
+def check_change(before: Published, terms: Terms, moment: datetime, *, final: bool) -> None:
+    """Refuse changes that a survey in its state does not take."""
+    old, slug, waits = before.terms, before.survey.slug, before.hold.waits
+    if final or before.state is State.CLOSED:
+        undated = waits and old.closes is None  # of before 0.9: without a date it would never be shown
+        allowed = replace(old, public=terms.public, deletes=terms.deletes, size=terms.size)
+        if undated:
+            allowed = replace(allowed, closes=terms.closes)
+        if terms != allowed:
+            raise StoreError(f"{slug} is closed: only {', '.join(AFTER_CLOSING)} can be changed")
+    if not waits or before.state is State.READY or (terms.opens, terms.closes) == (old.opens, old.closes):
+        return
+    if old.closes and (terms.closes is None or terms.closes < old.closes):
+        raise StoreError(f"{slug} is by invitation: the date at which its results are shown can only be moved later")
+    begins = moment if old.closes is None else terms.opens
+    if terms.closes and begins and terms.closes < begins + SHOWN_AT_LEAST_AFTER:
+        raise StoreError(
+            f"{slug} is by invitation: its results are shown at closes, at least a day after "
+            f"{'now' if old.closes is None else 'it opens'}"
+        )
 
 
 def changed(old: Terms, new: Terms) -> list[str]:

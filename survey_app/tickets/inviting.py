@@ -4,6 +4,7 @@ Names never come here: whoever invites has a list of names and links, and looks 
 """
 
 import csv
+import hmac
 import io
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,11 +12,10 @@ from typing import NamedTuple
 from msgspec import structs
 
 from client.address import Address
-from client.definition import Survey
 from client.errors import CandorError
 from survey_app.accounts import new_code, secret_hash
 from survey_app.results.document import Results
-from survey_app.store import STEP, StoreError, TicketFile
+from survey_app.store import STEP, Published, Store, StoreError, TicketFile
 
 COLUMNS = ("name", "link")
 MOST_AT_ONCE = 100_000  # invitations, by a page or the API
@@ -58,23 +58,43 @@ class Invited(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What anybody may see of the invitations: whole steps, as of everything."""
+    """What anybody may see of the invitations: steps, as of everything."""
 
     invited: int
     taken: int
 
 
-def shown(file: TicketFile, survey: Survey) -> Shown | None:
+def shown(store: Store, file: TicketFile, published: Published) -> Shown | None:
     """How the invitations stand, in steps; None where nobody is invited here."""
+    survey = published.survey
     if survey.tickets is None or survey.tickets.issuer or not file.here:
         return None
+    secret, final = store.secret_key(), store.is_final(published)
     made, taken = file.count(survey.digest)
-    return Shown(made - made % STEP, taken - taken % STEP)
+    return Shown(
+        *(
+            count_in_steps(count, secret, f"{name} {survey.digest}", final=final)
+            for name, count in (("invited", made), ("taken", taken))
+        )
+    )
 
 
-def counted(found: Results, file: TicketFile, survey: Survey) -> Results:
+def count_in_steps(count: int, secret: bytes, name: str, *, final: bool) -> int:
+    """Return how much of a count is shown: at least a step less than there is, in steps whose lengths, from STEP to
+    2·STEP − 1, are drawn from a secret. So nobody who adds to it can tell when somebody else does. At the end the rest
+    is shown if it is a step, and otherwise never."""
+    total, number = 0, 0
+    while True:
+        drawn = hmac.digest(secret, f"candor steps {name} {number}".encode(), "sha256")
+        length = STEP + int.from_bytes(drawn[:8], "big") % STEP
+        if total + length + STEP > count:
+            return count if final and count - total >= STEP else total
+        total, number = total + length, number + 1
+
+
+def counted(found: Results, store: Store, file: TicketFile, published: Published) -> Results:
     """Results with the numbers of invitations and tickets, where this server invites."""
-    counts = shown(file, survey)
+    counts = shown(store, file, published)
     return structs.replace(found, **counts._asdict()) if counts else found
 
 

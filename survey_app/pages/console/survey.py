@@ -13,6 +13,7 @@ from client import display
 from survey_app.explain import chances
 from survey_app.explain.languages import LANGUAGES, Words
 from survey_app.explain.languages.names import name_of
+from survey_app.explain.reports import withheld
 from survey_app.mail.message import by_hand
 from survey_app.pages.access import download, managed, owner, role_of, store, tickets
 from survey_app.pages.console.duplicates import keep_duplicate
@@ -127,7 +128,7 @@ def _people(published: Published) -> dict[str, Any]:
         "owner": kept.user(published.owner),
         "shares": kept.shares(name),
         "links": kept.links(name),
-        "invitations": None if published.survey.study else shown_invitations(tickets(), published.survey),
+        "invitations": None if published.survey.study else shown_invitations(kept, tickets(), published),
     }
 
 
@@ -246,7 +247,8 @@ def close(slug: str) -> ResponseReturnValue:
     published = allowed(slug, Role.EDITOR)
     if request.method == "POST":
         store().set_state(published, State.CLOSED, by=owner())
-        flash(f"{published.survey.title} is closed. Its results are final.", "status")
+        when = withheld(store().version(published.survey.slug, published.survey.digest) or published)
+        flash(f"{published.survey.title} is closed. {when or 'Its results are final.'}", "status")
         return redirect(url_for(".show", slug=slug))
     groups = store().study(published.survey.study) or [published]
     reports = sum(store().snapshot(group).reports for group in groups)

@@ -48,7 +48,7 @@ def page(slug: str) -> ResponseReturnValue:
     if snapshot.reports < LEAST_REPORTS:
         return render_template("results/empty.html", **told)
     survey, view = published.survey, View(choices.options, choices.sample, zoomed=choices.zoomed)
-    results = counted(document(snapshot, choices.options), tickets(), survey)
+    results = counted(document(snapshot, choices.options), store(), tickets(), snapshot.published)
     parts = figures(survey, results, view)
     crossed, uncrossed = cross(snapshot, choices, view)
     compared, unmatched = compare(snapshot, choices, view)
@@ -115,9 +115,9 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
         "reports": snapshot.reports,
         "state": state,
         "full": published.full,
-        "final": state is State.CLOSED,
+        "final": state is State.CLOSED and not published.hold.waits,
         "older": current is not None and current[1] != survey.digest,
-        "tickets": shown(tickets(), survey),
+        "tickets": shown(store(), tickets(), snapshot.published),
         "step": STEP,
         "choices": choices,
         "query": query,
@@ -133,11 +133,13 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
 def count(slug: str) -> Response:
     """How many reports the page would show now: what a live page asks."""
     if groups := study(slug):
-        reports, state = sum(Snapshot.of(readable(one)).reports for one in groups), groups[0].at(now())
+        published, reports = groups[0], sum(Snapshot.of(readable(one)).reports for one in groups)
     else:
         snapshot, _ = wanted(slug)
-        reports, state = snapshot.reports, snapshot.published.at(now())
-    return jsonify({"reports": reports, "state": state, "text": told_reports(reports, state, len(groups) or 1)})
+        published, reports = snapshot.published, snapshot.reports
+    state = published.at(now())
+    text = told_reports(reports, state, len(groups) or 1, published.hold)
+    return jsonify({"reports": reports, "state": state, "text": text})
 
 
 @blueprint.errorhandler(Problem)

@@ -20,6 +20,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool
 
+from survey_app.store.disorder import Disorder
 from survey_app.store.postgres.schema import ADDED, SCHEMA, VERSION
 from survey_app.store.records import StoreError, Unavailable, now
 from survey_app.store.sql.base import Base, Cursor
@@ -70,6 +71,7 @@ class Database(Base):
 
     def __init__(self, url: str, clock: Callable[[], datetime] = now) -> None:
         self.url, self.clock = url, clock
+        self._disorder = Disorder()
         self._local = threading.local()
         self._lock, self._collector = threading.Lock(), threading.Lock()
         self._made_pool: ConnectionPool[Any] | None = None
@@ -196,7 +198,7 @@ class Database(Base):
             with self._connect() as raw, all_or_nothing(raw) as session:
                 session.execute(f"select pg_advisory_xact_lock(?, {HERE})", (MIGRATE,))
                 if session.execute("select to_regclass('settings')").fetchone()[0] is None:
-                    session.execute(SCHEMA)
+                    session.execute(SCHEMA + "".join(ADDED.values()))
                     first = [("version", b"%d" % VERSION), ("secret_key", secrets.token_bytes(32))]
                     session.executemany("insert into settings values (?, ?)", first)
                     return

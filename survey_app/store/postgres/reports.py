@@ -18,18 +18,18 @@ import psycopg
 from client.report import ID_BYTES
 from survey_app.store.postgres.database import QUOTA, Database, Session, all_or_nothing
 from survey_app.store.postgres.schema import REPORTS, reports
-from survey_app.store.records import Outcome, Published, Submission, Unavailable, refusal_of
+from survey_app.store.records import Hold, Outcome, Published, Submission, Unavailable, refusal_of
 from survey_app.store.sql.base import total_of
 from survey_app.store.sql.rows import SELECT, published_from
 from survey_app.store.sql.states import States, together
-from survey_app.store.tallies import COLUMNS, Row, finished, ids_of, merged, tally_of
+from survey_app.store.tallies import COLUMNS, HIDDEN, MARKS, BitsOf, Row, hidden_ids, merged, tally_of
 from survey_app.tally import Bits, Tally, add_bits, rows_of
 
 CHUNK = 20_000
 COPIED = 256  # rows: from here on COPY is faster than an insert
 READ = "begin isolation level repeatable read, read only"
 COPY_HEAD, COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
-INSERT_TALLY = "insert into tallies values (?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_TALLY = f"insert into tallies (survey, shard, {COLUMNS}, final) values (?, ?, {MARKS}, ?)"
 
 
 class Reports(States, Database):
@@ -44,11 +44,25 @@ class Reports(States, Database):
     def _finish(self, connection: Any, keys: Sequence[int]) -> None:
         """What all shards have pending is counted together; afterwards there is one row."""
         for key in keys:
-            query = f"select {COLUMNS} from tallies where survey = ? and final = 0 order by shard"
+            query = (
+                f"select hold, {COLUMNS} from tallies join surveys on key = survey where survey = ? and final = 0"
+                " order by shard"
+            )
             if rows := connection.execute(query, (key,)).fetchall():
-                connection.execute("delete from tallies where survey = ?", (key,))
-                connection.execute(INSERT_TALLY, (key, 0, *finished(merged([Row(*row) for row in rows])), 1))
-                self._mark(connection)
+                row = merged([Row(*row[1:]) for row in rows])
+                row = row if rows[0][0] else row.finished(_bits_of(connection, key))
+                self._put_tally(connection, key, row)
+
+    def _reveal(self, connection: Any, keys: Sequence[int]) -> None:
+        for key in keys:
+            rows = connection.execute(f"select {COLUMNS} from tallies where survey = ? order by shard", (key,))
+            self._put_tally(connection, key, merged([Row(*row) for row in rows.fetchall()]).revealed())
+
+    def _put_tally(self, connection: Any, key: int, row: Row) -> None:
+        """Keep one final row in the place of all shards."""
+        connection.execute("delete from tallies where survey = ?", (key,))
+        connection.execute(INSERT_TALLY, (key, 0, *row, 1))
+        self._mark(connection)
 
     def _drop(self, connection: Any, keys: Sequence[int]) -> None:
         """The tables of reports are dropped when somebody tidies up: whoever reads one is not to stop all others."""
@@ -66,9 +80,10 @@ class Reports(States, Database):
             return None
         return row and bytes(row[0])
 
-    def write(self, take: Callable[[], Sequence[Submission]]) -> list[Outcome]:
+    def write(self, take: Callable[[], Sequence[Submission]], *, batch: bool = False) -> list[Outcome]:
         """Store what `take` gives once the lock is held, in one transaction; on return it is on disk.
 
+        With `batch` they did not come one by one, and wait in a queue of their own until they are shown.
         Unavailable means that nothing was acknowledged. Whatever arrived meanwhile shares one commit.
         """
         with self._collecting() as (session, shard):
@@ -87,7 +102,7 @@ class Reports(States, Database):
                 survey.store(session, key)
             for key, survey in sorted(surveys.items()):
                 if survey.stored:
-                    _grow(session, key, shard, list(survey.stored.values()))
+                    _grow(session, key, shard, list(survey.stored.values()), batch=batch, hold=survey.hold)
         if sum(len(survey.stored) for survey in surveys.values()) == len(submissions):
             outcomes = [Outcome.STORED] * len(submissions)
         else:
@@ -114,12 +129,12 @@ class Reports(States, Database):
         Pending reports are left out: a cross-tab or an export must not show what the results do not show.
         """
         with self._moment(published.key) as session:
-            query = "select shown, shown_counts, pending from tallies where survey = ?"
+            query = f"select {HIDDEN} from tallies where survey = ?"
             rows = session.execute(query, (published.key,)).fetchall() if session else []
-            if session is None or not rows:  # deleted meanwhile
+            hidden = hidden_ids(rows)
+            if session is None or hidden is None:  # nothing is shown, or it was deleted meanwhile
                 yield Tally.empty(published.survey), iter(())
             else:
-                hidden = frozenset(id for row in rows for id in ids_of(row[2]))
                 yield tally_of([row[:2] for row in rows]), _rows(session, published.key, hidden)
 
     def recount(self, published: Published, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
@@ -167,6 +182,7 @@ class _Survey:
     refusal: Outcome | None = None
     due: bool = False
     quota: _Quota | None = None
+    hold: Hold = Hold.NONE
     there: bool = True
     stored: dict[bytes, Submission] = field(default_factory=dict)
     known: dict[bytes, bytes] = field(default_factory=dict)
@@ -215,7 +231,7 @@ def _open(session: Session, keys: Sequence[int], moment: datetime) -> dict[int, 
         elif published.is_due(moment):
             surveys[key] = _Survey(Outcome.CLOSED, due=True)
         else:
-            surveys[key] = _Survey(refusal_of(published, moment))
+            surveys[key] = _Survey(refusal_of(published, moment), hold=published.hold)
             if published.terms.max_reports is not None and surveys[key].refusal is None:
                 limited[key] = published.terms.max_reports, together(session, key)
     quotas: dict[int, _Quota] = {}
@@ -260,23 +276,25 @@ def copy_in(session: Session, key: int, rows: Bits) -> None:
         copy.write(COPY_HEAD + framed.tobytes() + COPY_END)
 
 
+def _bits_of(session: Session, key: int) -> BitsOf:
+    return lambda ids: _known(session, key, ids).values()
+
+
 def _known(session: Session, key: int, ids: Sequence[bytes]) -> dict[bytes, bytes]:
     if not ids:
         return {}
     return dict(session.execute(f"select id, bits from {reports(key)} where id = any(?)", (ids,)).fetchall())
 
 
-def _grow(session: Session, key: int, shard: int, arrived: Sequence[Submission]) -> None:
+def _grow(session: Session, key: int, shard: int, arrived: Sequence[Submission], *, batch: bool, hold: Hold) -> None:
     query = f"select {COLUMNS} from tallies where survey = ? and shard = ? for update"
     found = session.execute(query, (key, shard)).fetchone()
     if found is None:  # the first in this shard
         width = session.execute("select length(counts) / 8 from tallies where survey = ? limit 1", (key,)).fetchone()[0]
         session.execute(f"{INSERT_TALLY} on conflict do nothing", (key, shard, *Row.empty(width), 0))
         found = session.execute(query, (key, shard)).fetchone()
-    row = Row(*found).grown(arrived, lambda ids: _known(session, key, ids).values())
-    session.execute(
-        f"update tallies set ({COLUMNS}) = (?, ?, ?, ?, ?) where survey = ? and shard = ?", (*row, key, shard)
-    )
+    row = Row(*found).grown(arrived, _bits_of(session, key), batch=batch, hold=hold)
+    session.execute(f"update tallies set ({COLUMNS}) = ({MARKS}) where survey = ? and shard = ?", (*row, key, shard))
 
 
 def _rows(session: Session, key: int, hidden: frozenset[bytes]) -> Iterator[Bits]:

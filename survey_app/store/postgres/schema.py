@@ -5,7 +5,10 @@ is in shards, a row for each server that writes, so that they do not wait for on
 SQLite; moments are texts that are in the order of their moments.
 """
 
-VERSION = 1
+from survey_app.store.records import Hold
+from survey_app.store.sql.rows import HOLD_INVITED, TICKETS
+
+VERSION = 2
 
 SCHEMA = """
 create table settings (name text primary key, value bytea not null);
@@ -34,7 +37,14 @@ create table shares (slug text collate "C" not null, "user" bigint not null, rol
 create table links (hash bytea primary key, slug text collate "C" not null, label text not null,
     made text collate "C" not null);
 """
-ADDED: dict[int, str] = {}  # what each version has more than the one before it
+ADDED = {  # what each version has more than the one before it
+    2: f"""
+alter table surveys add column hold integer not null default {Hold.NONE:d};
+alter table tallies add column batched bytea not null default '';
+delete from settings where name = 'untidy_since';
+{HOLD_INVITED.format(" or ".join(f"position(cast('{mark}' as bytea) in definition) > 0" for mark in TICKETS))}
+""",
+}
 REPORTS = "(id bytea primary key, bits bytea not null)"
 KEYED = ("users", "surveys", "drafts", "audit")  # tables whose keys a sequence gives
 

@@ -11,14 +11,16 @@ A survey is untidy if it has more reports than when it was rewritten last: nobod
 killed server left, another one finds.
 """
 
+import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
 
+from survey_app.store.disorder import rest_after
 from survey_app.store.postgres.database import BROKEN, HERE, TIDY, WAIT_SECONDS, Database, Session, all_or_nothing
 from survey_app.store.postgres.schema import REPORTS, reports
 from survey_app.store.records import Unavailable
@@ -26,8 +28,8 @@ from survey_app.store.records import Unavailable
 PAUSE = 1.0  # seconds that those who report to one survey may wait
 PATIENCE = {False: "100ms", True: f"{PAUSE:g}s"}  # for those who read just now
 SMALL = ("surveys", "users", "tokens", "drafts", "audit", "actors", "shares", "links")
-BEHIND = (  # surveys that have reports which came after they were rewritten
-    "select s.key from surveys s left join tidied t on t.survey = s.key"
+BEHIND = (  # surveys that have reports which came after they were rewritten, and how many they had then
+    "select s.key, coalesce(t.total, 0) from surveys s left join tidied t on t.survey = s.key"
     " where coalesce(t.total, 0) != (select sum(total) from tallies where survey = s.key)"
 )
 LEFT_OVER = (  # tables of surveys that were deleted
@@ -43,34 +45,37 @@ class Tidying(Database):
     def untidy(self) -> bool:
         """Whether order, or what was deleted, may still be seen at rest, whoever left it."""
         try:
-            return bool(
-                self._one(
-                    f"select exists ({BEHIND}) or exists ({LEFT_OVER})"
-                    " or exists (select 1 from settings where name = 'untidy')"
-                )[0]
-            )
+            queries = (BEHIND, LEFT_OVER, "select value from settings where name = 'untidy'")
+            found = [tuple(row) for query in queries for row in self._all(query)]
         except Unavailable:
             return True
+        return self._disorder.see(found or None)
+
+    def is_untidy_for(self, seconds: float) -> bool:
+        """Tell whether the same disorder was seen from here for so many seconds, whatever the reason."""
+        return self.untidy and self._disorder.age >= seconds
 
     @property
     def untidy_since(self) -> datetime | None:
-        """Since when tidying up fails; None if it did not, the last time."""
+        """The day since which tidying up fails; None if it did not, the last time."""
         row = self._one("select value from settings where name = 'untidy_since'")
-        return datetime.fromisoformat(bytes(row[0]).decode()) if row else None
+        return _day(datetime.fromisoformat(bytes(row[0]).decode())) if row else None
 
     def _mark(self, connection: Any) -> None:
-        connection.execute("insert into settings values ('untidy', '') on conflict do nothing")
+        mark = (secrets.token_bytes(8),)
+        connection.execute("insert into settings values ('untidy', ?) on conflict do nothing", mark)
 
     def tidy(self, *, now: bool = False) -> bool:
         """Leave no order of arrival at rest; False if somebody reads, writes or tidies just now, or if the last time
-        is too recent: fifty times as long as it takes passes between two times."""
-        start = time.monotonic()
-        if start < self._rest_until and not now:
+        is too recent: fifty times as long as it works passes between two times, but no more than a minute."""
+        begun = time.monotonic()
+        if begun < self._rest_until and not now:
             return False
         done = False
         with suppress(Unavailable), self._borrowed() as raw, patient(raw, now) as alone:
             if not alone:
                 return False
+            begun = time.monotonic()  # waiting for others is no work
             session = Session(raw)
             try:
                 done = self._tidy(session)
@@ -78,7 +83,7 @@ class Tidying(Database):
                 if raw.broken:
                     raise
             self._tell(session, done)
-        self._rest_until = time.monotonic() + max(1.0, 50 * (time.monotonic() - start))
+        self._rest_until = time.monotonic() + rest_after(time.monotonic() - begun)
         return done
 
     def _tidy(self, session: Session) -> bool:
@@ -89,7 +94,7 @@ class Tidying(Database):
         try:
             for (table,) in session.execute(LEFT_OVER).fetchall():
                 session.execute(f"drop table {table}")
-            totals = {key: _sort(session, key) for (key,) in behind}
+            totals = {key: _sort(session, key) for key, _ in behind}
             _rewrite_tallies(session, {key: total for key, total in totals.items() if total is not None})
             for table in SMALL if marked else ():
                 with all_or_nothing(session.raw):
@@ -107,8 +112,8 @@ class Tidying(Database):
         if done:
             session.execute("delete from settings where name = 'untidy_since'")
         else:
-            moment = self.clock().isoformat(timespec="seconds").encode()
-            session.execute("insert into settings values ('untidy_since', ?) on conflict do nothing", (moment,))
+            day = _day(self.clock()).isoformat().encode()  # a moment would tell when a report came
+            session.execute("insert into settings values ('untidy_since', ?) on conflict do nothing", (day,))
 
 
 @contextmanager
@@ -171,6 +176,10 @@ def _rewrite(session: Session, table: str) -> None:
     session.execute(f"truncate {table}")
     session.execute(f"insert into {table} select * from rewritten order by 1, 2")
     session.execute("drop table rewritten")
+
+
+def _day(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 class _Overtaken(Exception):

@@ -57,6 +57,10 @@ class Base(ABC):
         """The last step of surveys, for good."""
 
     @abstractmethod
+    def _reveal(self, connection: Connection, keys: Sequence[int]) -> None:
+        """Show what surveys withheld."""
+
+    @abstractmethod
     def _drop(self, connection: Connection, keys: Sequence[int]) -> None:
         """Delete the reports and tallies of surveys."""
 

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from survey_app.store.records import Published, StoreError
 from survey_app.store.sql.base import Base, Connection
-from survey_app.store.tallies import COLUMNS, ids_of
+from survey_app.store.tallies import Row as Tallied
+from survey_app.store.tallies import hidden_ids
 
 CHUNK = 5_000  # rows at a time
 MARK = "copying"
@@ -29,7 +30,7 @@ TABLES = {
     "tokens": Table('hash, "user", made'),
     "surveys": Table(
         "key, slug, study, version, digest, state, public, opens, closes, max_reports, deletes, size, owner,"
-        " definition, source"
+        " definition, source, hold"
     ),
     "drafts": Table("key, owner, source"),
     "audit": Table("key, owner, slug, moment, what"),
@@ -38,7 +39,6 @@ TABLES = {
     "links": Table("hash, slug, label, made"),
 }
 TALLIES = "tallies"  # survey, the columns of a tally, final
-PENDING = 1 + COLUMNS.split(", ").index("pending")
 Row = tuple[Any, ...]
 
 
@@ -97,7 +97,10 @@ class Contents(Base):
             tallies = self._tallies(connection, published.key - 1, 1)
             if not tallies or tallies[0][0] != published.key:  # deleted meanwhile
                 return []
-            hidden = {*ids_of(tallies[0][PENDING])}
+            row = Tallied(*tallies[0][1:-1])
+            hidden = hidden_ids([(row.shown, row.shown_counts, row.pending, row.batched)])
+            if hidden is None:
+                return []
             found = self._reports(connection, published.key, after, count + len(hidden))
         return [(bytes(id), bytes(bits)) for id, bits in found if bytes(id) not in hidden][:count]
 

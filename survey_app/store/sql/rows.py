@@ -6,7 +6,7 @@ from typing import Any
 
 from client.definition import Survey
 from survey_app.authoring.terms import Terms
-from survey_app.store.records import Published, State
+from survey_app.store.records import Hold, Published, State
 
 TERMS = "public, opens, closes, max_reports, deletes, size"
 FULL = (  # closed, and with as many reports as it wanted; the groups of a study count together
@@ -14,14 +14,21 @@ FULL = (  # closed, and with as many reports as it wanted; the groups of a study
     " on survey = other.key where other.key = s.key"
     " or (other.study = s.study and other.study != '' and other.version = s.version))"
 )
-SELECT = f"select key, definition, state, {TERMS}, owner, {FULL} from surveys s"
+SELECT = f"select key, definition, state, {TERMS}, owner, {FULL}, hold from surveys s"
+
+
+TICKETS = tuple(f'"tickets":{{"{first}":' for first in ("from", "issuer", "key"))  # in definitions by invitation
+HOLD_INVITED = (  # for a database of before 0.9, whose surveys by invitation were shown in steps; see `Hold`
+    "update surveys set hold = case when (select sum(shown) from tallies where survey = key) > 0"
+    f" then {Hold.REST:d} else {Hold.ALL:d} end where state != 'closed' and ({{}});"
+)
 
 
 def published_from(row: Any) -> Published:
     """A version of a survey from a row of SELECT."""
-    key, definition, state, public, opens, closes, max_reports, deletes, size, owner, full = row
+    key, definition, state, public, opens, closes, max_reports, deletes, size, owner, full, hold = row
     terms = Terms(bool(public), _moment(opens), _moment(closes), max_reports, _moment(deletes), size)
-    return Published(key, _survey(bytes(definition)), State(state), terms, owner, bool(full))
+    return Published(key, _survey(bytes(definition)), State(state), terms, owner, bool(full), Hold(hold))
 
 
 def terms_values(terms: Terms) -> tuple[Any, ...]:

@@ -4,6 +4,9 @@ The groups of one version of a study go together: what is done to one is done to
 Closing takes a survey's last step and cannot be undone, whoever does it: the owner, a date, a quota, a newer version.
 Dates are therefore written down before anybody may read anything (`expire`): a clock that goes back, or differs
 between two processes, shows nothing twice.
+
+A survey by invitation is withheld until its date (Steps, rule 6): closing it by hand ends it and shows nothing, and a
+version that is replaced before its date is never shown.
 """
 
 from collections.abc import Sequence
@@ -11,15 +14,17 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from client.definition import Survey
 from survey_app.authoring.terms import Terms
-from survey_app.store.records import Published, State, StoreError, Unavailable, too_late
+from survey_app.store.records import Hold, Published, State, StoreError, Unavailable, too_late
 from survey_app.store.sql.base import Connection, total_of
 from survey_app.store.sql.drafts import Log
 from survey_app.store.sql.rows import SELECT, moment_text, published_from, terms_values
-from survey_app.store.terms import changed, check_terms
+from survey_app.store.terms import changed, check_change, check_terms, opening_terms
 
 RUNNING = "state in ('open', 'paused')"
 SHARED = "public = ?, opens = ?, closes = ?, max_reports = ?, deletes = ?"
+WAITS = f"hold in ({Hold.ALL:d}, {Hold.REST:d})"  # for the date at which it is shown
 
 
 class States(Log):
@@ -43,6 +48,12 @@ class States(Log):
                 self._end(connection, keys)
             else:
                 _set(connection, keys, state)
+                if before is State.READY:
+                    row = connection.execute(f"{SELECT} where key = ?", (published.key,)).fetchone()
+                    terms = opening_terms(published.survey, published_from(row).terms, self.clock())
+                    closes = terms.closes and moment_text(terms.closes)
+                    rows = [(closes, key) for key in keys]
+                    connection.executemany("update surveys set closes = ? where key = ?", rows)
                 if state is State.OPEN:
                     if _is_over(connection, keys, self.clock()):
                         raise StoreError(f"the date at which {slug} closes has passed; set another one first")
@@ -56,18 +67,22 @@ class States(Log):
     def set_terms(self, published: Published, terms: Terms, *, by: int | None = None) -> Published:
         """Change what the owner may change, for all groups of a study (but for the size, which is of this group).
 
-        A date that has passed, or a quota that is reached, closes at once.
+        A date that has passed, or a quota that is reached, closes at once. Of a closed survey only the visibility of
+        results, the date of deletion and the sizes of groups can be changed.
         """
         slug = published.survey.slug
-        check_terms(published.survey, terms, self.clock())
         with self._transaction() as connection:
-            if _state(connection, published) is State.CLOSED or is_final(connection, published.key):
-                raise StoreError(f"{slug} is closed, so its terms stay as they are")
+            row = connection.execute(f"{SELECT} where key = ?", (published.key,)).fetchone()
+            if row is None:
+                raise StoreError(f"{slug} is gone")
+            before = published_from(row)
+            check_terms(published.survey, terms, self.clock())
+            check_change(before, terms, self.clock(), final=is_final(connection, published.key))
             keys = together(connection, published.key)
             values = terms_values(terms)
             connection.executemany(f"update surveys set {SHARED} where key = ?", [(*values[:-1], key) for key in keys])
             connection.execute("update surveys set size = ? where key = ?", (values[-1], published.key))
-            if changes := changed(published.terms, terms):
+            if changes := changed(before.terms, terms):
                 self._note(connection, published.owner, slug, f"terms: {', '.join(changes)}", by=by)
             closed = self._settle(connection, keys, self.clock())
             if closed:
@@ -80,14 +95,16 @@ class States(Log):
     def expire(self) -> bool:
         """Close what has reached its date, and delete what has reached the date of its deletion; True if any had."""
         moment = moment_text(self.clock())
-        due = f"({RUNNING} and closes <= ?) or deletes <= ?"
+        due = f"(({RUNNING} or (state = 'closed' and {WAITS})) and closes <= ?) or deletes <= ?"
         if not self._one(f"select 1 from surveys where {due} limit 1", moment, moment):
             return False
         with self._transaction() as connection:
             query = f"select key, owner, slug, closes from surveys where {RUNNING} and closes <= ?"
             for key, owner, slug, closes in connection.execute(query, (moment,)).fetchall():
-                self._end(connection, [key])
+                self._close_by_date(connection, [key], self.clock())
                 self._note(connection, owner, slug, "closed by its date", closes)
+            query = f"select key from surveys where state = 'closed' and {WAITS} and closes <= ?"
+            self._show_withheld(connection, [row[0] for row in connection.execute(query, (moment,)).fetchall()])
             query = "select owner, slug, study, version, deletes from surveys where deletes <= ?"
             for owner, slug, study, version, deletes in connection.execute(query, (moment,)).fetchall():
                 if self._delete(connection, study, slug, version):
@@ -126,8 +143,22 @@ class States(Log):
         self._finish(connection, keys)
         self._mark(connection)
 
+    def _close_by_date(self, connection: Connection, keys: Sequence[int], moment: datetime) -> None:
+        """Close surveys whose date has passed, and show what they withheld up to it."""
+        self._end(connection, keys)
+        marks = ", ".join("?" * len(keys))
+        query = f"select key from surveys where key in ({marks}) and {WAITS} and closes <= ?"
+        found = connection.execute(query, (*keys, moment_text(moment))).fetchall()
+        self._show_withheld(connection, [row[0] for row in found])
+
+    def _show_withheld(self, connection: Connection, keys: Sequence[int]) -> None:
+        self._reveal(connection, keys)
+        rows = [(int(Hold.NONE), key) for key in keys]
+        connection.executemany("update surveys set hold = ? where key = ?", rows)
+
     def _supersede(self, connection: Connection, key: int) -> None:
-        """Close all earlier versions; one that was never opened stays unseen, and can be opened no more."""
+        """Close all earlier versions; one that was never opened stays unseen, and can be opened no more. What they
+        withhold until a date is never shown: a new version after one taker would name her report."""
         query = (
             "select old.key, old.state from surveys one join surveys old on old.version < one.version"
             " and old.study = one.study and (old.study != '' or old.slug = one.slug) where one.key = ?"
@@ -137,6 +168,10 @@ class States(Log):
                 self._finish(connection, [old])
             elif state != State.CLOSED:
                 self._end(connection, [old])
+            values = (int(Hold.FOREVER), old, moment_text(self.clock()))
+            connection.execute(
+                f"update surveys set hold = ? where key = ? and {WAITS} and (closes is null or closes > ?)", values
+            )
 
     def _settle(self, connection: Connection, keys: Sequence[int], moment: datetime) -> bool:
         """Close surveys that run although their date has passed or their quota is reached; True if they did."""
@@ -146,7 +181,7 @@ class States(Log):
         full = row[1] is not None and total_of(connection, keys) >= row[1]
         if not full and not _is_over(connection, keys, moment):
             return False
-        self._end(connection, keys)
+        self._close_by_date(connection, keys, moment)
         return True
 
     def _delete(self, connection: Connection, study: str, slug: str, version: int | None = None) -> bool:
@@ -178,6 +213,11 @@ def is_final(connection: Connection, key: int) -> bool:
     """Whether the last step was taken; also of a survey that is gone."""
     row = connection.execute("select max(final) from tallies where survey = ?", (key,)).fetchone()
     return bool(row[0] is None or row[0])
+
+
+def hold_of(survey: Survey) -> Hold:
+    """Return what is withheld of a survey that opens."""
+    return Hold.ALL if survey.tickets else Hold.NONE
 
 
 def _is_over(connection: Connection, keys: Sequence[int], moment: datetime) -> bool:

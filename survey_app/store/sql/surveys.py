@@ -8,8 +8,8 @@ from client.definition import Survey
 from survey_app.store.records import Member, Published, State, StoreError, Unavailable
 from survey_app.store.sql.base import Connection
 from survey_app.store.sql.rows import SELECT, TERMS, published_from, terms_values
-from survey_app.store.sql.states import States
-from survey_app.store.terms import check_terms
+from survey_app.store.sql.states import States, hold_of
+from survey_app.store.terms import check_terms, opening_terms
 
 NEWEST = "coalesce(max(case when state != 'ready' then version end), max(version))"  # that was opened, if any was
 
@@ -34,6 +34,8 @@ class Surveys(States):
             raise StoreError("a survey is published ready or open")
         study = _study_of(members)
         with self._transaction() as connection:
+            if state is State.OPEN:
+                members = [Member(one, opening_terms(one, terms, self.clock())) for one, terms in members]
             for survey, terms in members:
                 check_terms(survey, terms, self.clock())
                 _check_name(connection, survey, owner)
@@ -43,9 +45,11 @@ class Surveys(States):
             keys = []
             for survey, terms in members:
                 values = (survey.slug, study, version, survey.digest, state.value, *terms_values(terms), owner)
+                values = (*values, int(hold_of(survey)))
                 key = self._insert(
                     connection,
-                    f"insert into surveys (slug, study, version, digest, state, {TERMS}, owner, definition, source)"
+                    "insert into surveys (slug, study, version, digest, state,"
+                    f" {TERMS}, owner, hold, definition, source)"
                     f" values ({', '.join('?' * (len(values) + 2))})",
                     (*values, survey.source, source),
                 )

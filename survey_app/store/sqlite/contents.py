@@ -8,6 +8,7 @@ from survey_app.store.records import Published
 from survey_app.store.sql.contents import Contents, Row
 from survey_app.store.sqlite.cell import cell
 from survey_app.store.sqlite.database import Database
+from survey_app.store.sqlite.tallies import INSERT
 from survey_app.store.tallies import COLUMNS
 
 
@@ -35,7 +36,7 @@ class SqliteContents(Contents, Database):
         return list(connection.execute(query, (after, count)).fetchall())
 
     def _put_tallies(self, connection: Any, rows: Sequence[Row]) -> None:
-        connection.executemany("insert into tallies values (?, ?, ?, ?, ?, ?, ?)", rows)
+        connection.executemany(INSERT, rows)
 
     def _reports(self, connection: Any, survey: int, after: bytes, count: int) -> list[tuple[bytes, bytes]]:
         query = "select id, bits from reports where survey = ? and id > ? order by id limit ?"

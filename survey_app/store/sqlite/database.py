@@ -16,11 +16,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from survey_app.store.records import StoreError, Unavailable, now
+from survey_app.store.disorder import Disorder
+from survey_app.store.records import Hold, StoreError, Unavailable, now
 from survey_app.store.sql.base import Base
+from survey_app.store.sql.rows import HOLD_INVITED, TICKETS
 from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten
 
-VERSION = 5
+VERSION = 6
 EARLIEST = 4  # of what can be brought up to date
 BUSY_SECONDS = LOCK_SECONDS = 5.0
 CHECKPOINT_PAGES = 1000
@@ -51,12 +53,17 @@ create table drafts (key integer primary key autoincrement, owner integer not nu
 create table audit (key integer primary key, owner integer not null references users, slug text not null,
     moment text not null, what text not null);
 """
-ADDED = {  # what each version has more than the one before it; tables only, so whatever is in a file stays as it is
+ADDED = {  # what each version has more than the one before it
     5: """
 create table actors (event integer primary key, user integer not null references users);
 create table shares (slug text not null, user integer not null references users, role text not null,
     primary key (slug, user)) without rowid;
 create table links (hash blob primary key, slug text not null, label text not null, made text not null) without rowid;
+""",
+    6: f"""
+alter table surveys add column hold integer not null default {Hold.NONE:d};
+alter table tallies add column batched blob not null default x'';
+{HOLD_INVITED.format(" or ".join(f"instr(definition, cast('{mark}' as blob))" for mark in TICKETS))}
 """,
 }
 KEY = "select value from settings where name = 'secret_key'"
@@ -99,6 +106,7 @@ class Database(Base):
 
     def __init__(self, path: Path, clock: Callable[[], datetime] = now) -> None:
         self.path, self.clock = path, clock
+        self._disorder = Disorder()
         self._local = threading.local()
         self._lock = Lock(path)
         self._reserve = Path(f"{path}-reserve")

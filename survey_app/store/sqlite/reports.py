@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from survey_app.store.records import Outcome, Published, Submission, refusal_of
+from survey_app.store.records import Hold, Outcome, Published, Submission, refusal_of
 from survey_app.store.sql.base import total_of
 from survey_app.store.sql.rows import SELECT, published_from
 from survey_app.store.sql.states import States, together
 from survey_app.store.sqlite import tallies
 from survey_app.store.sqlite.tidying import Tidying, disturb
-from survey_app.store.tallies import ids_of, tally_of
+from survey_app.store.tallies import HIDDEN, hidden_ids, tally_of
 from survey_app.tally import Bits, Tally, add_bits, rows_of
 
 CHUNK = 20_000
@@ -35,6 +35,9 @@ class Reports(States, Tidying):
     def _finish(self, connection: Any, keys: Sequence[int]) -> None:
         tallies.finish(connection, keys)
 
+    def _reveal(self, connection: Any, keys: Sequence[int]) -> None:
+        tallies.reveal(connection, keys)
+
     def _drop(self, connection: Any, keys: Sequence[int]) -> None:
         for table in ("reports", "tallies"):
             connection.executemany(f"delete from {table} where survey = ?", [(key,) for key in keys])
@@ -51,9 +54,10 @@ class Reports(States, Tidying):
         row = self._one("select bits from reports where survey = ? and id = ?", submission.survey, submission.id)
         return row and bytes(row[0])
 
-    def write(self, take: Callable[[], Sequence[Submission]]) -> list[Outcome]:
+    def write(self, take: Callable[[], Sequence[Submission]], *, batch: bool = False) -> list[Outcome]:
         """Store what `take` gives once the lock is held, in one transaction; on return it is on disk.
 
+        With `batch` they did not come one by one, and wait in a queue of their own until they are shown.
         Unavailable means that nothing was stored. Whatever arrived while others held the lock shares one fsync.
         """
         outcomes: list[Outcome] = []
@@ -63,14 +67,14 @@ class Reports(States, Tidying):
             moment = self.clock()
             submissions = take()
             for key in {submission.survey for submission in submissions}:
-                surveys[key] = _SurveyWrite.open(self._end, connection, key, moment, quotas)
+                surveys[key] = _SurveyWrite.open(self._close_by_date, connection, key, moment, quotas)
             if len(surveys) == 1 and surveys[submissions[0].survey].take_all(connection, submissions):
                 outcomes = [Outcome.STORED] * len(submissions)
             else:
                 outcomes = [surveys[submission.survey].take(connection, submission) for submission in submissions]
             for key, taken in surveys.items():
                 if taken.rows:
-                    tallies.grow(connection, key, taken.rows)
+                    tallies.grow(connection, key, taken.rows, batch=batch, hold=taken.hold)
                     disturb(connection)
             for quota in quotas.values():
                 if quota.left <= 0:
@@ -92,12 +96,11 @@ class Reports(States, Tidying):
         """
         with closing(self._open()) as connection:
             connection.execute("begin")
-            query = "select shown, shown_counts, pending from tallies where survey = ?"
-            row = connection.execute(query, (published.key,)).fetchone()
-            if row is None:  # deleted meanwhile
+            row = connection.execute(f"select {HIDDEN} from tallies where survey = ?", (published.key,)).fetchone()
+            hidden = hidden_ids([row]) if row else None
+            if hidden is None:  # nothing is shown, or it was deleted meanwhile
                 yield Tally.empty(published.survey), iter(())
             else:
-                hidden = frozenset(ids_of(row[2]))
                 yield tally_of([row[:2]]), _rows(connection, published.key, hidden)
 
     def recount(self, published: Published, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
@@ -138,12 +141,13 @@ class _SurveyWrite:
 
     refusal: Outcome | None = None
     quota: _Quota | None = None
+    hold: Hold = Hold.NONE
     rows: list[Submission] = field(default_factory=list)
 
     @classmethod
     def open(
         cls,
-        end: Callable[[sqlite3.Connection, list[int]], None],
+        end: Callable[[sqlite3.Connection, list[int], datetime], None],
         connection: sqlite3.Connection,
         key: int,
         moment: datetime,
@@ -154,16 +158,16 @@ class _SurveyWrite:
             return cls(Outcome.CLOSED)
         published = published_from(row)
         if published.is_due(moment):
-            end(connection, together(connection, key))
+            end(connection, together(connection, key), moment)
             return cls(Outcome.CLOSED)
         if refusal := refusal_of(published, moment):
             return cls(refusal)
         most = published.terms.max_reports
         if most is None:
-            return cls()
+            return cls(hold=published.hold)
         keys = together(connection, key)
         quota = quotas.setdefault(keys[0], _Quota(keys, most - total_of(connection, keys)))
-        return cls(quota=quota)
+        return cls(quota=quota, hold=published.hold)
 
     def take_all(self, connection: sqlite3.Connection, submissions: Sequence[Submission]) -> bool:
         """Store all at once, if all are new and nothing about any of them has to be looked up."""

@@ -11,6 +11,7 @@ How they are spread over pages may then still tell which came with which: the st
 
 import logging
 import os
+import secrets
 import shutil
 import sqlite3
 import time
@@ -19,19 +20,22 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from survey_app.store.disorder import rest_after
 from survey_app.store.records import Unavailable
 from survey_app.store.sqlite.database import BUSY_SECONDS, LOCK_SECONDS, SPARE, Database, all_or_nothing
 
 log = logging.getLogger(__name__)
 
-REST = 50  # times as long as tidying took passes before the next time: nobody can write meanwhile
 PATIENCE = 60.0  # seconds that readers may keep us from it before it is a failure
 PART_ROWS, PART_BYTES, ROW_BYTES = 400, 16_384, 24  # put anew in one transaction; with a key and lengths in each row
 
 
 def disturb(connection: sqlite3.Connection) -> None:
-    """Write down, in the transaction that does it, that order or deleted rows may be seen from now on."""
-    connection.execute("insert or ignore into settings values ('untidy', '')")
+    """Write down, in the transaction that does it, that order or deleted rows may be seen from now on.
+
+    The value is random: it tells how long one disorder stays from how often there is a new one.
+    """
+    connection.execute("insert or ignore into settings values ('untidy', ?)", (secrets.token_bytes(8),))
 
 
 class Tidying(Database):
@@ -46,9 +50,14 @@ class Tidying(Database):
     def untidy(self) -> bool:
         """Whether order or deleted rows may be seen, also those that another process has left."""
         try:
-            return self._one("select 1 from settings where name = 'untidy'") is not None
+            row = self._one("select value from settings where name = 'untidy'")
         except Unavailable:
             return True
+        return self._disorder.see(row and row[0])
+
+    def is_untidy_for(self, seconds: float) -> bool:
+        """Tell whether the same disorder was seen from here for so many seconds, whatever the reason."""
+        return self.untidy and self._disorder.age >= seconds
 
     @property
     def untidy_since(self) -> datetime | None:
@@ -61,12 +70,13 @@ class Tidying(Database):
     def tidy(self, *, now: bool = False) -> bool:
         """Leave no order of arrival at rest; False if that failed, or others read just now, or the last time is too
         recent. With `now` it is done in any case, and readers are waited for."""
-        start = time.monotonic()
-        if start < self._rest_until and not now:
+        begun = time.monotonic()
+        if begun < self._rest_until and not now:
             return False
         done = False
         try:
             with self._lock.held(LOCK_SECONDS), self._patient(BUSY_SECONDS if now else 0):
+                begun = time.monotonic()  # waiting for others is no work
                 try:
                     done = (not now and not self.untidy) or self._tidy()
                     failure = None
@@ -75,8 +85,9 @@ class Tidying(Database):
                 if self._tell(done, failure):
                     self._write_down()
         except Unavailable as error:
+            begun = time.monotonic()
             self._tell(done, error)
-        self._rest_until = time.monotonic() + max(1.0, REST * (time.monotonic() - start))
+        self._rest_until = time.monotonic() + rest_after(time.monotonic() - begun)
         return done
 
     @contextmanager
@@ -167,6 +178,6 @@ class Tidying(Database):
         if self._since:
             values = (self._since.isoformat(),)
             with suppress(sqlite3.DatabaseError, OSError):
-                self._connection.execute("insert or ignore into settings values ('untidy', '')")
+                disturb(self._connection)
                 self._connection.execute("insert or ignore into settings values ('untidy_since', ?)", values)
                 self._fold()
