@@ -16,7 +16,7 @@ def told(shown: int, state: str, groups: int = 1, hold: Hold = Hold.NONE) -> str
 
 def in_steps(shown: int) -> str:
     """How many were invited, or have a ticket, as everybody but those who invite is told it."""
-    return count(shown) if shown else f"fewer than {STEP}"
+    return count(shown) if shown else f"fewer than {3 * STEP}"
 
 
 def withheld(published: Published) -> str:

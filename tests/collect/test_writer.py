@@ -18,8 +18,8 @@ def test_many_requests_share_one_transaction_and_each_hears_its_own_outcome(tmp_
     writes: list[int] = []
     original = store.write
 
-    def counting(take):  # type: ignore[no-untyped-def]
-        outcomes = original(take)
+    def counting(take, *, batch=False):  # type: ignore[no-untyped-def]
+        outcomes = original(take, batch=batch)
         writes.append(len(outcomes))
         return outcomes
 

@@ -3,15 +3,20 @@
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from survey_app.accounts import secret_hash
-from survey_app.store import Role, State, StoreError
+from survey_app.store import Role, State, StoreError, Submission, now
+from survey_app.store.records import Hold
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.database import ADDED
-from tests.house import TOKEN, check_store, make, submission
+from tests.definitions import simple, survey
+from tests.house import TOKEN, add, check_store, make, submission
+from tests.issuing import invited_to
 from tests.store.test_plumbing import schema
 
 
@@ -100,16 +105,22 @@ def version_4(path: Path, now: Path) -> None:
         connection.executescript(f"pragma journal_mode=wal; begin; {BEFORE} pragma user_version=4; commit;")
         connection.execute("attach ? as now", (str(now),))
         for table in re.findall(r"create table (\w+)", BEFORE):
-            connection.execute(f"insert into main.{table} select * from now.{table}")  # noqa: S608 — names from above
+            names = ", ".join(row[1] for row in connection.execute(f"pragma main.table_info({table})"))
+            connection.execute(f"insert into main.{table} select {names} from now.{table}")  # noqa: S608 — from above
         connection.commit()
 
 
 def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Every row of the tables that version 4 had."""
-    with closing(sqlite3.connect(path)) as connection:
-        return {
-            table: connection.execute(f"select * from {table}").fetchall()  # noqa: S608 — the same
+    """Every row of the tables and columns that version 4 had."""
+    with closing(sqlite3.connect(path)) as connection, closing(sqlite3.connect(":memory:")) as old:
+        old.executescript(BEFORE)
+        names = {
+            table: ", ".join(row[1] for row in old.execute(f"pragma table_info({table})"))
             for table in re.findall(r"create table (\w+)", BEFORE)
+        }
+        return {
+            table: connection.execute(f"select {columns} from {table}").fetchall()  # noqa: S608 — the same
+            for table, columns in names.items()
         }
 
 
@@ -143,7 +154,7 @@ def test_an_update_that_fails_halfway_leaves_version_4(tmp_path: Path, monkeypat
     path = tmp_path / "old.db"
     version_4(path, tmp_path / "now.db")
     before, tables = content(path), schema(path)
-    broken = {5: f"{ADDED[5]} create table shares (again text);"}
+    broken = {**ADDED, 6: f"{ADDED[6]} create table shares (again text);"}
     monkeypatch.setattr("survey_app.store.sqlite.database.ADDED", broken)
     with pytest.raises(StoreError, match="cannot open the database"):
         SqliteStore(path).migrate()
@@ -151,3 +162,61 @@ def test_an_update_that_fails_halfway_leaves_version_4(tmp_path: Path, monkeypat
     monkeypatch.undo()
     SqliteStore(path).migrate()
     assert "shares" in schema(path)
+
+
+@pytest.mark.parametrize("arrived", [0, 30, 50])
+@pytest.mark.parametrize("version", [4, 5])
+def test_an_open_survey_by_invitation_of_before_keeps_what_it_shows_and_waits_for_a_date(
+    tmp_path: Path, version: int, arrived: int
+) -> None:
+    """Files of 0.5 to 0.8: what was shown stays, nothing more until a date is set and reached."""
+    path = tmp_path / "old.db"
+    store, _ = make(path)
+    invited = add(store, invited_to(definition=simple() | {"slug": "club"}), owner=1)
+    asked = add(store, survey(simple() | {"slug": "poll"}), owner=1)
+    rows = [Submission(asked.key, number.to_bytes(16, "big"), b"\x80") for number in range(arrived)]
+    store.write(rows.copy)
+    store.close()
+    with closing(sqlite3.connect(path)) as old:  # as an earlier version had it: shown in steps, without a date
+        columns = "total, counts, shown, shown_counts, pending, final"
+        old.execute(
+            f"update tallies set ({columns}) = (select {columns} from tallies where survey = ?) where survey = ?",  # noqa: S608
+            (asked.key, invited.key),
+        )
+        old.execute("insert into reports select ?, id, bits from reports where survey = ?", (invited.key, asked.key))
+        old.execute("update surveys set closes = null")
+        dropped = ["alter table surveys drop column hold", "alter table tallies drop column batched"]
+        dropped += [f"drop table {name}" for name in ("actors", "shares", "links") if version == 4]
+        for change in dropped:
+            old.execute(change)
+        old.execute(f"pragma user_version={version}")
+        old.commit()
+
+    store = SqliteStore(path)
+    store.migrate()
+    shown = arrived - 20 if arrived >= 40 else 0
+    found = store.newest("club")
+    assert found is not None and found.terms.closes is None
+    assert found.hold is (Hold.REST if shown else Hold.ALL)
+    open_to_all = store.newest("poll")
+    assert open_to_all is not None and open_to_all.hold is Hold.NONE
+
+    def rows_shown() -> int:
+        with store.shown(found) as (tally, rows):
+            assert sum(len(part) for part in rows) == tally.reports
+        return tally.reports
+
+    more = [Submission(found.key, (1000 + number).to_bytes(16, "big"), b"\x00") for number in range(60)]
+    store.write(more.copy)
+    assert rows_shown() == shown, "nothing more"
+    with pytest.raises(StoreError, match="at least a day"):
+        store.set_terms(found, replace(found.terms, closes=now() + timedelta(hours=1)))
+    store.set_state(found, State.CLOSED)
+    assert rows_shown() == shown
+    dated = store.set_terms(found, replace(found.terms, closes=now() + timedelta(days=2)))
+    assert dated.shown_from is not None
+    store.clock = lambda: now() + timedelta(days=3)
+    assert store.newest("club") is not None
+    assert rows_shown() == arrived + 60
+    assert check_store(store, found) == arrived + 60
+    store.close()

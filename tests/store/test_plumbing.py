@@ -31,9 +31,10 @@ COLUMNS = {
     "surveys": {
         "key", "slug", "study", "version", "digest", "state", "public", "opens", "closes", "max_reports",
         "deletes", "size", "owner", "definition", "source",
+        "hold",  # what is withheld until a date, of a whole survey
     },
     "reports": {"survey", "id", "bits"},
-    "tallies": {"survey", "total", "counts", "shown", "shown_counts", "pending", "final"},
+    "tallies": {"survey", "total", "counts", "shown", "shown_counts", "pending", "batched", "final"},
     "drafts": {"key", "owner", "source"},
     "audit": {"key", "owner", "slug", "moment", "what"},  # what researchers did
     "actors": {"event", "user"},  # who did it, if it was not the owner

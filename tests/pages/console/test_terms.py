@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from survey_app.authoring.terms import Terms
+from survey_app.pages.console.terms import shown_terms
 from survey_app.store import Member, Published, State, Submission, now
 from tests.console import EXAM, draft, key_of, post, publish, said
 from tests.definitions import simple, survey
@@ -128,19 +129,21 @@ def test_whether_it_asks_depends_on_what_is_shown_alone(house: House, ada: Flask
 
 
 @pytest.mark.parametrize("end", ["hand", "date", "quota"])
-def test_a_closed_survey_says_that_its_terms_stay(house: House, ada: FlaskClient, end: str) -> None:
+def test_of_a_closed_survey_only_visibility_and_deletion_can_be_changed(
+    house: House, ada: FlaskClient, end: str
+) -> None:
     ends: dict[str, dict[str, Any]] = {"date": {"closes": now() - timedelta(days=1)}, "quota": {"max_reports": 0}}
     published = house.publish(**ends.get(end, {}))
     if end == "hand":
         house.store.set_state(published, State.CLOSED)
     page = ada.get("/console/exam").text
-    assert "so its terms stay as they are" in page
-    assert "Change closing date, quota, results" not in page
+    assert 'type="datetime-local"' in page and 'id="t-closes"' not in page and 'id="t-max_reports"' not in page
     assert ">Pause<" not in page and ">Close…<" not in page
     assert "closes this version" not in page
-    refused = change(ada, results="private")
-    assert refused.status_code == 409
-    assert kept(house).terms.public
+    there = shown_terms(kept(house).terms)
+    assert change(ada, **there | {"max_reports": "900"}).status_code == 409
+    assert change(ada, **there | {"results": "private"}).status_code == 302
+    assert not kept(house).terms.public and kept(house).state is State.CLOSED
 
 
 def test_a_pause_and_going_on(house: House, ada: FlaskClient) -> None:
@@ -175,8 +178,11 @@ def test_a_survey_by_invitation_has_no_number_to_set(house: House, ada: FlaskCli
     page = ada.get("/console/exam").text
     assert ">Closing date, results<" in page and "Change closing date, results" in page
     assert 'name="max_reports"' not in page
-    assert change(ada, results="private").status_code == 302
-    assert change(ada, max_reports="100").status_code == 409
+    there = shown_terms(kept(house).terms)
+    assert there["closes"], "28 days from now"
+    assert change(ada, **there | {"results": "private"}).status_code == 302
+    assert change(ada, **there | {"max_reports": "100"}).status_code == 409
+    assert change(ada, **there | {"closes": ""}).status_code == 409, "the date can only be moved later"
     assert not kept(house).terms.public
 
 
