@@ -8,6 +8,7 @@
  * @property {Record<string, Record<string, string>>} strings
  * @property {string} state "open", or why it takes no reports
  * @property {string | null} [opens] when, if it has not
+ * @property {string} [shown] from when on results of a survey by invitation are shown
  * @property {string} [home]
  * @property {string} [file]
  */

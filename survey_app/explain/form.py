@@ -23,13 +23,14 @@ OF_COPYING = {"copy", "copied"}
 OF_LEAVING = {"leave", "left"}  # where something may be left out
 OF_BATTERIES = {"costs_each"}
 OF_LATER = {"survey_not_open", "opens"}
+OF_DATES = {"ticket_date"}
 
 
 def told(survey: Survey, state: str = "open", **more: str) -> dict[str, Any]:
     """For each language of the survey, its direction and that of our strings; and these strings.
 
     More that the script may be told: `home`, where the survey lives, if that is not the page's address; `file`, the
-    SHA-256 of the form as a file; `opens`, when it does.
+    SHA-256 of the form as a file; `opens`, when it does; `shown`, from when on results are.
     """
     voices = [Words(tag) for tag in languages(survey)]
     spoken = {words.tag: {"ours": words.language, "dir": words.direction} for words in voices}
@@ -46,6 +47,8 @@ def strings_of(words: Words, survey: Survey, state: str, more: set[str]) -> dict
         unused |= OF_FILES
     if state != "survey_not_open":
         unused |= OF_LATER | (set() if survey.tickets else {"moment"})
+    if "shown" not in more:
+        unused |= OF_DATES
     for keys, needed in (
         (OF_COPYING, survey.tickets or survey.completion),
         (OF_LEAVING, any(question.optional for question in survey.questions)),

@@ -43,8 +43,10 @@ def form(slug: str) -> Response:
     published = visible(slug)
     survey, refused = published.survey, refusal(published)
     made = None if refused else file_of(survey)
-    file = {"file": hashlib.sha256(made).hexdigest()} if made else {}
-    page = render_template("form/form.html", **frame_of(survey, refused, published.terms.opens, **file))
+    more = {"file": hashlib.sha256(made).hexdigest()} if made else {}
+    if published.shown_from and not refused:
+        more["shown"] = published.shown_from.isoformat()
+    page = render_template("form/form.html", **frame_of(survey, refused, published.terms.opens, **more))
     headers = {"Cache-Control": "no-cache"}
     if survey.tickets and survey.tickets.issuer:
         headers["Content-Security-Policy"] = content_security(connect=f"'self' {survey.tickets.issuer}")
