@@ -67,12 +67,12 @@ def user_password_command(ctx: click.Context, name: str, password_file: Path | N
         click.echo(f"API tokens revoked: {revoked}")
 
 
-@user.command("disable", short_help="Close an account.", epilog=example("candor user disable ada"))
+@user.command("disable", short_help="Close an account.", epilog=example("candor user disable eve"))
 @click.argument("name")
 @click.pass_context
 def user_disable_command(ctx: click.Context, name: str) -> None:
-    """Close an account; its sessions and tokens stop working, and its links to results. Whom it shared surveys with
-    goes on: the command says who that is."""
+    """Close an account; its sessions, tokens and links to results stop working until candor user enable. Whom it shared
+    surveys with goes on: the command says who that is. The last administrator stays."""
     store = open_db(ctx)
     account = find_user(store, name)
     store.set_disabled(account, True)
@@ -82,6 +82,16 @@ def user_disable_command(ctx: click.Context, name: str) -> None:
         for one in store.shares(slug):
             ends = f"candor survey share {slug} {one.name} --withdraw"
             click.echo(f"{one.name} is still {one.role.said} of {slug}; {ends} ends it")
+
+
+@user.command("enable", short_help="Reopen an account.", epilog=example("candor user enable ada"))
+@click.argument("name")
+@click.pass_context
+def user_enable_command(ctx: click.Context, name: str) -> None:
+    """Reopen a closed account with its password, its tokens and its links to results; sessions begin anew."""
+    store = open_db(ctx)
+    store.set_disabled(find_user(store, name), False)
+    click.echo(f"{name} is enabled")
 
 
 @click.group(epilog=example("candor token list ada"))

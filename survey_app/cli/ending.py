@@ -17,7 +17,8 @@ CODES = {
     "Also that something was looked for and found: a claim refuted (`audit`), a wrong tally (`survey check`), another "
     "file (`form --check`), a failure (`doctor`)",
     CALLED_WRONGLY: "called wrongly: no such command, option or value, or two that exclude each other. Of `audit` also "
-    "that it could not be run, so that 1 is a refutation and nothing else",
+    "that it could not be run, so that 1 is a refutation and nothing else; of `survey close` that it had to ask, and "
+    "there was neither a terminal nor `--yes`",
     STOPPED: "stopped by Ctrl-C",
     CLOSED: "whoever read the output went away, as in `candor survey list | head -1`; nothing is said",
 }

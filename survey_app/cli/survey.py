@@ -28,7 +28,7 @@ from survey_app.cli.invitations import invite_command, invited_command
 from survey_app.cli.load import load_command
 from survey_app.cli.mail import mail_command
 from survey_app.cli.people import share_command
-from survey_app.cli.terminal import bar, example, marked, waiting
+from survey_app.cli.terminal import bar, confirm_on_terminal, example, marked, waiting
 from survey_app.explain import written
 from survey_app.explain.reports import told as told_reports
 from survey_app.plan.advice import doubts_of
@@ -291,15 +291,26 @@ def pause_command(ctx: click.Context, slug: str) -> None:
 
 
 @survey.command(
-    "close", short_help="Close a survey, or a whole study, for good.", epilog=example("candor survey close exam")
+    "close",
+    short_help="Close a survey, or a whole study, for good.",
+    epilog=example("candor survey close exam", "candor survey close exam --yes"),
 )
 @SLUG
+@click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
 @click.pass_context
-def close_command(ctx: click.Context, slug: str) -> None:
-    """Close a survey for good, or all groups of a study; the last reports show if there are at least twenty of them."""
+def close_command(ctx: click.Context, slug: str, yes: bool) -> None:
+    """Close a survey for good, or all groups of a study; the last reports show if there are at least twenty of them.
+
+    It takes no report afterwards and cannot be opened again, so the command asks first.
+    """
     store = open_db(ctx)
+    published = find_managed(store, slug)[0]
+    study = published.survey.study
+    what = f"the study {study} with all its groups" if study else slug
+    if not yes:
+        confirm_on_terminal(f"Close {what} for good?", f"candor survey close {slug} --yes")
     with waiting("Closing, and rewriting the file"):
-        store.set_state(find_managed(store, slug)[0], State.CLOSED)
+        store.set_state(published, State.CLOSED)
     click.echo(f"{slug} is closed")
     _warn_if_untidy(store)
 

@@ -44,3 +44,10 @@ def waiting(label: str) -> Iterator[None]:
         yield
     finally:
         click.echo("\r\033[K", nl=False, err=True, color=True)
+
+
+def confirm_on_terminal(question: str, command: str) -> None:
+    """Ask before a step that is final. Raise click.Abort on a no, and UsageError where nobody can be asked."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise click.UsageError(f"{question} There is no terminal to ask on. To do it, type: {command}")
+    click.confirm(question, abort=True, err=True)

@@ -103,6 +103,7 @@ def create_app(
         from survey_app.pages import demo  # and with it made-up people, of whom no other server needs to know
 
         app.register_blueprint(demo.blueprint)
+    app.jinja_env.undefined = jinja2.StrictUndefined  # a renamed attribute is an error, and not an empty place
     app.jinja_env.filters.update(filters.FILTERS)
     mark = assets.source("/static/mark.svg")
     app.jinja_env.globals |= {"mark": Markup(drawn(mark)), "icon": icon(mark)}  # noqa: S704  our own file
@@ -153,5 +154,5 @@ def _problem_of(error: Exception) -> Response:
     headers = dict(problem.headers) | ({"Allow": allowed} if allowed else {})
     if is_api(request.path):
         return Response(problem.body(), problem.status, headers, content_type=CONTENT_TYPE)
-    page = render_template("problem.html", title=PROBLEMS[problem.code][1], detail=problem.detail)
+    page = render_template("problem.html", title=PROBLEMS[problem.code][1], detail=problem.detail, words=None)
     return Response(page, problem.status, headers, content_type="text/html; charset=utf-8")

@@ -23,7 +23,7 @@ def names() -> list[str]:
 
 
 def scripts() -> list[str]:
-    """Programs that compute the estimates again from an export, by the names of their files."""
+    """Return the file names of the programs: the idea in one file, and estimates computed again from an export."""
     return sorted(file.name for file in folder().iterdir() if file.suffix in (".R", ".py"))
 
 

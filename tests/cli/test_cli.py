@@ -61,7 +61,7 @@ def test_the_whole_life_of_a_survey(run: Any, file: str, tmp_path: Path) -> None
     )
     assert table[1].startswith(f"exam,{found['survey']},estimates,cheated,no,share,40,")
     assert any("'=1+1" in row for row in table)
-    assert "is closed" in run("survey", "close", "exam").output
+    assert "is closed" in run("survey", "close", "exam", "--yes").output
     assert json.loads(run("results", "exam", "--json").output)["reports"] == 65
     again = run("survey", "open", "exam")
     assert again.exit_code == 1
@@ -161,7 +161,7 @@ def test_a_new_version_disturbs_nothing_until_it_opens(run: Any, file: str, tmp_
 
 def test_what_was_never_opened_is_not_closed(run: Any, file: str) -> None:
     run("survey", "add", file, "--later")
-    assert "was never opened" in run("survey", "close", "exam").output
+    assert "was never opened" in run("survey", "close", "exam", "--yes").output
 
 
 @pytest.mark.parametrize("arguments", [("--port", "70000"), ("--port", "-1"), ("--trusted-proxies", "-1")])
@@ -191,5 +191,5 @@ def test_made_up_respondents(run: Any, file: str, tmp_path: Path) -> None:
     assert found["help"][1]["estimate"] == pytest.approx(1, abs=0.05)
     truth.write_text("cheated: lots\n")
     assert "is not a share" in run("simulate", "exam", "--respondents", "10", "--truth", str(truth), "--yes").output
-    run("survey", "close", "exam")
+    run("survey", "close", "exam", "--yes")
     assert "exam is closed" in run("simulate", "exam", "--respondents", "10", "--yes").output

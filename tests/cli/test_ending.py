@@ -14,7 +14,9 @@ import click
 import pytest
 
 from client.__main__ import main as client_main
-from survey_app.cli.ending import CODES, ended, sentence
+from survey_app.cli.ending import CALLED_WRONGLY, CODES, DONE, NOT_DONE, ended, sentence
+from survey_app.store import State
+from survey_app.store.sqlite import SqliteStore
 from tests.cli.test_cli import SURVEY
 from tests.test_commands import ROOT
 
@@ -36,9 +38,10 @@ def started(words: Sequence[str], folder: Path, **more: Any) -> "subprocess.Pope
     return subprocess.Popen([*RUN, *words], cwd=folder, env=environment, **more)
 
 
-def on_a_terminal(words: Sequence[str], folder: Path, **env: str) -> tuple[int, str]:
+def on_a_terminal(words: Sequence[str], folder: Path, *, typed: str = "", **env: str) -> tuple[int, str]:
     """The exit code, and all that a terminal gets of both streams."""
     ours, theirs = pty.openpty()
+    os.write(ours, typed.encode())
     with started(words, folder, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
         os.close(theirs)
         shown = b""
@@ -175,3 +178,18 @@ def test_what_the_system_refuses_is_a_sentence() -> None:
     )
     assert sentence(OSError(28, "No space left on device")).endswith("make room, then repeat the command")
     assert sentence(OSError("no number")) == "no number"
+
+
+def test_closing_asks_first_and_refuses_where_it_cannot_ask(run: Any, tmp_path: Path) -> None:
+    assert run("user", "add", "ada", text="a long password\n" * 2).exit_code == 0
+    (tmp_path / "survey.yaml").write_text(SURVEY)
+    assert run("survey", "add", str(tmp_path / "survey.yaml")).exit_code == 0
+    for typed in (None, "y\n"):  # a pipe is no terminal, whatever comes through it
+        done = run("survey", "close", "exam", text=typed)
+        assert done.exit_code == CALLED_WRONGLY and "candor survey close exam --yes" in done.stderr
+    store = SqliteStore(tmp_path / "candor.db")
+    for typed, code, state in (("n\n", NOT_DONE, State.OPEN), ("y\n", DONE, State.CLOSED)):
+        words = ["--db", f"sqlite:///{tmp_path}/candor.db", "survey", "close", "exam"]
+        assert on_a_terminal(words, tmp_path, typed=typed)[0] == code
+        assert (found := store.newest("exam")) and found.state is state
+    store.close()

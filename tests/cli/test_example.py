@@ -27,7 +27,7 @@ def test_an_example_is_printed_as_it_is(name: str) -> None:
     assert examples.told(name)
 
 
-@pytest.mark.parametrize("name", ["reanalysis.R", "results_in_pandas.py"])
+@pytest.mark.parametrize("name", ["minimal.py", "reanalysis.R", "results_in_pandas.py"])
 def test_a_script_is_printed_as_it_is(name: str) -> None:
     done = CliRunner().invoke(main, ["example", name])
     assert done.stdout_bytes == (ROOT / "examples" / name).read_bytes()

@@ -66,7 +66,7 @@ def test_the_whole_life_of_a_study(run: Run, file: Path, store: SqliteStore) -> 
     assert run("survey", "pause", "work").exit_code == 0
     assert {group.state for group in store.study("work")} == {State.PAUSED}
     assert run("survey", "open", "work").exit_code == 0
-    assert run("survey", "close", "work-south").exit_code == 0
+    assert run("survey", "close", "work-south", "--yes").exit_code == 0
     assert {group.state for group in store.study("work")} == {State.CLOSED}
     assert json.loads(run("results", "work", "--json").stdout)["groups"][0]["reports"] == 600
     assert run("survey", "delete", "work", "--yes").exit_code == 0

@@ -23,7 +23,7 @@ WHOLE_STUDY = [  # what the examples do, in an order in which each can
     "candor survey pause exam", "candor survey open exam", "candor survey check exam --json", "candor crosstab exam cheated help --csv",
     "candor survey set exam --closes 2027-03-31T22:00Z --results public", "candor codebook exam --ddi > exam.xml", "candor ledger show",
     "candor form exam --server https://example.org -o exam.html", "candor form --check exam.html", "candor backup candor-monday.db",
-    "candor issuer key exam", "candor survey close exam", "candor user disable ada", "candor completion bash >> ~/.bash_completion",
+    "candor issuer key exam", "candor survey close exam --yes", "candor user enable ada", "candor completion bash >> ~/.bash_completion",
 ]  # fmt: skip
 
 

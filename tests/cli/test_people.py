@@ -9,6 +9,8 @@ from survey_app.accounts import secret_hash
 from survey_app.store import Role
 from survey_app.store.sqlite import SqliteStore
 from tests.console import EXAM
+from tests.definitions import simple, survey
+from tests.house import add
 
 TWICE = "a long password\na long password\n"
 
@@ -64,7 +66,20 @@ def test_what_cannot_be_shared_is_told_in_a_line(
 
 
 def test_disabling_an_account_says_whom_its_surveys_are_still_shared_with(run: Any, store: SqliteStore) -> None:
-    run("survey", "share", "exam", "eve")
-    assert run("user", "disable", "ada").output == (
-        "ada is disabled\neve is still reader of exam; candor survey share exam eve --withdraw ends it\n"
+    run("user", "add", "bob", text=TWICE)
+    bob = store.user_named("bob")
+    assert bob
+    add(store, survey(simple() | {"slug": "poll"}), owner=bob.key)
+    run("survey", "share", "poll", "eve")
+    assert run("user", "disable", "bob").output == (
+        "bob is disabled\neve is still reader of poll; candor survey share poll eve --withdraw ends it\n"
     )
+    assert run("user", "enable", "bob").output == "bob is enabled\n"
+    assert [one.disabled for one in store.users()] == [False] * 3
+
+
+def test_the_last_administrator_is_not_disabled(run: Any, store: SqliteStore) -> None:
+    done = run("user", "disable", "ada")
+    assert done.exit_code == 1 and done.output.startswith("Error: ada is the last administrator")
+    ada = store.user_named("ada")
+    assert ada and not ada.disabled

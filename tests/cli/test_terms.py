@@ -166,7 +166,7 @@ def test_a_study_is_managed_by_its_name_or_by_any_group(run: Any, store: SqliteS
     north = store.study("poll")[0]
     report = randomize(north.survey, {"cheated": True})
     store.write(lambda: [Submission(north.key, report.id, report.bits)])
-    assert f"{name} is closed" in run("survey", "close", name).output
+    assert f"{name} is closed" in run("survey", "close", name, "--yes").output
     assert states() == [State.CLOSED, State.CLOSED]
     deleted = CliRunner().invoke(main, ["--db", f"sqlite:///{store.path}", "survey", "delete", name], input="y\n")
     assert "Delete the study poll with all its groups" in deleted.output

@@ -1,5 +1,6 @@
 """Who else may see a survey: shares and links belong to the whole, and go with it."""
 
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -82,7 +83,8 @@ def test_shares_and_links_of_one_survey_are_bounded(house: House) -> None:
 
 
 def test_a_link_opens_until_it_is_withdrawn_and_rests_while_its_owner_is_disabled(house: House) -> None:
-    store, published, _ = house
+    store, published, eve = house
+    _make_administrator(store, eve)  # so that the owner may be disabled
     hashed = secret_hash(new_token())
     store.add_link(published, "the works council", hashed)
     (link,) = store.links("exam")
@@ -140,3 +142,50 @@ def test_a_date_that_deletes_the_last_version_deletes_shares_too(house: House) -
     store.clock = lambda: moment + timedelta(days=2)
     assert store.shared_with(eve.key) == []
     assert store.newest("exam") is None and store.shares("exam") == []
+
+
+def _make_administrator(store: AnyStore, user: User) -> User:
+    with store._transaction() as connection:
+        connection.execute("update users set admin = 1 where key = ?", (user.key,))
+    found = store.user(user.key)
+    assert found is not None and found.admin
+    return found
+
+
+def test_one_administrator_always_stays_open(house: House) -> None:
+    store, published, eve = house
+    ada = store.user(published.owner)
+    assert ada is not None and ada.admin
+    with pytest.raises(StoreError, match="ada is the last administrator"):
+        store.set_disabled(ada, True)
+    eve = _make_administrator(store, eve)
+    store.set_disabled(ada, True)
+    with pytest.raises(StoreError, match="eve is the last administrator"):
+        store.set_disabled(eve, True)
+    store.set_disabled(ada, False)
+    store.set_disabled(eve, True)
+    assert [(one.name, one.disabled) for one in store.users()] == [("ada", False), ("eve", True)]
+
+
+def test_two_administrators_who_disable_each_other_at_once_do_not_both_succeed(house: House) -> None:
+    store, published, eve = house
+    ada, eve = store.user(published.owner), _make_administrator(store, eve)
+    assert ada is not None
+    for _ in range(20):
+        start, refused = threading.Barrier(2), list[str]()
+
+        def disable(user: User, start: threading.Barrier = start, refused: list[str] = refused) -> None:
+            start.wait()
+            try:
+                store.set_disabled(user, True)
+            except StoreError:
+                refused.append(user.name)
+
+        threads = [threading.Thread(target=disable, args=(user,)) for user in (ada, eve)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(refused) == 1 and [one.name for one in store.users() if not one.disabled] == refused
+        for user in (ada, eve):
+            store.set_disabled(user, False)

@@ -156,7 +156,7 @@ def test_invitations_to_a_study_are_told_by_group_and_in_all(run: Run, tmp_path:
 def test_what_does_not_go_with_invitations_is_one_sentence(run: Run, tmp_path: Path) -> None:
     well(run("survey", "add", write(tmp_path, "true")))
     assert "needs a ticket" in fault(run("simulate", "exam", "--respondents", "5", "--yes"))
-    well(run("survey", "close", "exam"))
+    well(run("survey", "close", "exam", "--yes"))
     assert "is closed" in fault(run("survey", "invite", "exam", "--count", "1"))
     (tmp_path / "plain.yaml").write_text(YAML.format(said="false").replace("slug: exam", "slug: plain"))
     well(run("survey", "add", str(tmp_path / "plain.yaml")))

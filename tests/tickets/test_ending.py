@@ -75,7 +75,7 @@ def by_a_newer_version(house: House) -> None:
 
 @pytest.mark.parametrize(
     "end",
-    [by_the_console, by_deletion_in_the_console, by_command("close", "exam"), by_command("delete", "exam", "--yes"), by_a_newer_version],
+    [by_the_console, by_deletion_in_the_console, by_command("close", "exam", "--yes"), by_command("delete", "exam", "--yes"), by_a_newer_version],
 )  # fmt: skip
 def test_the_key_and_the_hashes_are_in_no_byte_once_a_survey_has_ended(
     house: House, end: Callable[[House], None]

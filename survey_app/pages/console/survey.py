@@ -62,6 +62,7 @@ def page_of(slug: str, published: Published, message: str = "", said: dict[str, 
         return _study(slug, groups, message=message, terms=terms)
     return render_template(
         "console/survey.html",
+        slug=published.survey.slug,
         published=published,
         survey=published.survey,
         total=chances.total(published.survey),

@@ -31,7 +31,7 @@ def enter(slug: str) -> ResponseReturnValue:
     """The page that a link leads to; the same whether or not there is such a survey."""
     if not NAME.fullmatch(slug):
         raise Problem("not_found")
-    return render_template("results/link.html", slug=slug, wrong="")
+    return render_template("results/link.html", slug=slug, wrong="", member=False)
 
 
 @blueprint.post("/results/<slug>/link")
@@ -40,7 +40,8 @@ def follow(slug: str) -> ResponseReturnValue:
     key = KEY.fullmatch(request.form.get("key", "").strip())
     opened = store().link_opens(secret_hash(key[1])) if key else None
     if key is None or opened is None:
-        return render_template("results/link.html", slug=slug, wrong="withdrawn" if key else "lost"), 404
+        page = render_template("results/link.html", slug=slug, wrong="withdrawn" if key else "lost", member=False)
+        return page, 404
     response = redirect(url_for("results.page", slug=opened), 303)
     response.set_cookie(
         link_cookie(opened),

@@ -46,7 +46,7 @@ def page(slug: str) -> ResponseReturnValue:
     published = snapshot.published
     told = _about(snapshot, choices)
     if snapshot.reports < LEAST_REPORTS:
-        return render_template("results/empty.html", **told)
+        return render_template("results/empty.html", **told, asked=None)
     survey, view = published.survey, View(choices.options, choices.sample, zoomed=choices.zoomed)
     results = counted(document(snapshot, choices.options), store(), tickets(), snapshot.published)
     parts = figures(survey, results, view)
@@ -109,6 +109,7 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
     current = store().current(survey.slug)
     return {
         "survey": survey,
+        "study": None,
         "slug": survey.slug,
         "published": published,
         "questions": {question.id: question for question in survey.questions},
@@ -152,5 +153,5 @@ def refused(problem: Problem) -> ResponseReturnValue:
         return redirect(url_for("auth.sign_in", next=wanted))
     title = PROBLEMS[problem.code][1]
     told = {"code": problem.code, "detail": problem.detail, "withdrawn": problem.detail == WITHDRAWN}
-    page = render_template("results/refused.html", title=title, **told)
+    page = render_template("results/refused.html", title=title, member=False, **told)
     return page, problem.status

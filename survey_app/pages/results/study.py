@@ -111,5 +111,6 @@ def study_page(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
         methods=paragraph(first.survey, document, setting),
         checklist=checklist(first.survey, document, setting),
         cautions=cautions(document, setting),
+        untrue=(),
     )
     return html, 400 if choices.messages or asked.unweighed or unfitted else 200

@@ -51,8 +51,12 @@ class Accounts(Base):
                 connection.execute('delete from tokens where "user" = ?', (user.key,))
 
     def set_disabled(self, user: User, disabled: bool) -> None:
-        """Close or reopen an account, and end its sessions."""
+        """Close or reopen an account, and end its sessions; StoreError for the last administrator that is open."""
         with self._transaction() as connection:
+            if disabled:
+                open_ones = connection.execute("select key from users where admin = 1 and disabled = 0").fetchall()
+                if [row[0] for row in open_ones] == [user.key]:
+                    raise StoreError(f"{user.name} is the last administrator, so the account stays open")
             connection.execute(
                 "update users set disabled = ?, stamp = ? where key = ?",
                 (int(disabled), secrets.token_hex(8), user.key),
