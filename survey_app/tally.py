@@ -93,7 +93,7 @@ def missing_cells(asked: Places, bits: Bits) -> Cells | None:
     """Mark the cells of unpacked reports that their devices were not asked for; None where every device is asked."""
     if (asked < 0).all():
         return None
-    missing = (bits[:, asked[:, 0]] | bits[:, asked[:, 1]]) == 0
+    missing: Cells = (bits[:, asked[:, 0]] | bits[:, asked[:, 1]]) == 0
     missing[:, asked[:, 0] < 0] = False
     return missing
 

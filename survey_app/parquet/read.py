@@ -137,7 +137,9 @@ def packed(batch: Any, survey: Survey) -> Bits:
     if _has_columns(batch, survey):
         rows = np.zeros((length, len(column)), dtype=np.uint8)
         for bit, column in enumerate(batch.columns):
-            rows[bit // 8] |= column.fill_null(False).to_numpy(zero_copy_only=False).view(np.uint8) << np.uint8(7 - bit % 8)
+            rows[bit // 8] |= column.fill_null(False).to_numpy(zero_copy_only=False).view(np.uint8) << np.uint8(
+                7 - bit % 8
+            )
         return np.ascontiguousarray(rows.T)
     if column.type == pyarrow.binary():
         try:

@@ -2,11 +2,13 @@
 
 Every stored bit is a numeric variable of 0 and 1, system-missing where the device was not asked for it. Its label ends
 in `[p=… q=…]`, with all digits of a double (a noisy level has `[score=…]`), and its values are labelled. The digest of
-the definition is the file's label. The published integers are in the notes of a .sav file. Stata files that pyreadstat writes have no notes, so they are in the label of
-the value 2, which no bit ever has: `label list` shows it. The definition lies beside, as it does beside a CSV.
+the definition is the file's label. The published integers are in the notes of a .sav file. Stata files that pyreadstat
+writes have no notes, so they are in the label of the value 2, which no bit ever has: `label list` shows it. The
+definition lies beside, as it does beside a CSV.
 
 pyreadstat takes a whole table and no stream: so here, and only here, memory grows with the reports, by a byte for each
-stored bit and another for each that can be missing, and `MOST_CELLS` bits are the limit. Larger surveys go out as Parquet or CSV.
+stored bit and another for each that can be missing, and `MOST_CELLS` bits are the limit. Larger surveys go out as
+Parquet or CSV.
 """
 
 import shutil

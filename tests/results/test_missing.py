@@ -109,7 +109,8 @@ def test_plain_frequencies_are_what_the_results_call_reported(name: str, ask: bo
     for bit in stored_bits(parsed):
         if bit.p is not None and not any(one.levels or "sets" in name for one in bit.field.questions):
             column = table[bit.column]
-            assert (column.count(), pytest.approx(column.mean(), abs=1e-12)) in sent, bit.column
+            same = [r for n, r in sent if n == column.count() and r is not None]
+            assert any(r == pytest.approx(column.mean(), abs=1e-12) for r in same), bit.column
 
 
 def test_a_survey_that_asks_everybody_everything_misses_nothing() -> None:
