@@ -6,6 +6,7 @@ all intervals so far have covered the truth is carried along for each count. Eve
 
 from decimal import Decimal
 
+import click
 import numpy as np
 from scipy.stats import binom
 
@@ -47,13 +48,14 @@ def _covering(coin: Flip, share: float, n: int, inside: int) -> tuple[int, int]:
     return first, last
 
 
+@click.command()
 def main() -> None:
-    """Print the table."""
-    print(f"Looks at {LOOKS[0]}, {LOOKS[1]}, … {LOOKS[-1]:,} reports; missed by a 95% interval at some look:")
+    """Print how often a true share is missed at some look."""
+    click.echo(f"Looks at {LOOKS[0]}, {LOOKS[1]}, … {LOOKS[-1]:,} reports; missed by a 95% interval at some look:")
     for share in SHARES:
         missed = [missed_at_some_look(flip(Decimal(epsilon)), share) for epsilon in EPSILONS]
         each = ", ".join(f"ε = {epsilon} {chance:.1%}" for epsilon, chance in zip(EPSILONS, missed, strict=True))
-        print(f"a true {share:.0%}: {each}")
+        click.echo(f"a true {share:.0%}: {each}")
 
 
 if __name__ == "__main__":
