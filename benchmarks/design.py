@@ -91,6 +91,9 @@ SIX = """## Six mixed questions
 Yes or no, a follow-up of four options, a scale of five points, several of four options, a number, an optional choice of
 three. *All shares ½* is what the same blocks take if half of the people say yes to everything, and so see the
 follow-up. *The hardest alone* is what the most demanding of the six needs in a survey of its own.
+
+The follow-up is the exception to "every main figure": it is planned as a share of all who were asked. One in five sees
+it, so among those who do, where results are to be read first, its interval is about five times as wide.
 """
 SIX_HEAD = [
     "ε", "everything split", "one question", "best blocks", "", "best blocks, all shares ½", "the hardest alone"

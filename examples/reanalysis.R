@@ -63,7 +63,7 @@ for (field in fields) {
     rows <- bits[bits[[at]] == 1, , drop = FALSE]
   }
   width <- if (kind == "drawn") 2 * size else size
-  ones <- colSums(rows[, at + seq_len(width), drop = FALSE])
+  ones <- colSums(rows[, at + seq_len(width), drop = FALSE], na.rm = TRUE) # empty: not asked about this option
   n <- rep(nrow(rows), width)
   at <- at + width
   ids <- gsub('"', "", strsplit(sub('.*"questions":\\[([^]]*)\\]', "\\1", field), ",")[[1]])

@@ -26,6 +26,8 @@ BYTE_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astyp
 Counts = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint8]  # packed, a row for each report
 Words = npt.NDArray[np.uint64]
+Places = npt.NDArray[np.intp]
+Cells = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,31 @@ def columns(survey: Survey) -> Iterator[Columns]:
 def columns_of(survey: Survey, question: str) -> Columns:
     """The columns of the field that holds a question."""
     return next(one for one in columns(survey) if any(member.id == question for member in one.field.questions))
+
+
+def asked_bits(survey: Survey) -> Places:
+    """Return for every stored bit two bits, one of which is 1 on a device that was asked for it; −1 where all are.
+
+    With `ask` that is the asked bit of the field, twice; of an option that is drawn, its own two bits. A bit that a
+    device was not asked for is stored as 0, and is missing in the files of `candor export`.
+    """
+    places = np.full((survey.width, 2), -1, dtype=np.intp)
+    for at in columns(survey):
+        if isinstance(at.field.mechanism, Drawn):
+            pairs = np.arange(at.start, at.stop).reshape(-1, 2)
+            places[at.part] = np.repeat(pairs, 2, axis=0)
+        elif at.asked is not None:
+            places[at.part] = at.asked
+    return places
+
+
+def missing_cells(asked: Places, bits: Bits) -> Cells | None:
+    """Mark the cells of unpacked reports that their devices were not asked for; None where every device is asked."""
+    if (asked < 0).all():
+        return None
+    missing: Cells = (bits[:, asked[:, 0]] | bits[:, asked[:, 1]]) == 0
+    missing[:, asked[:, 0] < 0] = False
+    return missing
 
 
 def column_names(survey: Survey) -> list[str]:

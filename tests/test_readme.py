@@ -1,15 +1,41 @@
 """What the README shows runs."""
 
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from survey_app.authoring.choose import flip
+
 ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
 
 
 def test_the_python_in_the_readme_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    (snippet,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    (snippet,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102
     assert '"bits":' in capsys.readouterr().out
+
+
+def test_an_answer_that_leaves_unchanged_is_told_as_often_as_it_does() -> None:
+    (told,) = re.findall(r"at ε = 2 a yes or no that is asked alone leaves unchanged in (\d+) of 100 cases", README)
+    assert int(told) == round(100 * float(flip(Decimal(2)).p))
+
+
+def test_nothing_says_that_a_server_cannot_know() -> None:
+    """It cannot be sure: at ε = 2 most answers arrive as they were given."""
+    texts = [
+        file
+        for folder in ("docs", "paper", "templates", "static", "survey_app", "deploy")
+        for file in (ROOT / folder).rglob("*")
+    ]
+    texts += [ROOT / name for name in ("README.md", "CITATION.cff", "pyproject.toml")]
+    wrong = re.compile(
+        r"(?:server|survey)(?: \w+)? cannot know|(?:Server|Umfrage) .*nicht kennen|no puede conocer|ne peut connaître",
+        re.I,
+    )
+    kinds = {".md", ".cff", ".toml", ".html", ".js", ".py", ".service"}
+    found = [file.name for file in texts if file.suffix in kinds and wrong.search(file.read_text())]
+    assert found == []

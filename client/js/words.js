@@ -17,6 +17,9 @@ import { labelsOf } from "./question.js";
 const MOST_NAMED = 12;
 const MORE_DIGITS = 3; // of a level that lies between two values of the grid
 const FEWEST_SHOWN = 10n; // devices that do otherwise; fewer would round too much away
+const MOST_PEOPLE = 1e9; // above that, a chance is called certainty
+const NEARLY = 1e-12; // so that sixteen digits of one half are not rounded up
+export const SUSPICION = 20; // someone thought: one in so many
 
 /**
  * What the bits of a field say: "no", "notes or phone", "phone: yes".
@@ -169,6 +172,21 @@ export function oddsSentence(field, speech) {
 		return say("odds_blind", { ...values, other: mechanism.size > 2 ? cells : list("disjunction", [yes, no], speech) });
 	}
 	return say(mechanism instanceof Flip ? "odds_flip" : "odds_several", { ...values, no, yes });
+}
+
+/**
+ * What a suspicion of one in `suspicion` can become at the most: odds times e^ε, rounded up, out of a hundred people or of
+ * as many as leave a doubt; all of them means as good as certain.
+ * @param {number} suspicion
+ * @param {number} epsilon
+ */
+export function ofHundred(suspicion, epsilon) {
+	const after = 1 / (1 + (suspicion - 1) * Math.exp(-epsilon));
+	for (let people = 100; people <= MOST_PEOPLE; people *= 10) {
+		const cases = Math.ceil(people * after - NEARLY);
+		if (cases < people) return { cases, people };
+	}
+	return { cases: 1, people: 1 };
 }
 
 /**

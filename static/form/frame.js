@@ -3,11 +3,12 @@
 
 import { hostOf } from "/client/js/book.js";
 import { verify } from "/client/js/index.js";
+import { ofHundred, SUSPICION } from "/client/js/words.js";
 import { here, privacyPage } from "./address.js";
 import { details, el, notice, ours, paragraphs, tongue } from "./dom.js";
 import { languagesOf } from "./language.js";
 import { dice } from "./protection.js";
-import { chance, epsilon, moment, say, speak, speech } from "./strings.js";
+import { epsilon, moment, say, speak, speech } from "./strings.js";
 import { told } from "./told.js";
 
 /** @import { Survey } from "/client/js/definition.js" */
@@ -114,7 +115,8 @@ export function summary(survey, asked, before) {
 	const all = verify(survey.original) + before;
 	const rolled = dice(put);
 	const doubt = rolled && all < EVEN && `${say("never")} `;
-	const raised = say("total", { ...chance(all), epsilon: epsilon(all) });
+	const { cases, people } = ofHundred(SUSPICION, all);
+	const raised = say("total", { part: cases, whole: people, epsilon: epsilon(all) });
 	return [
 		asked !== null && ours("p.chosen", "chosen", { count: put[0].questions.length, total: questions.length }),
 		rolled ? el("p", {}, asked !== null && `${say("luck")} `, rolled) : promise(survey)[0],

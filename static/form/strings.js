@@ -56,17 +56,6 @@ export function epsilon(loss) {
 }
 
 /**
- * Where a suspicion of 5 in 100 can end, rounded up.
- * @param {number} loss
- */
-export function chance(loss) {
-	const after = 1 / (1 + 19 * Math.exp(-loss));
-	let people = 100;
-	while (Math.ceil(people * after) >= people && people < 1e9) people *= 10;
-	return { part: Math.ceil(people * after), whole: people };
-}
-
-/**
  * A day such as 2026-12-10, as the language writes it.
  * @param {string} text
  */

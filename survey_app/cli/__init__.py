@@ -65,7 +65,7 @@ COMMANDS = {
 @click.version_option(__version__, message="candor %(version)s")
 @click.pass_context
 def main(ctx: click.Context, db: str | None) -> None:
-    """Surveys whose server cannot know your answer."""
+    """Surveys whose server cannot be sure of your answer."""
     ctx.obj, ctx.color = db, colour()
 
 

@@ -128,4 +128,5 @@ def answering(evidence: Evidence, question: Question, options: Options) -> Estim
     else:
         return None
     limits = none.limits.mapped(-1, 1)
-    return Estimate("answered", "share", none.n, 1 - none.estimate, limits, 1 - none.unbiased, None)
+    reported = None if none.reported is None else 1 - none.reported
+    return Estimate("answered", "share", none.n, 1 - none.estimate, limits, 1 - none.unbiased, reported)

@@ -1,12 +1,13 @@
 """The estimates of one question, from the counts of the field that holds it.
 
 An `Estimate` keeps apart what must not be confused: `unbiased`, which may lie outside the possible range; `estimate`,
-the point to display, made of the field's one set of points; the intervals; `reported`, the raw share of the stored bit;
-and n, the number of devices asked.
+the point to display, made of the field's one set of points; the intervals; `reported`, the raw share of devices that
+sent it, where that one share makes the estimate; and n, the number of devices asked.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
@@ -177,13 +178,26 @@ def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
 def union_estimate(
     mechanism: Subset, evidence: Evidence, symbols: Sequence[int], name: Name, options: Options
 ) -> Estimate:
-    """The share of a set of the field's symbols."""
+    """Estimate the share of a set of the field's symbols.
+
+    Where every report names one symbol, or the set is one symbol, the reports that name one of its c symbols are one
+    binomial count, and `reported` is their share (see `union_chances`).
+    """
     counts, n = evidence.counts, evidence.n
     value = functional.unbiased(mechanism, counts, n, indicator(mechanism.size, symbols))
     limits = functional.union(mechanism, counts, n, symbols, options, sample=evidence.complete)
-    reported = float(counts[symbols[0]] / n) if len(symbols) == 1 else None
+    is_binomial = mechanism.weight == 1 or len(symbols) == 1
+    reported = float(counts[list(symbols)].sum() / n) if is_binomial else None
     point = clamp(float(evidence.points[list(symbols)].sum()))  # rounding may lead above one
     return Estimate(*name, n, point, limits, value, reported)
+
+
+def union_chances(mechanism: Subset, size: int) -> tuple[Fraction, Fraction]:
+    """Return P = p + (c − 1)q and Q = cq of a set of c symbols, for reports that name one symbol.
+
+    They are the chances that a report names one of the set if the answer is in it, and if it is not.
+    """
+    return mechanism.p + (size - 1) * mechanism.q, size * mechanism.q
 
 
 def _shares(mechanism: Subset, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:

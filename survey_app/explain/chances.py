@@ -16,7 +16,8 @@ from client.question import Question
 from client.verify import spend
 
 SUSPICION = words.SUSPICION
-SUSPICIONS = (100, SUSPICION, 2)
+EVEN = 2  # one in two: a guess between two equally likely answers
+SUSPICIONS = (100, SUSPICION, EVEN)
 GROUPS = (1, 2, 3, 5, 10)  # people whose answers hang together
 
 

@@ -5,15 +5,12 @@ what a report can give away never looks less than it is (docs/methods.md §13). 
 Languages differ in their marks alone; whoever speaks none of them in particular gets the English ones.
 """
 
-import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 
 from client.mechanism import EXACT, round_up
-from survey_app.explain.chances import Chance
+from survey_app.explain.chances import Chance, raised
 from survey_app.explain.languages import Words
-
-FLOAT_NOISE = 9  # decimals of a thousandth up to which a float is trusted, so that three quarters are not rounded up
 
 
 @dataclass(frozen=True)
@@ -76,11 +73,6 @@ def about(share: float) -> str:
     return f"{share:.0%}"
 
 
-def at_most(share: float) -> str:
-    """A bound on a chance, in tenths of a percent, never less than it is."""
-    return f"{math.ceil(round(1000 * share, FLOAT_NOISE)) / 10:g}%"
-
-
 def chance(value: Chance, words: Words | None = None) -> str:
     """So many cases of so many, in a respondent's language; without one, as the console tells it to researchers."""
     certain = value.cases == value.of
@@ -90,6 +82,16 @@ def chance(value: Chance, words: Words | None = None) -> str:
         return words("privacy.certain")
     cases, of = (count(number, MARKS[words.language]) for number in value)
     return words("privacy.chance", cases=cases, of=of)
+
+
+def at_most(suspicion: int, epsilon: Decimal | float | None) -> str:
+    """Write what a suspicion of one in `suspicion` can become at the most, by the one rule of `chances.raised`.
+
+    Of two equally likely answers it is how often the best guess is right. Without an ε there is no bound.
+    """
+    if epsilon is None:
+        return "certainty"
+    return chance(raised(suspicion, epsilon if isinstance(epsilon, Decimal) else Decimal(repr(float(epsilon)))))
 
 
 def probability(value: float) -> str:

@@ -25,9 +25,9 @@ def epsilon_in_column(value: Decimal) -> str:
     return written.epsilon(value, 2, fixed=True)
 
 
-def raised(loss: Decimal) -> str:
+def raised(loss: Decimal | float | None) -> str:
     """What a suspicion of one in twenty can become at the most."""
-    return written.chance(chances.raised(chances.SUSPICION, loss))
+    return written.at_most(chances.SUSPICION, loss)
 
 
 def plain_moment(value: datetime) -> str:

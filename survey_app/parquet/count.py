@@ -55,7 +55,7 @@ def kernel(survey: Survey, found: Iterable[Any], *, pairs: bool = False) -> Coun
     counts = total.tally.counts
     for batch in found:
         reports += batch.num_rows
-        if total.pairs is None and (known := ones(batch)) is not None:
+        if total.pairs is None and (known := ones(batch, survey)) is not None:
             counts += known
             continue
         rows = packed(batch, survey)

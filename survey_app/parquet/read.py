@@ -13,7 +13,7 @@ import numpy as np
 from client.definition import Survey
 from client.errors import CandorError
 from survey_app.parquet import DEFINITION, DIGEST, PACKED, ParquetError, arrow
-from survey_app.tally import Bits, Counts, column_names
+from survey_app.tally import Bits, Counts, asked_bits, column_names
 
 BATCH_BYTES, BATCH_ROWS = 2**24, 2**18  # what is read at once
 
@@ -123,9 +123,9 @@ def batches(parts: Iterable[Part], survey: Survey) -> Iterator[Any]:
             raise ParquetError(f"{part.path} is damaged: {_first_line(error)}") from None
 
 
-def ones(batch: Any) -> Counts | None:
+def ones(batch: Any, survey: Survey) -> Counts | None:
     """The ones in each column of a batch; None where the bits are packed."""
-    if not _has_columns(batch):
+    if not _has_columns(batch, survey):
         return None
     return np.array([column.true_count for column in batch.columns], dtype=np.int64)
 
@@ -134,10 +134,12 @@ def packed(batch: Any, survey: Survey) -> Bits:
     """The bits of a batch of either layout, packed, a row for each report; Spark gives fixed bytes as any bytes."""
     pyarrow, _ = arrow()
     column, length = batch.column(0), survey.length
-    if _has_columns(batch):
+    if _has_columns(batch, survey):
         rows = np.zeros((length, len(column)), dtype=np.uint8)
         for bit, column in enumerate(batch.columns):
-            rows[bit // 8] |= column.to_numpy(zero_copy_only=False).view(np.uint8) << np.uint8(7 - bit % 8)
+            rows[bit // 8] |= column.fill_null(False).to_numpy(zero_copy_only=False).view(np.uint8) << np.uint8(
+                7 - bit % 8
+            )
         return np.ascontiguousarray(rows.T)
     if column.type == pyarrow.binary():
         try:
@@ -148,12 +150,28 @@ def packed(batch: Any, survey: Survey) -> Bits:
     return held[column.offset * length :][: len(column) * length].reshape(-1, length)
 
 
-def _has_columns(batch: Any) -> bool:
-    """Whether every bit has a column of its own; an error if one is missing."""
+def _has_columns(batch: Any, survey: Survey) -> bool:
+    """Tell whether every bit has a column of its own; raise if a bit is missing that the device was asked for."""
     pyarrow, _ = arrow()
-    if any(column.null_count for column in batch.columns):
-        raise ParquetError("a bit is missing: noisy bits are 0 or 1")
-    return bool(batch.schema.types[0] == pyarrow.bool_())
+    has_columns = bool(batch.schema.types[0] == pyarrow.bool_())
+    has_nulls = any(column.null_count for column in batch.columns)
+    if has_nulls and not (has_columns and _only_unasked_are_missing(batch, survey)):
+        raise ParquetError("a bit is missing: noisy bits are 0 or 1, and null only where the device was not asked")
+    return has_columns
+
+
+def _only_unasked_are_missing(batch: Any, survey: Survey) -> bool:
+    """Tell whether every null stands where neither of the bits is 1 that say whether its device was asked."""
+    pyarrow, _ = arrow()
+    for column, places in zip(batch.columns, asked_bits(survey).tolist(), strict=True):
+        if not column.null_count:
+            continue
+        if min(places) < 0:
+            return False
+        missing = column.is_null()
+        if any(pyarrow.compute.and_(missing, batch.column(place)).true_count for place in set(places)):
+            return False
+    return True
 
 
 def scan(reports: Reports) -> Iterator[Bits]:

@@ -14,20 +14,34 @@ import numpy as np
 
 from client.definition import Survey
 from survey_app.parquet import DEFINITION, DIGEST, PACKED, arrow
-from survey_app.tally import Bits, blocks, column_names
+from survey_app.tally import Bits, Cells, asked_bits, blocks, column_names
 
 GROUP_BYTES, GROUP_ROWS = 2**25, 2**18  # a row group: what is in memory at once
 
 
 def write_columns(survey: Survey, rows: Iterable[Bits], file: BinaryIO) -> None:
-    """One file with a boolean column for every bit."""
+    """Write one file with a boolean column for every bit, null where the device was not asked for it."""
     pyarrow, parquet = arrow()
     schema = pyarrow.schema([(name, pyarrow.bool_()) for name in column_names(survey)], metadata=_metadata(survey))
+    asked = asked_bits(survey).tolist()
     with parquet.ParquetWriter(file, schema) as writer:
         for part in blocks(rows, _group(survey)):
-            bits = (part[:, bit // 8] >> (7 - bit % 8) & 1 for bit in range(survey.width))
-            arrays = [pyarrow.array(column.astype(bool)) for column in bits]
+            arrays = [pyarrow.array(values, mask=missing) for values, missing in _columns(part, asked)]
             writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), row_group_size=len(part))
+
+
+def _columns(part: Bits, asked: list[list[int]]) -> Iterator[tuple[Cells, Cells | None]]:
+    """Unpack one bit after the other, each with its missing cells, which neighbours share."""
+    known, missing = [-1, -1], None
+    for bit, places in enumerate(asked):
+        if places != known:
+            first, second = places
+            known, missing = places, None if first < 0 else ~(_column(part, first) | _column(part, second))
+        yield _column(part, bit), missing
+
+
+def _column(part: Bits, bit: int) -> Cells:
+    return (part[:, bit // 8] >> (7 - bit % 8) & 1).astype(bool)
 
 
 def write_parts(survey: Survey, rows: Iterable[Bits], most: int, folder: Path) -> list[Path]:

@@ -2,9 +2,10 @@
 
 import textwrap
 from collections.abc import Sequence
+from decimal import Decimal
 
 from survey_app.explain import written
-from survey_app.explain.chances import SUSPICION
+from survey_app.explain.chances import EVEN, SUSPICION, raised, suspected
 from survey_app.explain.terminal import WIDTH, table
 from survey_app.plan.advice import TOO_MANY
 from survey_app.plan.choice import saving
@@ -189,9 +190,9 @@ def single_page(plan: SinglePlan) -> str:
     text += [
         "",
         *textwrap.wrap(
-            f"A report{whole} moves a suspicion of {written.percent(1 / SUSPICION)} to at most "
-            f"{written.at_most(plan.suspicion)}; a guess between two equally likely answers is right at most "
-            f"{written.at_most(plan.guess)} of the time.",
+            f"A report{whole} moves a suspicion of {written.chance(suspected(SUSPICION))} to at most "
+            f"{written.at_most(SUSPICION, plan.epsilon)}; a guess between two equally likely answers is right with "
+            f"a chance of at most {written.at_most(EVEN, plan.epsilon)}.",
             WIDTH,
         ),
     ]
@@ -246,6 +247,9 @@ def guidance_page(levels: Sequence[Level]) -> str:
     def needed(respondents: int | None) -> str:
         return "-" if respondents is None else written.count(respondents)
 
+    def cases(suspicion: int, level: Level) -> str:
+        return "100" if level.epsilon is None else str(raised(suspicion, Decimal(repr(level.epsilon))).cases)
+
     names = [level.name if level.epsilon is None else f"ε = {level.name}" for level in levels]
     rows = [
         ["respondents (yes or no, 95%)", *names],
@@ -253,7 +257,7 @@ def guidance_page(levels: Sequence[Level]) -> str:
         ["20% ± 5 points", *(needed(level.usual) for level in levels)],
         ["5%: shown > 0, power 0.8", *(needed(level.shown) for level in levels)],
         ["  the same, exactly", *(needed(level.shown_exactly) for level in levels)],
-        ["a report moves a 5% suspicion to about", *(written.about(level.suspicion) for level in levels)],
-        ["a 50:50 guess is right", *(written.about(level.guess) for level in levels)],
+        ["a suspicion of 5 becomes at most, of 100", *(cases(SUSPICION, level) for level in levels)],
+        ["a 50:50 guess is right at most, of 100", *(cases(EVEN, level) for level in levels)],
     ]
     return "\n".join(table(rows, right=range(1, len(rows[0]))))

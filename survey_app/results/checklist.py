@@ -14,6 +14,15 @@ from survey_app.results.document import Results
 from survey_app.results.groups import Study
 from survey_app.results.methods import MOST_NAMED, Setting, asked_of, intervals_shown
 
+LOOKS = range(40, 1001, 20)  # at an open survey: numbers of reports at which somebody reads its results
+MISSED_AT_SOME_LOOK = (24, 27)  # of 100 surveys, ε from 1 to 4; `python -m benchmarks.looks`
+ESTIMATOR = (
+    "Unbiased, (r − q)/(p − q), with P and Q where the methods paragraph has them. What is displayed is not: displayed"
+    " shares are the nearest possible ones, displayed means and differences are made of these, and so they are biased"
+    " towards the middle where reports are few. (Totals of groups are summed before they are made possible.) Give the"
+    " unbiased value beside its interval; every table has it."
+)
+
 
 class Item(NamedTuple):
     """A line of the reporting checklist; `open` means that only the researcher can fill it in."""
@@ -39,8 +48,9 @@ def checklist(survey: Survey, document: Results | Study, setting: Setting) -> li
         _response_item(document),
         *_blocks_item(asked_of(document)),
         Item("Privacy", f"Total ε = {epsilon(total(survey))}; by field: {', '.join(each)}."),
-        Item("Noise", "p and q of every mechanism: in the methods paragraph, from the published integers."),
-        Item("Estimator", "Unbiased, (r − q)/(p − q); never clipped before sums, means or differences were taken."),
+        Item("Noise", "p and q of every mechanism, P and Q of answers that several combinations hold: in the methods"
+             " paragraph, from the published integers."),
+        Item("Estimator", ESTIMATOR),
         Item("Intervals", f"{count(intervals_shown(document, setting))} intervals of"
              f" {percent(setting.options.confidence)}"
              f"{', together within each question' if setting.options.simultaneous else ', each on its own'}; their"
@@ -107,7 +117,11 @@ def cautions(document: Results | Study, setting: Setting) -> list[str]:
         )
     closing = "Intervals assume that the decision to close the survey does not depend on its results."
     if not setting.final:
-        closing += " This one is still open: whoever stops when a figure looks good breaks them."
+        closing += (
+            " This one is still open, and each interval holds for one look: over many looks at an open survey"
+            f" ({LOOKS[0]}, {LOOKS[1]}, … {count(LOOKS[-1])} reports) a true 20% lies outside its 95% interval at some"
+            f" look in {MISSED_AT_SOME_LOOK[0]} to {MISSED_AT_SOME_LOOK[1]} of 100 surveys."
+        )
     sentences = [
         "Intervals cover who happened to be drawn, and the randomization. They do not cover people who did not answer,"
         " who took part because of what they think, or who answered untruly. If the respondents are no random sample,"

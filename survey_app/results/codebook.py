@@ -17,7 +17,14 @@ from survey_app.explain.prose import Block, Bullets, Heading, Mono, Paragraph, T
 from survey_app.explain.written import epsilon, percent
 from survey_app.results.asked import condition
 from survey_app.results.bits import Bit, FieldBits, chances_from_integers, debias, field_bits, integers
+from survey_app.tally import asked_bits
 
+NOT_ASKED = (
+    "A cell is missing where the device was not asked for it: empty in CSV, null in Parquet, system-missing in SPSS and"
+    " Stata. So the share of ones of a column is that among the devices that were asked, and n is their number. (In"
+    " NDJSON, and in files of versions before 0.9, such a cell is 0: there n is the ones in the asked bit of the field,"
+    " and for an option that is drawn the ones in its two bits.)"
+)
 MOST_SYMBOLS = 200  # of one question that are listed
 TYPES = {
     "yes_no": "yes or no",
@@ -152,10 +159,8 @@ def _reading(survey: Survey) -> list[str]:
         "Rows are in no order, and have no time, no address and no id.",
         "If the definition is at hand, its SHA-256 must be the digest above.",
     ]
-    if survey.ask:
-        lines.insert(
-            1, "Where a field was not asked, its bits are all 0; n of its figures are the ones in its asked bit."
-        )
+    if (asked_bits(survey) >= 0).any():
+        lines.insert(1, NOT_ASKED)
     return lines
 
 

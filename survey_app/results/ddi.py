@@ -16,6 +16,8 @@ from survey_app.explain.chances import total
 from survey_app.explain.written import epsilon
 from survey_app.results.asked import condition
 from survey_app.results.bits import Bit, FieldBits, chances_from_integers, debias, field_bits, integers
+from survey_app.results.codebook import NOT_ASKED
+from survey_app.tally import asked_bits
 
 NAMESPACE = "ddi:codebook:2_5"
 SCHEMA = "http://www.ddialliance.org/Specification/DDI-Codebook/2.5/XMLSchema/codebook.xsd"
@@ -98,7 +100,8 @@ def _study(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
 
 def _file(root: Element, survey: Survey, reports: int | None) -> None:
     text = _add(_add(root, "fileDscr", ID="F1"), "fileTxt")
-    _add(text, "fileCont", "A row for each report, in no order; a variable of 0 and 1 for each stored bit.")
+    content = "A row for each report, in no order; a variable of 0 and 1 for each stored bit."
+    _add(text, "fileCont", f"{content} {NOT_ASKED}" if (asked_bits(survey) >= 0).any() else content)
     size = _add(text, "dimensns")
     if reports is not None:
         _add(size, "caseQnty", str(reports))

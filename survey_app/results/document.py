@@ -31,7 +31,8 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `low` and `high`, with their `coverage`, are for the population that the respondents are a sample of, and `method`
     says how they were made; `sample_low` and `sample_high`, with their `sample_coverage`, are for the respondents
     themselves, and null where there is no such interval. A ratio has no unbiased estimate: `unbiased` is null, and
-    `raw`, which only ratios have, is that of two unbiased sums, or null where the lower one is not positive.
+    `raw`, which only ratios have, is that of two unbiased sums, or null where the lower one is not positive. `reported`
+    is the raw share of devices that sent it, or null where the figure is not made of one such share.
     """
 
     option: str = ""

@@ -3,11 +3,11 @@
 What is exported is what stands behind the snapshot: no ids, no time, no order but that of the random ids. In CSV and
 Parquet every stored bit is a column, named after its field and its symbol (`survey_app.tally.column_names`).
 
-- CSV: one line of names, then 0 and 1. The definition lies beside, in FILE.definition.json, byte for byte, so that its
-  SHA-256 is the digest and every reader of CSV still works.
+- CSV: one line of names, then 0 and 1; a cell is empty where the device was not asked. The definition lies beside, in
+  FILE.definition.json, byte for byte, so that its SHA-256 is the digest and every reader of CSV still works.
 - NDJSON: `{"definition":{…},"digest":"…","reports":n}`, then for every report `{"bits":"…"}` as it was sent.
-- Parquet: boolean columns; the file's metadata has `candor.definition`, byte for byte, and `candor.digest`. Folders of
-  packed bits, for what is counted by machines, are `survey_app.parquet`'s.
+- Parquet: boolean columns, null where the device was not asked; the file's metadata has `candor.definition`, byte for
+  byte, and `candor.digest`. Folders of packed bits, for what is counted by machines, are `survey_app.parquet`'s.
 
 All of it streams: memory does not grow with the number of reports.
 """
@@ -24,7 +24,7 @@ from client.report import to_text
 from survey_app.parquet import ParquetError
 from survey_app.parquet.write import write_columns
 from survey_app.results.table import neutral
-from survey_app.tally import Bits, blocks, column_names
+from survey_app.tally import Bits, asked_bits, blocks, column_names, missing_cells
 
 CELLS = 2**22  # bits that are spelled at once
 
@@ -45,10 +45,16 @@ def csv_chunks(survey: Survey, rows: Iterable[Bits]) -> Iterator[bytes]:
     head = io.StringIO()
     csv.writer(head, lineterminator="\n").writerow([neutral(name) for name in column_names(survey)])
     yield head.getvalue().encode()
+    asked = asked_bits(survey)
     for part in blocks(rows, max(1, CELLS // survey.width)):
+        bits = np.unpackbits(part, axis=1, count=survey.width)
         cells = np.full((len(part), 2 * survey.width), ord(","), dtype=np.uint8)
-        cells[:, 0::2] = np.unpackbits(part, axis=1, count=survey.width) + ord("0")
+        cells[:, 0::2] = bits + ord("0")
         cells[:, -1] = ord("\n")
+        if (missing := missing_cells(asked, bits)) is not None:
+            written = np.ones(cells.shape, dtype=bool)
+            written[:, 0::2] = ~missing
+            cells = cells[written]
         yield cells.tobytes()
 
 

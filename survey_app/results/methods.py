@@ -16,6 +16,7 @@ from survey_app.explain.chances import total
 from survey_app.explain.written import count, epsilon, percent, probability
 from survey_app.results.asked import Asked, asked_sentences
 from survey_app.results.document import Results, table_rows
+from survey_app.results.formulas import estimator_sentences, margin_sentences
 from survey_app.results.groups import Study
 
 MOST_NAMED = 6  # questions of one mechanism that a sentence names
@@ -49,7 +50,7 @@ def paragraph(survey: Survey, document: Results | Study, setting: Setting) -> st
             *asked_sentences(survey, asked_of(document)),
             *_mechanisms(survey),
             _budget(survey),
-            _estimators(survey),
+            *estimator_sentences(survey, document),
             *_weighed(document),
             _intervals(document, setting),
             _definitions(document),
@@ -114,6 +115,8 @@ def _mechanisms(survey: Survey) -> Iterator[str]:
         mechanism = fields[0].mechanism
         each = " each" if len(fields) > 1 else ""
         yield f"{_subject(fields)} {_coins(mechanism)} (ε = {epsilon(mechanism.epsilon)}{each})."
+        for field in fields:
+            yield from margin_sentences(field)
 
 
 def _subject(fields: Sequence[Field]) -> str:
@@ -175,27 +178,6 @@ def _budget(survey: Survey) -> str:
     if len(survey.fields) == 1:
         how = "its only field"
     return f"A whole report is ε-differentially private with ε = {epsilon(total(survey))} ({how})."
-
-
-def _estimators(survey: Survey) -> str:
-    kinds = {kind for question in survey.questions for kind in _figures(question)}
-    text = ""
-    if "share" in kinds:
-        text = (
-            "Shares were estimated without bias by (r − q)/(p − q), r being the share of ones among the stored bits and"
-            " p, q following from the published integers; displayed shares of exclusive answers are the nearest ones"
-            " that are not negative and sum to one."
-        )
-    if "mean" in kinds:
-        also = "likewise" if text else "without bias, with the published integers,"
-        text = f"{text} Means were estimated {also} from the scores of the stored bits.".strip()
-    return text
-
-
-def _figures(question: Question) -> tuple[str, ...]:
-    if question.levels:
-        return ("mean",)
-    return ("share", "mean") if question.type == "scale" else ("share",)
 
 
 def methods_used(document: Results | Study) -> set[Method]:

@@ -1,12 +1,14 @@
 """Noisy bits for SPSS (.sav) and Stata (.dta), with what an estimate needs of each bit inside of the file.
 
-Every stored bit is a numeric variable of 0 and 1. Its label ends in `[p=… q=…]`, with all digits of a double (a noisy
-level has `[score=…]`), and its values are labelled. The digest of the definition is the file's label. The published
-integers are in the notes of a .sav file. Stata files that pyreadstat writes have no notes, so they are in the label of
-the value 2, which no bit ever has: `label list` shows it. The definition lies beside, as it does beside a CSV.
+Every stored bit is a numeric variable of 0 and 1, system-missing where the device was not asked for it. Its label ends
+in `[p=… q=…]`, with all digits of a double (a noisy level has `[score=…]`), and its values are labelled. The digest of
+the definition is the file's label. The published integers are in the notes of a .sav file. Stata files that pyreadstat
+writes have no notes, so they are in the label of the value 2, which no bit ever has: `label list` shows it. The
+definition lies beside, as it does beside a CSV.
 
 pyreadstat takes a whole table and no stream: so here, and only here, memory grows with the reports, by a byte for each
-stored bit, and `MOST_CELLS` of them are the limit. Larger surveys go out as Parquet or CSV.
+stored bit and another for each that can be missing, and `MOST_CELLS` bits are the limit. Larger surveys go out as
+Parquet or CSV.
 """
 
 import shutil
@@ -17,15 +19,18 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
 from client.definition import Survey
 from survey_app.explain.written import count
 from survey_app.results.bits import Bit, field_bits, integers, stored_bits
 from survey_app.results.export import ExportError
-from survey_app.tally import Bits
+from survey_app.tally import Bits, Cells, asked_bits, missing_cells
+
+Values = npt.NDArray[np.int8]
 
 STATISTICS = (".sav", ".dta")
-MOST_CELLS = 100_000_000  # a hundred megabytes, and half a minute
+MOST_CELLS = 100_000_000  # two hundred megabytes, and half a minute
 MOST_VARIABLES = 32_767  # of a .dta file that every edition of Stata reads
 LONGEST_LABEL = {".sav": 250, ".dta": 80}  # bytes, for Stata characters; SPSS takes 256
 LONGEST_FILE_LABEL = {".sav": 64, ".dta": 80}
@@ -46,12 +51,14 @@ def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: s
         ) from None
     _check(reports, survey.width, kind)
     bits = stored_bits(survey)
-    cells = np.zeros((reports, survey.width), dtype=np.int8)
-    at = 0
-    for part in rows:
-        cells[at : at + len(part)] = np.unpackbits(part, axis=1, count=survey.width)
-        at += len(part)
-    table = pandas.DataFrame(cells[:at], columns=[bit.variable for bit in bits])
+    cells, missing = _cells(survey, reports, rows)
+    table = pandas.DataFrame(
+        {
+            bit.variable: values if absent is None else pandas.arrays.IntegerArray(values, absent)
+            for bit, values, absent in zip(bits, cells, missing, strict=True)
+        },
+        copy=False,
+    )
     labels: dict[str, str | None] = {bit.variable: variable_label(bit, kind) for bit in bits}
     values: Any = {bit.variable: value_labels(bit, kind) for bit in bits}
     with tempfile.TemporaryDirectory() as folder:  # pyreadstat writes to a path alone
@@ -79,6 +86,23 @@ def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: s
             )
         with path.open("rb") as made:
             shutil.copyfileobj(made, file)
+
+
+def _cells(survey: Survey, reports: int, rows: Iterable[Bits]) -> tuple[Values, list[Cells | None]]:
+    """Return the values of every bit in a row of their own, and which of them are missing where some can be."""
+    asked = asked_bits(survey)
+    some = asked[:, 0] >= 0
+    cells = np.zeros((survey.width, reports), dtype=np.int8)
+    missing = np.zeros((np.count_nonzero(some), reports), dtype=bool)
+    at = 0
+    for part in rows:
+        bits = np.unpackbits(part, axis=1, count=survey.width)
+        cells[:, at : at + len(part)] = bits.T
+        if (absent := missing_cells(asked, bits)) is not None:
+            missing[:, at : at + len(part)] = absent[:, some].T
+        at += len(part)
+    known = iter(missing[:, :at])
+    return cells[:, :at], [next(known) if can_be else None for can_be in some]
 
 
 def _check(reports: int, width: int, kind: str) -> None:

@@ -4,7 +4,7 @@ A column for every key of a `Line` but its names; so a new key of the document i
 terminal alike. Results also have p and q: the chance that a device sends what `reported` counts if the option is its
 person's answer, and if it is not. Both come from the published integers, and `unbiased` = (`reported` − q)/(p − q).
 They stand where `reported` does, and are empty for whatever is not one share of what was sent: a mean, a ratio, a
-margin or total that several symbols make up, a difference. (The raw data are another CSV: `export`.)
+difference, a sum over several symbols of reports that name several. (The raw data are another CSV: `export`.)
 """
 
 import csv
@@ -17,8 +17,9 @@ from msgspec import UNSET
 from msgspec.structs import fields
 
 from client.definition import Field, Survey
-from client.mechanism import Flip, Geometric
+from client.mechanism import Flip, Geometric, Subset
 from client.words import digit_label
+from survey_app.estimate.question import union_chances
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
 from survey_app.results.document import Line, Part, Results, table_rows
 from survey_app.results.groups import Study
@@ -64,13 +65,21 @@ def _fields(survey: Survey) -> dict[str, Field]:
 
 
 def chances(field: Field, line: Line) -> tuple[float | None, float | None]:
-    """p and q of a line, by which its `reported` becomes its `unbiased`."""
+    """Return p and q of a line, by which its `reported` becomes its `unbiased`.
+
+    If nobody gave the answer, each of the c symbols that hold it would still be sent with q: so c is what is left of
+    `reported` without those who did, in parts of q.
+    """
     mechanism = field.mechanism
-    if line.reported is None or isinstance(mechanism, Geometric):
+    if line.reported is None or line.unbiased is None or isinstance(mechanism, Geometric):
         return None, None
+    p, q = mechanism.p, mechanism.q
     if isinstance(mechanism, Flip) and line.option == digit_label(field.questions[0], 0):
-        return float(1 - mechanism.q), float(1 - mechanism.p)  # the one stored bit is 0
-    return float(mechanism.p), float(mechanism.q)
+        p, q = 1 - mechanism.q, 1 - mechanism.p  # the one stored bit is 0
+    elif isinstance(mechanism, Subset):
+        left = line.reported - line.unbiased * float(p - q)
+        p, q = union_chances(mechanism, min(max(round(left / float(q)), 1), mechanism.size))
+    return float(p), float(q)
 
 
 def crosstab_table(rows: str, columns: str, document: Crosstab | EmptyCrosstab) -> Iterator[Row]:

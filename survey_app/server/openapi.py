@@ -155,7 +155,11 @@ def document() -> dict[str, Any]:
     digest = {"name": "digest", "in": "query", "schema": DIGEST, "description": "an older version"}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Candor", "version": "1", "description": "Surveys whose server cannot know your answer."},
+        "info": {
+            "title": "Candor",
+            "version": "1",
+            "description": "Surveys whose server cannot be sure of your answer.",
+        },
         "paths": {
             "/api/surveys": {
                 "get": {

@@ -8,11 +8,12 @@ import numpy as np
 
 import client
 from benchmarks.reproductions.figures import Section, figure, share_of
-from survey_app.explain.chances import posterior
+from survey_app.explain import written
+from survey_app.explain.chances import posterior, suspected
 from tests import reference
 from tests.definitions import simple, survey, worked
 
-PRIORS = (0.01, 0.05, 0.2, 0.5)
+SUSPICIONS = (100, 20, 5, 2)  # one in so many
 EPSILONS = (0.5, 1.0, math.log(3), 2.0, 4.0)
 POLICY = 100_000
 ANSWERS = ((True, False), ("none", "notes", "phone", None), (0, 60))  # a number between is a mixture of the two ends
@@ -43,10 +44,15 @@ def joined(people: int, prior: float = 0.05) -> tuple[float, np.ndarray]:
 def belief(people: int) -> Section:
     """The section."""
     section = Section("What a report changes in what somebody believes")
-    section.say("Somebody thinks that you did it with some probability. However they use your report, it can rise to:")
+    section.say(
+        "Somebody thinks that you did it with some probability. However they use your report, it can rise to at most:"
+    )
     section.table(
         ["they thought", *(f"ε = {'ln 3' if one == math.log(3) else f'{one:g}'}" for one in EPSILONS)],
-        ([f"{prior:.0%}", *(f"{posterior(prior, one):.1%}" for one in EPSILONS)] for prior in PRIORS),
+        (
+            [written.chance(suspected(one)), *(written.at_most(one, epsilon) for epsilon in EPSILONS)]
+            for one in SUSPICIONS
+        ),
     )
     seen, bound = largest_odds()
     section.say(

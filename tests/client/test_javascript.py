@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import math
 import re
 import secrets
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -391,3 +393,18 @@ def test_bad_input_sends_nothing(node: Node, server: Server, link: str) -> None:
     assert code_of(node, "respond", url=link, answers=SAID, name="x") == "not_canonical"
     assert not server.bodies
     assert node.ask("entries", name="x") == {}
+
+
+def test_a_suspicion_is_rounded_up_alike_in_both_languages(node: Node) -> None:
+    """One rule: 28.0005% is 29 in 100. ε on a grid, and so near to where a whole number of cases is reached that it shows."""
+    for suspicion in (100, 20, 2):
+        losses = [place / 64 for place in range(16 * 64)]
+        losses += [
+            math.log((suspicion - 1) * cases / (100 - cases)) + near
+            for cases in range(50, 100)
+            for near in (0, -1e-9, 1e-9)
+        ]
+        found = node.ask("ofHundred", suspicion=suspicion, losses=losses)
+        for loss, one in zip(losses, found, strict=True):
+            assert (one["cases"], one["people"]) == words.of_hundred(suspicion, Decimal(loss)), (suspicion, loss)
+    assert node.ask("ofHundred", suspicion=20, losses=[2]) == [{"cases": 29, "people": 100}]

@@ -47,7 +47,7 @@ def for_researchers() -> Iterator[str]:
     for level in table():
         if level.epsilon is not None:
             chances = (at_most(posterior(prior, level.epsilon)) for prior in (0.01, 0.05, 0.5))
-            told = " | ".join(f"{chance}%" for chance in chances)
+            told = " | ".join(f"{chance} in 100" for chance in chances)
             yield f"| {named.get(level.name, level.name)} | {told} | {level.usual:,} |"
     usual = {level.name: level.usual for level in table()}
     yield f"takes {usual['no privacy']} people where two coins take {usual['ln 3']:,}"

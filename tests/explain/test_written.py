@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from survey_app.explain import written
-from survey_app.explain.chances import SUSPICIONS, Chance, guess, posterior, raised
+from survey_app.explain.chances import EVEN, SUSPICION, SUSPICIONS, Chance, posterior, raised
 from survey_app.explain.languages import LANGUAGES, Words
 from tests.source import ROOT, modules
 
@@ -63,15 +63,12 @@ def test_a_chance_never_looks_better_protected_than_it_is(suspicion: int, loss: 
     assert cases / of >= posterior(1 / suspicion, float(loss)) - 1e-12
 
 
-@given(st.floats(min_value=0, max_value=50))
-def test_nor_does_a_bound_in_percent(loss: float) -> None:
-    told = float(written.at_most(guess(loss)).removesuffix("%")) / 100
-    assert guess(loss) - 1e-12 <= told < guess(loss) + 0.001
-
-
-def test_three_quarters_are_not_rounded_up() -> None:
-    assert written.at_most(guess(math.log(3))) == "75%"
-    assert written.at_most(0.7501) == "75.1%"
+def test_three_quarters_are_not_rounded_up_and_what_is_above_is() -> None:
+    assert written.at_most(EVEN, math.log(3)) == written.at_most(EVEN, Decimal(3).ln()) == "75 in 100"
+    assert written.at_most(EVEN, math.log(3) + 1e-9) == "76 in 100"
+    assert posterior(1 / SUSPICION, 2) == pytest.approx(0.280005, abs=5e-7)
+    assert written.at_most(SUSPICION, 2) == "29 in 100"
+    assert written.at_most(SUSPICION, None) == "certainty"
 
 
 def test_a_chance_is_told_in_the_language_of_who_reads_it() -> None:
@@ -105,7 +102,7 @@ def test_counts_and_respondents() -> None:
 def test_shares_powers_and_probabilities() -> None:
     assert [written.percent(share) for share in (0.95, 0.999, 1 / 3)] == ["95%", "99.9%", "33.3333%"]
     assert written.percent(1 / 3, 3) == "33.3%"
-    assert [written.about(share) for share in (0.125161, 0.28002, 1.0)] == ["13%", "28%", "100%"]
+    assert [written.about(share) for share in (0.125161, 0.284, 1.0)] == ["13%", "28%", "100%"]
     assert [written.power(power) for power in (0.8, 0.9949, 0.995, 1.0)] == ["0.80", "0.99", "above 0.99", "above 0.99"]
     assert [written.probability(p) for p in (0.75, 1 / 3, 0.00001234)] == ["0.75", "0.3333", "1.23e-05"]
 

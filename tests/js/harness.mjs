@@ -10,7 +10,7 @@ import { below, bigEndian, coin, systemBytes } from "../../client/js/sampling.js
 import { digest, utf8 } from "../../client/js/sha256.js";
 import { sha384 } from "../../client/js/sha384.js";
 import { blind, drawBlinding, finalize, messageOf, verify as verifyTicket } from "../../client/js/ticket.js";
-import { describe, oddsSentence } from "../../client/js/words.js";
+import { describe, oddsSentence, ofHundred } from "../../client/js/words.js";
 
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -113,6 +113,7 @@ const verbs = {
 		return { id: hex(report.id), bits: hex(report.bits), used: used(), ...wire };
 	},
 	needed: ({ source, asked }) => [...needed(Survey.fromJson(bytes(source)), asked)],
+	ofHundred: ({ suspicion, losses }) => losses.map((loss) => ofHundred(suspicion, loss)),
 	system: ({ count }) => hex(systemBytes(count)),
 	unpack: ({ source, bits }) => unpack(Survey.fromJson(bytes(source)), bytes(bits)),
 	words: ({ source, bits, strings }) => {

@@ -34,7 +34,7 @@ def test_the_front_page_says_what_this_is_and_leads_to_what_is_open_and_to_the_c
     response = house.client.get("/")
     assert (response.status_code, response.mimetype) == (200, "text/html")
     page = parse(response.text)
-    assert page.one("h1").text == "Surveys whose server cannot know your answer"
+    assert page.one("h1").text == "Surveys whose server cannot be sure of your answer"
     assert "This is a survey server that runs Candor." in page.text
     assert listed(page) == ["Exam honesty"]
     assert {"/s/exam", "/results/exam", "/s/exam/privacy", "/console", "/client/js/index.js"} <= set(links(page))

@@ -184,7 +184,7 @@ def test_an_export_carries_what_the_draws_need(made: Survey, rows: Bits, tally: 
     """From the files alone: the asked columns give n, the definition beside them each chance."""
     head, *lines = b"".join(csv_chunks(made, [rows])).decode().splitlines()
     names = next(csv.reader([head]))
-    bits = np.array([[int(bit) for bit in line.split(",")] for line in lines])
+    bits = np.array([[int(bit or 0) for bit in line.split(",")] for line in lines])
     definition = json.loads(next(ndjson_chunks(made, len(rows), [])))["definition"]
     chances = [one["chance"] for one in definition["fields"]]
     asked = results(made, tally).asked

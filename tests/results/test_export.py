@@ -104,14 +104,15 @@ def read_back(kind: str, content: bytes, parsed: Survey) -> tuple[list[str], Bit
     """Names and bits, by other people's readers."""
     if kind == "csv":
         names, *lines = csv.reader(io.StringIO(content.decode(), newline=""))
-        return names, np.array(lines, dtype=np.uint8).reshape(len(lines), len(names))
+        cells = [[cell or "0" for cell in line] for line in lines]  # empty where a device was not asked
+        return names, np.array(cells, dtype=np.uint8).reshape(len(lines), len(names))
     if kind == "ndjson":
         head, *rest = content.splitlines()
         assert json.loads(head)["reports"] == len(rest)
         packed = np.array([list(from_text(json.loads(line)["bits"])) for line in rest], dtype=np.uint8)
         return column_names(parsed), np.unpackbits(packed.reshape(len(rest), parsed.length), axis=1)[:, : parsed.width]
     table = pyarrow.parquet.read_table(io.BytesIO(content))
-    rows = np.array([column.to_numpy() for column in table.columns], dtype=np.uint8).T
+    rows = np.array([column.fill_null(False).to_numpy() for column in table.columns], dtype=np.uint8).T
     return table.column_names, rows.reshape(table.num_rows, len(table.column_names))
 
 

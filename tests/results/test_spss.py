@@ -45,7 +45,7 @@ def test_what_is_read_back_is_what_was_stored(kind: str, ask: bool, tmp_path: Pa
     rows, _ = filled(parsed)
     table, about = written(parsed, rows, kind, tmp_path)
     assert list(table.columns) == [bit.variable for bit in stored_bits(parsed)]
-    assert np.array_equal(table.to_numpy().astype(np.uint8), np.unpackbits(rows, axis=1, count=parsed.width))
+    assert np.array_equal(table.fillna(0).to_numpy().astype(np.uint8), np.unpackbits(rows, axis=1, count=parsed.width))
     assert parsed.digest in about.file_label
 
 

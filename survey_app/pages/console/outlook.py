@@ -103,7 +103,7 @@ def outlook(source: bytes, respondents: int, everything: bool = False) -> Outloo
         plan = plan_built(content.tree, built, expected, thorough=thorough)
     study = plan_groups(built, expected, enough(now))
     hopeless = doubts(now, settings, study)
-    guess = written.at_most(chances.guess(float(total)))
+    guess = written.at_most(chances.EVEN, total)
     return Outlook(respondents, built, now, parts, guess, is_weak(total), plan, thorough, hopeless, study)
 
 

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from client.mechanism import Geometric, Subset
+from client.mechanism import Subset
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
 from survey_app.pages.results.figures import Figure, Plot, rows_of
 from survey_app.results.asked import short_base
 from survey_app.results.document import Line
+from survey_app.results.table import chances
 
+SAME_WIDTH = 9  # decimals: yes and no have one interval, mirrored
 WIDEST = 0.5  # an interval that is wider teaches nothing but despair
 
 
@@ -21,12 +23,10 @@ class Noise:
     line: Line
 
     @property
-    def bounds(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[float | None, float | None]:
         """The shares that would be reported if nobody had this answer, and if everybody had."""
-        mechanism = self.figure.field.mechanism
-        if isinstance(mechanism, Geometric):
-            raise ValueError("a number with geometric noise has no share")
-        return float(mechanism.q), float(mechanism.p)
+        p, q = chances(self.figure.field, self.line)
+        return q, p
 
     @property
     def named(self) -> int:
@@ -68,6 +68,6 @@ def noise(figures: Sequence[Figure]) -> Noise | None:
     ]
 
     def order(one: Noise) -> tuple[bool, float]:
-        return one.figure.question.type != "yes_no", one.line.high - one.line.low
+        return one.figure.question.type != "yes_no", round(one.line.high - one.line.low, SAME_WIDTH)
 
     return min(raw, key=order, default=None)  # of equals the first: yes stands before no

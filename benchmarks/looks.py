@@ -1,0 +1,62 @@
+"""How often a true share lies outside its 95% interval at some look at an open survey: `python -m benchmarks.looks`.
+
+Exact, without a simulation: the count of a yes or no grows by a binomial number from look to look, and the chance that
+all intervals so far have covered the truth is carried along for each count. Every single interval is guaranteed.
+"""
+
+from decimal import Decimal
+
+import click
+import numpy as np
+from scipy.stats import binom
+
+from client.mechanism import Flip
+from survey_app.authoring.choose import flip
+from survey_app.estimate.intervals import Options, binomial
+from survey_app.results.checklist import LOOKS
+
+EPSILONS = (1, 2, 4)
+SHARES = (0.2, 0.0)
+
+
+def missed_at_some_look(coin: Flip, share: float, looks: range = LOOKS) -> float:
+    """Return the chance that the interval of a true share misses it at one of these numbers of reports, or at more."""
+    sent = float(coin.q) + share * float(coin.p - coin.q)
+    covered, reports = np.ones(1), 0
+    for n in looks:
+        more = np.asarray(binom.pmf(np.arange(n - reports + 1), n - reports, sent), dtype=float)
+        covered = np.convolve(covered, more)
+        reports = n
+        first, last = _covering(coin, share, n, round(n * sent))
+        covered[:first] = 0
+        covered[last + 1 :] = 0
+    return 1 - float(covered.sum())
+
+
+def _covering(coin: Flip, share: float, n: int, inside: int) -> tuple[int, int]:
+    """Find the smallest and the largest count whose interval covers, from one that does: limits rise with the count."""
+
+    def covers(ones: int) -> bool:
+        interval = binomial(ones, n, coin.p, coin.q, Options(), sample=False).interval
+        return interval.low <= share <= interval.high
+
+    first = last = inside
+    while first > 0 and covers(first - 1):
+        first -= 1
+    while last < n and covers(last + 1):
+        last += 1
+    return first, last
+
+
+@click.command()
+def main() -> None:
+    """Print how often a true share is missed at some look."""
+    click.echo(f"Looks at {LOOKS[0]}, {LOOKS[1]}, … {LOOKS[-1]:,} reports; missed by a 95% interval at some look:")
+    for share in SHARES:
+        missed = [missed_at_some_look(flip(Decimal(epsilon)), share) for epsilon in EPSILONS]
+        each = ", ".join(f"ε = {epsilon} {chance:.1%}" for epsilon, chance in zip(EPSILONS, missed, strict=True))
+        click.echo(f"a true {share:.0%}: {each}")
+
+
+if __name__ == "__main__":
+    main()
