@@ -111,4 +111,6 @@ def test_the_proxies_for_one_server_and_for_two_say_the_same_of_everything_else(
     assert one and "`deploy/nginx.conf`" in page
     elsewhere = {" ".join(line.split()) for line in two.splitlines()}
     own = [line for line in (" ".join(one.split()) for one in one[1].splitlines()) if line not in elsewhere]
-    assert [line.split()[0] for line in own] == ["server", "listen", "location"]
+    assert [line.split()[0] for line in own] == [
+        "server", "listen", "listen", "ssl_certificate", "ssl_certificate_key", "location"
+    ]  # fmt: skip
