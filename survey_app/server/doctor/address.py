@@ -100,7 +100,7 @@ def _encrypted(parts: SplitResult, reply: Reply) -> Finding:
             return fine("https", "this machine alone, so it needs none")
         return failed("https", "reports go unencrypted, and clients refuse to send them", "serve it over https")
     if "max-age=" not in reply.said("Strict-Transport-Security"):
-        then = f"let the proxy send Strict-Transport-Security: {STAY_ENCRYPTED}, or set X-Forwarded-Proto: then Candor does"
+        then = f"let the proxy send Strict-Transport-Security: {STAY_ENCRYPTED}, or set X-Forwarded-Proto"
         return warned("https", "encrypted, but a first visit may go without (no HSTS)", then)
     return fine("https", "encrypted, and browsers are told to stay so")
 
