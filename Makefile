@@ -13,8 +13,8 @@ check test: export PYTEST_DEBUG_TEMPROOT := $(shell test "$$(df -Pk /dev/shm 2>/
 
 .PHONY: demo check test test-spark lint dist bench reproductions coverage soak clean
 
-demo: $(VENV)/ready
-	$(BIN)/candor demo $(DEMO)
+demo: $(VENV)/ready  # into .candor-demo/, or with DEMO_DB=sqlite:///path elsewhere; never into CANDOR_DB
+	$(BIN)/candor $(if $(DEMO_DB),--db $(DEMO_DB)) demo $(DEMO)
 
 check: lint  # lint, types and the tests that need neither a browser nor minutes: two minutes on two cores
 	$(BIN)/pytest -m 'not soak and not spark and not browser and not slow' $(SPREAD)

@@ -3,11 +3,15 @@
 import hashlib
 import re
 import secrets
+import threading
 from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
+from survey_app.problems import Problem
 from survey_app.store import Store, StoreError, User
 
 LEAST_PASSWORD, MOST_PASSWORD = 10, 200
@@ -30,7 +34,10 @@ RUNS = (
 )  # fmt: skip
 LOOKALIKES = str.maketrans("@4013$5!", "aaoiessi")
 ADVICE = "take four or five words that have nothing to do with each other, or what a password manager makes"
+MOST_AT_ONCE = 4  # argon2 computations in one process: each takes 64 MB
+WAIT_SECONDS = 2.0  # for one of these places, before the request is refused
 _hasher = PasswordHasher()
+_places = threading.BoundedSemaphore(MOST_AT_ONCE)
 
 
 def _nobodys(hasher: PasswordHasher) -> str:
@@ -48,7 +55,19 @@ def hash_password(password: str, name: str) -> str:
         raise StoreError(f"a password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters")
     if reason := weakness(password, name):
         raise StoreError(f"this password {reason}, so it is among the first that anybody would try; {ADVICE}")
-    return _hasher.hash(password)
+    with _place():
+        return _hasher.hash(password)
+
+
+@contextmanager
+def _place() -> Iterator[None]:
+    """Take one of the few places for argon2; a Problem if none is free soon, since more would fill the memory."""
+    if not _places.acquire(timeout=WAIT_SECONDS):
+        raise Problem("unavailable", "Too many passwords are being checked. Try again in a moment.", wait=2)
+    try:
+        yield
+    finally:
+        _places.release()
 
 
 def weakness(password: str, name: str) -> str | None:
@@ -92,9 +111,10 @@ def _pieces(text: str) -> int:
 
 
 def check_password(user: User | None, password: str) -> bool:
-    """Whether the password is right; an unknown name takes as long as a wrong password."""
+    """Whether the password is right; an unknown name takes as long as a wrong password. A Problem if too many ask."""
     try:
-        right = _hasher.verify(user.password if user else _nobody, password[: MOST_PASSWORD + 1])
+        with _place():
+            right = _hasher.verify(user.password if user else _nobody, password[: MOST_PASSWORD + 1])
     except (Argon2Error, InvalidHashError):
         return False
     return right and user is not None and not user.disabled

@@ -27,7 +27,7 @@ PROBLEMS: dict[str, tuple[int, str]] = {
     "impossible_bits": (422, "No device could have sent these bits."),
     "too_many_requests": (429, "Too many requests; try again in a minute."),
     "internal_error": (500, "Something went wrong here."),
-    "unavailable": (503, "This could not be stored now; send the same again later."),
+    "unavailable": (503, "The server cannot do this now; send the same again later."),
 }
 
 CONTENT_TYPE = "application/problem+json"

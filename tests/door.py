@@ -8,6 +8,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,6 +43,7 @@ class Protocol:
     def __init__(self, *chunks: bytes) -> None:
         self.chunks: Iterable[bytes] = chunks
         self.status, self.lines, self.body = 0, list[tuple[str, str]](), b""
+        self.reader: threading.Thread | None = None
 
     @property
     def headers(self) -> dict[str, str]:
@@ -53,6 +55,16 @@ class Protocol:
 
     def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         self.status, self.lines, self.body = status, headers, body
+
+    def response_file(self, status: int, headers: list[tuple[str, str]], file: str) -> None:
+        """Read what granian would read, on a thread of its own, as granian does."""
+        self.status, self.lines = status, headers
+
+        def read() -> None:
+            self.body = Path(file).read_bytes()
+
+        self.reader = threading.Thread(target=read)
+        self.reader.start()
 
     def response_empty(self, status: int, headers: list[tuple[str, str]]) -> None:
         self.response_bytes(status, headers, b"")
@@ -78,6 +90,8 @@ def _loop() -> asyncio.AbstractEventLoop:
 def serve(front: Front, one: Any, protocol: Any) -> None:
     """One request."""
     asyncio.run_coroutine_threadsafe(front.__rsgi__(one, protocol), _loop()).result(timeout=60)
+    if getattr(protocol, "reader", None):
+        protocol.reader.join()
 
 
 def ask(app: Flask, one: Any, *chunks: bytes) -> Protocol:

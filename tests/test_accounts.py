@@ -1,15 +1,22 @@
 """Passwords and tokens: what is on disk is a hash, and weak or taken names make no account."""
 
 import hashlib
+import queue
+import threading
+from typing import Literal
 
 import pytest
-from argon2 import Type
+from argon2 import PasswordHasher, Type
+from argon2.exceptions import InvalidHashError
 
 from survey_app import accounts
 from survey_app.accounts import add_user
+from survey_app.problems import Problem
 from survey_app.store import StoreError
 from tests.house import House, phrase
 from tests.signing import change, on_disk, signed_in, token_of
+
+FEW = 4  # computations of argon2 at once
 
 
 def test_passwords_are_on_disk_as_salted_argon2_hashes_only(house: House) -> None:
@@ -31,6 +38,53 @@ def test_the_real_hasher_is_no_weaker_than_owasp_asks() -> None:
     assert accounts._hasher.memory_cost >= 19 * 1024
     assert accounts._hasher.time_cost >= 2
     assert not accounts._hasher.check_needs_rehash(accounts._nobody)
+
+
+class Held(PasswordHasher):
+    """A hasher whose computations last until they are released, or until more than allowed run at once."""
+
+    def __init__(self) -> None:
+        super().__init__(time_cost=1, memory_cost=8, parallelism=1)
+        self.lock, self.released, self.inside, self.most = threading.Lock(), threading.Event(), 0, 0
+
+    def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
+        with self.lock:
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+        if self.inside > FEW:
+            self.released.set()
+        self.released.wait(60)
+        with self.lock:
+            self.inside -= 1
+        raise InvalidHashError
+
+
+def test_ten_logins_at_once_compute_four_hashes_and_refuse_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each computation takes 64 MB, so that their number is a worker's memory."""
+    held = Held()
+    monkeypatch.setattr(accounts, "_hasher", held)
+    monkeypatch.setattr(accounts, "WAIT_SECONDS", 0, raising=False)
+    outcomes: queue.Queue[str] = queue.Queue()
+
+    def sign_in() -> None:
+        try:
+            accounts.check_password(None, "wrong")
+            outcomes.put("checked")
+        except Problem as problem:
+            assert problem.headers == [("Retry-After", "2")]
+            outcomes.put(problem.code)
+
+    senders = [threading.Thread(target=sign_in) for _ in range(10)]
+    for sender in senders:
+        sender.start()
+    refused = [outcomes.get(timeout=60) for _ in range(10 - FEW)]
+    held.released.set()
+    for sender in senders:
+        sender.join()
+    assert held.most == FEW
+    assert refused == ["unavailable"] * (10 - FEW)
+    assert [outcomes.get() for _ in range(FEW)] == ["checked"] * FEW
+    assert not accounts.check_password(None, "wrong"), "whoever is done leaves the place to others"
 
 
 @pytest.mark.parametrize("length", [0, 1, 9, 201])

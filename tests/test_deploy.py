@@ -11,6 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from survey_app.cli import main
+from survey_app.server.headers import STAY_ENCRYPTED
 
 FOLDER = Path(__file__).parent.parent / "deploy"
 SOURCES = Path(__file__).parent.parent / "survey_app"
@@ -82,3 +83,12 @@ def test_nobody_is_written_down() -> None:
     command = COMPOSE["services"]["database"]["command"]
     for setting in ("archive_mode=off", "track_commit_timestamp=off", "log_statement=none", "wal_recycle=off"):
         assert setting in command
+
+
+def test_the_proxy_answers_over_https_alone() -> None:
+    """Plain http is sent on, with nothing of candor's behind it; what comes by https is told to stay there."""
+    plain, secure = re.findall(r"^    server \{\n(.*?)^    \}$", PROXY, re.DOTALL | re.MULTILINE)
+    assert "return 301 https://$host$request_uri;" in plain and "proxy_pass" not in plain
+    assert "listen 8443 ssl;" in secure and "proxy_pass" in secure
+    assert f'add_header Strict-Transport-Security "{STAY_ENCRYPTED}" always;' in secure
+    assert COMPOSE["services"]["proxy"]["ports"] == ["80:8080", "443:8443"]

@@ -37,6 +37,7 @@ Plain: TypeAlias = str | list["Plain"] | dict[str, "Plain"]
 
 LARGEST_FILE = 1_000_000
 LARGEST_FORM = 4 * LARGEST_FILE  # the same in a form of the browser, which spells some characters with three
+MOST_EVENTS = 50_000  # of YAML: each word, list and mapping is one or two; the parser's time grows with them
 DEEPEST = 20
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,1000})?")  # whoever needs fewer decimals rounds
 MOST_DECIMALS = 16  # of a number in a definition
@@ -211,7 +212,7 @@ def read(source: bytes, *, json_file: bool = False) -> Node:
 def _from_yaml(text: str) -> Node:
     parser = YAML(typ="safe", pure=True)
     try:
-        events = list(_shallow(parser.parse(text)))
+        events = list(_bounded(parser.parse(text)))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise AuthoringError(f"not YAML: {error.problem}", line=mark.line + 1 if mark else None) from None
@@ -224,13 +225,16 @@ def _from_yaml(text: str) -> Node:
     return _node(iter(events[2:]), "")
 
 
-def _shallow(events: Iterable[Any]) -> Iterator[Any]:
-    """The same events, up to a depth that no survey needs; deeper files would take the parser long."""
+def _bounded(events: Iterable[Any]) -> Iterator[Any]:
+    """Yield the same events, up to a number and a depth that no survey needs: beyond, the parser would take long."""
     depth = 0
-    for event in events:
+    for count, event in enumerate(events, 1):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if depth > DEEPEST:
             raise AuthoringError("nested too deeply", line=event.start_mark.line + 1)
+        if count > MOST_EVENTS:
+            told = f"a survey file has at most {MOST_EVENTS} words, lists and mappings"
+            raise AuthoringError(told, line=event.start_mark.line + 1)
         yield event
 
 
@@ -304,9 +308,20 @@ class Content:
         return question
 
 
-@lru_cache(maxsize=32)
 def content_of(source: bytes, *, json_file: bool = False) -> Content:
     """What a file says; AuthoringError if it is not YAML, or not JSON, or no mapping."""
-    tree = read(source, json_file=json_file)
-    tree.members()
+    found = _content_of(source, json_file)
+    if isinstance(found, AuthoringError):
+        raise AuthoringError(found.reason, found.path, found.line)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _content_of(source: bytes, json_file: bool) -> Content | AuthoringError:
+    """Read a file once for all that a page asks of it, and remember also what is wrong with it."""
+    try:
+        tree = read(source, json_file=json_file)
+        tree.members()
+    except AuthoringError as error:
+        return error.with_traceback(None)
     return Content(source.decode("utf-8-sig"), tree, cast(dict[str, Plain], tree.plain()))

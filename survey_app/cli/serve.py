@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from survey_app.cli.common import announce
 from survey_app.cli.terminal import bar, example
@@ -58,10 +59,13 @@ def serve_command(ctx: click.Context, host: str, port: int, workers: int, truste
 )
 @click.pass_context
 def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> None:
-    """A sample survey with simulated respondents, served."""
+    """A sample survey with simulated respondents, served from .candor-demo/ in this folder, or from --db.
+
+    CANDOR_DB is never written to: it may name the database of a real server.
+    """
+    db = _demo_db(ctx)
     by_make = "MAKELEVEL" in os.environ  # make passes no options on
     serve.check_port(host, port, 'make demo DEMO="--port {}"' if by_make else "--port {}")
-    db = ctx.obj or DEMO_DB
     announce(db)
     store = open_store(db)
     store.migrate()
@@ -83,6 +87,18 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
                 progress(len(made))
     store.close()
     serve.serve(db, host, port, 1, 0, {"DEMO": (slug, published.survey.digest)})
+
+
+def _demo_db(ctx: click.Context) -> str:
+    """Return where the demo's people go: what --db names, but never what CANDOR_DB names; a ClickException then."""
+    root, real = ctx.find_root(), os.environ.get("CANDOR_DB")
+    if root.get_parameter_source("db") is not ParameterSource.COMMANDLINE:
+        if real:
+            click.echo(f"CANDOR_DB is left alone; the demo's database is {DEMO_DB}", err=True)
+        return DEMO_DB
+    if ctx.obj == real:
+        raise click.ClickException("CANDOR_DB names this database. The demo adds made-up people: give it another --db.")
+    return str(ctx.obj)
 
 
 def _look(file: str, survey: int) -> str:

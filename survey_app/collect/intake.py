@@ -82,9 +82,9 @@ class Decoder:
         """A submission, or a Problem."""
         try:
             wire = _wire(body)
-            # keys and texts; msgspec keeps the last of two equal keys
-            if body.count(b'"') != (QUOTES if wire.ticket is msgspec.UNSET else QUOTES_WITH_TICKET):
-                raise ReportError("malformed_report", "A key occurs twice, or a text is escaped.")
+            # keys and texts; msgspec keeps the last of two equal keys, and reads escapes in keys too
+            if b"\\" in body or body.count(b'"') != (QUOTES if wire.ticket is msgspec.UNSET else QUOTES_WITH_TICKET):
+                raise ReportError("malformed_report", "A key occurs twice, or something is escaped.")
             identity = _sized(wire.id, ID_BYTES, "An id")
             ticket = None if wire.ticket is msgspec.UNSET else _ticket(wire.ticket)
             bits = self._valid.get(wire.bits)

@@ -29,10 +29,12 @@ from survey_app.problems import Problem
 
 DEFAULT_RATE_LIMIT = "3000/minute"  # a lecture hall shares one address
 DEFAULT_LOGIN_LIMIT = "10/minute"
+VISIT_LIMIT = "12000/minute"  # what those who send as many reports load: page, style, script and definition
+READING_LIMIT = "600/minute"  # of results, cross-tabs, downloads and the like: each may take seconds
 AUTHOR_LIMIT = "60/minute"  # changes by one account's scripts: to read a large file takes seconds
 LIMIT = re.compile(r"([1-9][0-9]{0,8})/(second|minute|hour)")
 SECONDS = {"second": 1, "minute": 60, "hour": 3600}
-PLACES = ("senders", "signing-in", "passwords", "authors", "invitations")  # what is counted apart
+PLACES = ("senders", "signing-in", "passwords", "authors", "invitations", "visits", "readings")  # what is counted apart
 ROWS, CELLS = 4, 2**16
 HEAD = struct.Struct("=d16s")  # when the window began, and its salt
 PLACE = HEAD.size + 4 * ROWS * CELLS

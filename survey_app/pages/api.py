@@ -20,14 +20,14 @@ from survey_app.collect.intake import (
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.regression import FitError
 from survey_app.estimate.tables import PairError
-from survey_app.pages.access import check_scan, holder, readable, require, store, study, tickets, version, visible
+from survey_app.pages.access import holder, readable, require, store, study, tickets, version, visible
 from survey_app.pages.results.choices import read_options, refusal
 from survey_app.pages.results.fitted import fitted_document
-from survey_app.pages.results.readings import Snapshot
+from survey_app.pages.results.readings import Snapshot, crossed_document
+from survey_app.pages.results.readings import document as kept_results
 from survey_app.pages.results.study import ReadStudy
 from survey_app.problems import Problem
-from survey_app.results.crosstab import crosstab_document
-from survey_app.results.document import Results, results
+from survey_app.results.document import Results
 from survey_app.results.groups import Study
 from survey_app.server.metrics import EXPOSITION, exposition
 from survey_app.server.openapi import document
@@ -111,9 +111,9 @@ def survey_results(slug: str) -> Response:
         )
         found: Results | Study = structs.replace(whole, groups=parts)
     else:
-        published = readable(version(slug))
-        tally = store().snapshot(published)
-        found = counted(results(published.survey, tally, _options(tally.reports)), store(), tickets(), published)
+        snapshot = Snapshot.of(readable(version(slug)))
+        made = kept_results(snapshot, _options(snapshot.reports))
+        found = counted(made, store(), tickets(), snapshot.published)
     response = jsonify(msgspec.to_builtins(found))
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -130,14 +130,11 @@ def _options(reports: int) -> Options:
 @blueprint.get("/api/surveys/<slug>/crosstab")
 def survey_crosstab(slug: str) -> Response:
     """Two questions at once, from the bits behind the snapshot; for whoever may see the results."""
-    published = readable(version(slug))
-    reports = store().snapshot(published).reports
+    snapshot = Snapshot.of(readable(version(slug)))
     rows, columns = (request.args.get(name, "") for name in ("rows", "columns"))
-    options = _options(reports)
+    options = _options(snapshot.reports)
     try:
-        check_scan(published, reports)
-        with store().shown(published) as (tally, bits):
-            crossed = crosstab_document(published.survey, tally, bits, rows, columns, options)
+        crossed = crossed_document(snapshot, rows, columns, options)
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
     response = jsonify(msgspec.to_builtins(crossed))

@@ -16,7 +16,15 @@ from werkzeug.routing import IntegerConverter
 
 from survey_app.assure.form import drawn, icon
 from survey_app.collect.intake import Intake
-from survey_app.collect.rate_limit import AUTHOR_LIMIT, DEFAULT_LOGIN_LIMIT, DEFAULT_RATE_LIMIT, Counts, Limiter
+from survey_app.collect.rate_limit import (
+    AUTHOR_LIMIT,
+    DEFAULT_LOGIN_LIMIT,
+    DEFAULT_RATE_LIMIT,
+    READING_LIMIT,
+    VISIT_LIMIT,
+    Counts,
+    Limiter,
+)
 from survey_app.pages import api, assets, auth, filters, front, inviting, surveys, tokens
 from survey_app.pages.console import editor, home, invitations, languages, launch, people, survey
 from survey_app.pages.form import explain, form
@@ -92,7 +100,8 @@ def create_app(
     app.extensions["candor_desk"] = Desk(tickets, of_store(kept), counts=counts)
     app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], partial(_end, tickets, kept), counts)
     off = app.config["RATE_LIMIT"] == "off"
-    app.extensions["candor_authors"] = Limiter("off" if off else AUTHOR_LIMIT, "authors", counts)
+    for place, limit in (("authors", AUTHOR_LIMIT), ("visits", VISIT_LIMIT), ("readings", READING_LIMIT)):
+        app.extensions[f"candor_{place}"] = Limiter("off" if off else limit, place, counts)
     app.extensions["candor_openapi"] = document()
     auth.init(app, counts)
     for by_token in (api.blueprint, inviting.blueprint, surveys.blueprint):
@@ -154,5 +163,16 @@ def _problem_of(error: Exception) -> Response:
     headers = dict(problem.headers) | ({"Allow": allowed} if allowed else {})
     if is_api(request.path):
         return Response(problem.body(), problem.status, headers, content_type=CONTENT_TYPE)
+    return _page_of(problem, headers)
+
+
+def _page_of(problem: Problem, headers: Mapping[str, str]) -> Response:
     page = render_template("problem.html", title=PROBLEMS[problem.code][1], detail=problem.detail, words=None)
     return Response(page, problem.status, headers, content_type="text/html; charset=utf-8")
+
+
+def problem_page(app: Flask, problem: Problem) -> tuple[list[tuple[str, str]], bytes]:
+    """Return the headers and the page of a refusal that is the same at every address."""
+    with app.test_request_context("/"):
+        response = secure(_page_of(problem, {"Cache-Control": "no-store"}), researchers=False)
+        return [(name.lower(), value) for name, value in response.headers.items()], response.get_data()

@@ -8,6 +8,7 @@ CONTENT_SECURITY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src {connect};"
     " form-action {form}; base-uri 'none'; frame-ancestors 'none'"
 )
+STAY_ENCRYPTED = "max-age=31536000"  # seconds: a year of https alone, for whoever came by https
 HEADERS = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
 OF_DOCUMENTS = {
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -32,6 +33,8 @@ def secure(response: Response, researchers: bool) -> Response:
     if response.status_code == 401 and is_api(request.path):
         response.headers.setdefault("WWW-Authenticate", "Bearer")
     headers = dict(HEADERS)
+    if request.is_secure:
+        headers["Strict-Transport-Security"] = STAY_ENCRYPTED
     if response.mimetype not in PARTS:
         headers |= OF_DOCUMENTS | {"Content-Security-Policy": content_security(form=form)}
     for name, value in headers.items():

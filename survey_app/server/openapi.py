@@ -36,7 +36,11 @@ EXPLAINED: list[dict[str, Any]] = [
 ]
 FLAG = {"enum": ["0", "1"]}
 INTERVALS: tuple[dict[str, Any], ...] = (
-    {"name": "confidence", "in": "query", "schema": {"type": "number", "minimum": 0.5, "maximum": 0.9999}},
+    {
+        "name": "confidence",
+        "in": "query",
+        "schema": {"type": "number", "minimum": 0.5, "maximum": 0.999, "multipleOf": 0.001},
+    },
     {"name": "simultaneous", "in": "query", "schema": FLAG, "description": "all options of a question together"},
     {"name": "narrow", "in": "query", "schema": FLAG, "description": "Wilson's intervals, not guaranteed"},
     {"name": "population", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 2**53}},
@@ -165,7 +169,10 @@ def document() -> dict[str, Any]:
                 "get": {
                     "summary": "The surveys of an account, and those that are shared with it",
                     "security": [{"token": []}],
-                    "responses": {"200": _json("all of them", listing), **_problems("unauthorized", "unavailable")},
+                    "responses": {
+                        "200": _json("all of them", listing),
+                        **_problems("unauthorized", "too_many_requests", "unavailable"),
+                    },
                 },
                 "post": {
                     "summary": "Publish an author's file, as a new version if its slug is known",
@@ -196,7 +203,7 @@ def document() -> dict[str, Any]:
                     "responses": {
                         "200": _json("the definition, byte for byte", whole) | {"headers": etag},
                         "304": {"description": "unchanged"},
-                        **_problems("not_found", "unavailable"),
+                        **_problems("not_found", "too_many_requests", "unavailable"),
                     },
                 },
                 "patch": {
@@ -280,7 +287,7 @@ def document() -> dict[str, Any]:
                     "parameters": [SLUG],
                     "responses": {
                         "200": _json("numbers, and the hashes of codes that were not brought", INVITED),
-                        **_problems("unauthorized", "forbidden", "not_found", "unavailable"),
+                        **_problems("unauthorized", "forbidden", "not_found", "too_many_requests", "unavailable"),
                     },
                 },
                 "post": {
@@ -304,7 +311,10 @@ def document() -> dict[str, Any]:
                     "parameters": [SLUG, digest, *INTERVALS],
                     "responses": {
                         "200": _json("of a survey, or of all groups of a study", {"anyOf": [results, study]}),
-                        **_problems("malformed_request", "unauthorized", "forbidden", "not_found", "unavailable"),
+                        **_problems(
+                            "malformed_request", "unauthorized", "forbidden", "not_found",
+                            "too_many_requests", "unavailable",
+                        ),
                     },
                 }
             },
@@ -318,7 +328,10 @@ def document() -> dict[str, Any]:
                     ],
                     "responses": {
                         "200": _json("cells, shares within rows, differences, a test", {"anyOf": [crosstab, empty]}),
-                        **_problems("malformed_request", "unauthorized", "forbidden", "not_found", "unavailable"),
+                        **_problems(
+                            "malformed_request", "unauthorized", "forbidden", "not_found",
+                            "too_many_requests", "unavailable",
+                        ),
                     },
                 }
             },
@@ -329,14 +342,17 @@ def document() -> dict[str, Any]:
                     "parameters": [SLUG, digest, *INTERVALS, *EXPLAINED],
                     "responses": {
                         "200": _json("log odds ratios with intervals", regression),
-                        **_problems("malformed_request", "unauthorized", "forbidden", "not_found", "unavailable"),
+                        **_problems(
+                            "malformed_request", "unauthorized", "forbidden", "not_found",
+                            "too_many_requests", "unavailable",
+                        ),
                     },
                 }
             },
             "/healthz": {
                 "get": {
                     "summary": "Whether the store answers",
-                    "responses": {"200": _json("it does", HEALTH), **_problems("unavailable")},
+                    "responses": {"200": _json("it does", HEALTH), **_problems("too_many_requests", "unavailable")},
                 }
             },
             "/metrics": {
@@ -348,7 +364,7 @@ def document() -> dict[str, Any]:
                             "description": "in the text format of Prometheus",
                             "content": {"text/plain": {"schema": {"type": "string"}}},
                         },
-                        **_problems("unauthorized", "not_found", "unavailable"),
+                        **_problems("unauthorized", "not_found", "too_many_requests", "unavailable"),
                     },
                 }
             },

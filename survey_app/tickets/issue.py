@@ -1,6 +1,6 @@
 """The desk where an invitation is exchanged for a blind signature: every check once, in order, then mark, then sign.
 
-Size, JSON, digest, the message's range, tries of this code, state of the survey, the invitation. The mark is on disk
+Size, JSON, digest, the message's range, state of the survey, the invitation, tries of this code. The mark is on disk
 before the signature is made, so that nobody gets two; the same message is signed again whenever it is brought, so that
 nobody loses theirs to a lost reply or a crash. Marking waits for the disk and signing for a process, on a thread of the
 desk's own; whoever carries HTTP waits for the future.
@@ -94,8 +94,8 @@ def _parse(body: bytes) -> tuple[str, bytes]:
         raise Problem("too_large", f"At most {LARGEST_REQUEST} bytes.")
     try:
         wire = _wire(body)
-        if body.count(b'"') != 8:  # msgspec keeps the last of two equal keys
-            raise ReportError("malformed_request", "A key occurs twice, or a text is escaped.")
+        if b"\\" in body or body.count(b'"') != 8:  # msgspec keeps the last of two equal keys, and reads escapes
+            raise ReportError("malformed_request", "A key occurs twice, or something is escaped.")
         message = from_text(wire.blinded)
     except (msgspec.DecodeError, UnicodeDecodeError, ReportError) as error:
         raise Problem("malformed_request", str(error)) from None
@@ -147,11 +147,6 @@ class Desk:
             raise Problem("wrong_survey", f"Tickets are signed for the definition {issued.digest}.")
         if not 1 < int.from_bytes(message, "big") < issued.tickets.key - 1:
             raise Problem("malformed_request", "A blinded message is a number from 2 to the modulus less two.")
-        try:
-            self._tries.check(code.hex())
-        except Problem as problem:
-            told = f"One invitation may be brought so often: {TRIES}."
-            raise Problem(problem.code, told, wait=problem.wait) from None
         if issued.refusal:
             raise Problem(issued.refusal)
         if issued.tickets.opens and now() >= issued.tickets.opens:
@@ -163,6 +158,13 @@ class Desk:
         if found is None:  # closed while we looked
             raise Problem("survey_closed")
         row, key = found
+        if not self._file.is_invited(row, code):  # counted, invented codes would fill the cells of real ones
+            raise Problem("not_invited")
+        try:
+            self._tries.check(code.hex())
+        except Problem as problem:
+            told = f"One invitation may be brought so often: {TRIES}."
+            raise Problem(problem.code, told, wait=problem.wait) from None
         mark = self._file.mark(row, code, hashlib.sha256(message).digest())
         if mark is Mark.UNKNOWN:
             raise Problem("not_invited")

@@ -16,7 +16,7 @@ from client import verify
 from client.mechanism import Drawn, Flip, Geometric, Subset
 from survey_app.authoring import build, build_file
 from survey_app.authoring.budget import Claim, split
-from survey_app.authoring.source import AuthoringError
+from survey_app.authoring.source import AuthoringError, read
 from survey_app.cli import main
 from tests.definitions import WORKED_DIGEST
 
@@ -289,6 +289,8 @@ def test_designs_that_are_none(design: str, message: str) -> None:
         (b"\xff\xfe", None, "not UTF-8"),
         (b"[" * 100_000, 1, "nested too deeply"),
         (b"x" * 1_000_001, None, "at most 1000000 bytes"),
+        (b"title: [" + b"a, " * 60_000 + b"]", 1, "at most 50000 words, lists and mappings"),
+        (b"title: [" + b"a, " * 60_000 + b"}", 1, "at most 50000 words, lists and mappings"),  # nothing behind is read
         (b"title: a\x00b", 1, "not YAML"),
     ],
 )  # fmt: skip
@@ -312,6 +314,13 @@ def test_a_mistake_has_its_own_message_and_line(source: bytes, line: int | None,
 )  # fmt: skip
 def test_mistakes_in_json(source: bytes, message: str) -> None:
     assert message in str(error(source, json_file=True))
+
+
+def test_a_file_of_three_hundred_questions_with_a_hundred_options_each_is_read() -> None:
+    """Its definition would be larger than any may be, and its words are within the bound."""
+    options = ", ".join(map(str, range(100)))
+    questions = [f"{{id: q{i}, type: choice, text: Which?, options: [{options}]}}" for i in range(300)]
+    assert len(read(text(*questions)).members()["questions"].items()) == 300
 
 
 def test_a_text_of_several_lines_is_one_line() -> None:

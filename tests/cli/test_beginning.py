@@ -76,3 +76,21 @@ def test_a_taken_port_of_the_demo_says_how_another_is_named(
         monkeypatch.setenv("MAKELEVEL", level)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert way in run("demo", "--port", str(taken.getsockname()[1])).output
+
+
+@pytest.mark.parametrize("named", [(), ("--db", "sqlite:///other.db"), ("--db", "sqlite:///real.db")])
+def test_the_demo_never_writes_into_the_database_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: tuple[str, ...]
+) -> None:
+    """It goes into its own folder, or where --db says; made-up people in a real database cannot be told from others."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CANDOR_DB", "sqlite:///real.db")
+    served: list[str] = []
+    monkeypatch.setattr(serve, "serve", lambda db, *_: served.append(db))
+    monkeypatch.setattr(serve, "check_port", lambda *_: None)
+    done = CliRunner().invoke(main, [*named, "demo", "--respondents", "3"])
+    assert not [*tmp_path.glob("real.db*")]
+    if "sqlite:///real.db" in named:
+        assert (done.exit_code, served) == (1, [])
+    else:
+        assert (done.exit_code, served) == (0, [named[-1] if named else "sqlite:///.candor-demo/candor.db"])

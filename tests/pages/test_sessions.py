@@ -160,6 +160,16 @@ def test_a_made_up_cookie_to_be_remembered_by_does_not_work(app: Flask, store: S
         assert not is_signed_in(with_cookie(app, value, "remember_token"))
 
 
+@pytest.mark.parametrize(
+    "path", ["/", "/s/census", "/s/none", "/api/surveys/census", "/healthz", "/login", "/static/style.css"]
+)
+def test_whoever_came_by_https_is_told_to_stay_there(app: Flask, path: str) -> None:
+    """A first visit over plain http could be led anywhere; browsers forget what they are told over plain http."""
+    plain, secure = (app.test_client().get(path, base_url=f"{scheme}://example.org") for scheme in ("http", "https"))
+    assert "Strict-Transport-Security" not in plain.headers
+    assert secure.headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_session_cookies_are_kept_from_scripts_and_other_sites_and_plain_http(app: Flask, scheme: str) -> None:
     how: dict[str, Any] = {"base_url": f"{scheme}://localhost", "headers": {"Referer": f"{scheme}://localhost/login"}}

@@ -25,10 +25,11 @@ from schemathesis.specs.openapi.checks import (
 import client
 from client.report import to_text
 from survey_app.pages.access import get_store
+from survey_app.pages.results import readings
 from survey_app.plan.people import draw_people
 from survey_app.problems import CONTENT_TYPE, PROBLEMS
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
-from survey_app.results.document import Results, results
+from survey_app.results.document import Results
 from survey_app.server.openapi import document
 from survey_app.simulate.devices import reports
 from survey_app.store import Submission
@@ -219,11 +220,11 @@ def test_results_that_do_not_fit_would_be_noticed(full: Flask, monkeypatch: pyte
     """A line without one of its keys is refused by the schema."""
 
     def broken(*arguments: Any) -> Any:
-        document = msgspec.to_builtins(results(*arguments))
+        document = msgspec.to_builtins(readings.document(*arguments))
         del document["questions"][0]["estimates"][0][key]
         return document
 
-    monkeypatch.setattr("survey_app.pages.api.results", broken)
+    monkeypatch.setattr("survey_app.pages.api.kept_results", broken)
     operation = schemathesis.openapi.from_wsgi("/openapi.json", full)["/api/surveys/{slug}/results"]["GET"]
     with pytest.raises(FailureGroup, match=key):
         operation.Case(path_parameters={"slug": "many"}).call_and_validate(checks=CHECKS)

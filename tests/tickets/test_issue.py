@@ -13,6 +13,7 @@ from client import Survey
 from client.report import to_text
 from client.ticket import EXPONENT
 from survey_app.accounts import secret_hash
+from survey_app.collect import rate_limit
 from survey_app.problems import Problem
 from survey_app.store import TicketFile, Unavailable, now
 from survey_app.tickets import issue
@@ -93,6 +94,7 @@ def test_what_is_no_request_is_refused_before_anything_is_looked_up(office: Offi
         json.dumps(good | {"blinded": blinded[:-4]}).encode(), json.dumps(good | {"blinded": blinded + "AAAA"}).encode(),
         json.dumps(good | {"blinded": blinded[:-1] + "="}).encode(), json.dumps(good | {"blinded": "+" + blinded[1:]}).encode(),
         json.dumps(good).replace('"survey"', '"survey":"x","survey"').encode(),
+        json.dumps(good).replace('"survey"', r'"s\u0075rvey"').encode(),
     ):  # fmt: skip
         with pytest.raises(Problem) as problem:
             office.desk.take("exam", "one", body)
@@ -120,8 +122,16 @@ def test_an_invitation_may_be_brought_ten_times_an_hour(office: Office) -> None:
     assert len(signed) == 1
     assert office.refusal("one", body) == "too_many_requests"
     assert office.take("two"), "that is nobody else's concern"
-    guesses = [office.refusal("three") for _ in range(11)]
-    assert guesses == ["not_invited"] * 10 + ["too_many_requests"]
+
+
+def test_invented_codes_lock_nobody_out(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one cell a row all codes share a count, as after a million codes: only codes that exist are counted."""
+    monkeypatch.setattr(rate_limit, "CELLS", 1)
+    assert {office.refusal(f"invented {number}") for number in range(30)} == {"not_invited"}
+    assert office.take("one")
+    for _ in range(9):
+        assert office.take("two", request_for(office.survey, 4711))
+    assert office.refusal("two") == "too_many_requests", "ten tries with codes that exist have filled the one cell"
 
 
 def test_of_fifty_who_bring_one_invitation_one_gets_a_ticket(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,16 +3,18 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isclose, isfinite
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from werkzeug.datastructures import MultiDict
 
-from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
+from survey_app.estimate.intervals import LEAST_CONFIDENCE, Options
 from survey_app.explain import written
 from survey_app.problems import Problem
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
+STEP, MOST_CONFIDENCE = 0.001, 0.999  # levels move in steps, so that what was computed for one reader serves others
 LARGEST_POPULATION = 2**53
 MOST_GROUPS = 12
 WEIGHT, KNOWN = "weight-", "known-"  # before the slug of the survey that a number is of
@@ -170,9 +172,11 @@ def _confidence(text: str, messages: list[Unfit]) -> float:
         level = float(text) if text else usual
     except ValueError:
         level = 0.0
-    if LEAST_CONFIDENCE <= level <= MOST_CONFIDENCE:
-        return level
-    reason = f"A confidence level is a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, such as 0.9"
+    stepped = round(level, 3) if isfinite(level) else 0.0
+    if LEAST_CONFIDENCE <= stepped <= MOST_CONFIDENCE and isclose(level, stepped):
+        return stepped
+    whole = f"from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, in steps of {STEP}"
+    reason = f"A confidence level is a number {whole}, such as 0.9"
     messages.append(Unfit(reason, f"these intervals are of {usual}"))
     return usual
 

@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from client.address import is_local
 from survey_app.server.doctor.finding import Finding, failed, fine, warned
+from survey_app.server.headers import STAY_ENCRYPTED
 
 PATIENCE = 10.0  # seconds
 LARGEST = 1_000_000  # bytes of a reply that are read
@@ -99,7 +100,7 @@ def _encrypted(parts: SplitResult, reply: Reply) -> Finding:
             return fine("https", "this machine alone, so it needs none")
         return failed("https", "reports go unencrypted, and clients refuse to send them", "serve it over https")
     if "max-age=" not in reply.said("Strict-Transport-Security"):
-        then = "let the proxy send Strict-Transport-Security: max-age=31536000"
+        then = f"let the proxy send Strict-Transport-Security: {STAY_ENCRYPTED}, or set X-Forwarded-Proto"
         return warned("https", "encrypted, but a first visit may go without (no HSTS)", then)
     return fine("https", "encrypted, and browsers are told to stay so")
 

@@ -205,6 +205,10 @@ class TicketFile:
                 rows = [(key, hashed, FREE) for hashed in ordered]
                 connection.executemany("insert into taken values (?, ?, ?)", rows)
 
+    def is_invited(self, key: int, code: bytes) -> bool:
+        """Return whether a code may take a ticket, or has taken one, for the definition with this key."""
+        return bool(self._all("select 1 from taken where key = ? and hash = ?", key, code))
+
     def mark(self, key: int, code: bytes, message: bytes) -> Mark:
         """Mark a code as taken with the hash of a blinded message. On return it is on disk; or Unavailable."""
         with self._transaction() as connection:

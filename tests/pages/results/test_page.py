@@ -284,7 +284,9 @@ def test_a_reader_may_choose_the_intervals_without_scripts(house: House) -> None
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("confidence=high", "A confidence level is a number from 0.5 to 0.9999"),
+        ("confidence=high", "A confidence level is a number from 0.5 to 0.999, in steps of 0.001"),
+        ("confidence=0.9995", "A confidence level"),
+        ("confidence=0.90000001", "A confidence level"),
         ("confidence=2", "A confidence level"),
         ("confidence=nan", "A confidence level"),
         ("population=many", "A population is a number of people"),

@@ -169,6 +169,6 @@ def test_a_coefficient_that_says_nothing_has_no_number(fresh: House) -> None:
     rows = [(0, 0)] * 14 + [(1, 0)] * 7 + [(0, 1)] * 13 + [(1, 1)] * 8
     bits = [np.packbits(np.array(row, dtype=np.uint8)).tobytes() for row in rows]
     fresh.store.write([Submission(made.key, bytes([i] * 16), one) for i, one in enumerate(bits)].copy)
-    told = part(fresh.page("/results/exam?outcome=cheated=yes&on=help&confidence=0.9999"))
+    told = part(fresh.page("/results/exam?outcome=cheated=yes&on=help&confidence=0.999"))
     silent = told.one("tr", data_name="help: option 1")
     assert silent.text.count(NOTHING) == 2

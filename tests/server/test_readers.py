@@ -1,0 +1,152 @@
+"""Readers of results, authors and visitors beside respondents: whoever reads, however many, nobody waits with a form."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+import client
+from survey_app.server import pools
+from survey_app.server.front import Front
+from survey_app.server.pools import SIZES, Kind, kind_of
+from tests.definitions import survey, worked
+from tests.door import Protocol, _loop, ask, scope, serve
+from tests.house import SAID, House, build
+from tests.running import PATH
+
+CONNECTIONS = 300
+PATIENCE = 30.0  # seconds, which only a server that keeps respondents waiting takes
+RESPONDENTS = (
+    "/s/exam", "/s/exam/privacy", "/s/exam/form.html", "/api/surveys/exam", "/healthz", "/client/js/respond.js",
+    "/static/form/form.js", "/static/style.css",
+)  # fmt: skip
+HELD = {
+    "results.page": "/results/exam",
+    "api.survey_results": "/api/surveys/exam/results",
+    "api.survey_crosstab": "/api/surveys/exam/crosstab",
+    "api.survey_regression": "/api/surveys/exam/regression",
+    "downloads.plot": "/results/exam/plots/help.svg",
+    "archive.codebook_file": "/results/exam/codebook.html",
+    "editor.questions": "/console/drafts/1",
+    "auth.sign_in": "/login",
+    "front.front": "/",
+}
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[Flask]:
+    house: House = build(tmp_path)
+    house.publish(worked())
+    yield house.app
+    house.close()
+
+
+def hold(app: Flask, endpoint: str) -> threading.Event:
+    """Let an endpoint wait for an event."""
+    released = threading.Event()
+
+    def wait(**_: Any) -> str:
+        released.wait(2 * PATIENCE)
+        return "done"
+
+    app.before_request_funcs.clear()  # whoever is not signed in would be sent away at once
+    app.view_functions[endpoint] = wait
+    return released
+
+
+async def beside(app: Flask, path: str, released: threading.Event) -> tuple[list[Protocol], dict[str, int]]:
+    """Ask for one thing over many connections, then for all that a respondent needs, once; how all were answered."""
+    front = Front(app)
+    readers = [Protocol() for _ in range(CONNECTIONS)]
+    reading = [asyncio.ensure_future(front.__rsgi__(scope("GET", path), one)) for one in readers]
+    statuses: dict[str, int] = {}
+    try:
+        for asked in RESPONDENTS:
+            found = Protocol()
+            await asyncio.wait_for(front.__rsgi__(scope("GET", asked), found), PATIENCE)
+            statuses[asked] = found.status
+        sent = Protocol(client.randomize(survey(worked()), SAID).to_json())
+        await asyncio.wait_for(front.__rsgi__(scope("POST", PATH), sent), PATIENCE)
+        statuses[PATH] = sent.status
+        assert not any(one.done() for one, reader in zip(reading, readers, strict=True) if reader.status != 503)
+    finally:
+        released.set()
+        await asyncio.gather(*reading)
+    return readers, statuses
+
+
+@pytest.mark.parametrize("endpoint", HELD)
+def test_300_connections_of_readers_keep_no_respondent_waiting(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, endpoint: str
+) -> None:
+    """Every thread that reads is held by an event; form, definition, health, scripts and reports are answered before."""
+    monkeypatch.setattr(pools, "PATIENCE", 10 * PATIENCE, raising=False)
+    held = beside(app, HELD[endpoint], hold(app, endpoint))
+    readers, statuses = asyncio.run_coroutine_threadsafe(held, _loop()).result(timeout=10 * PATIENCE)
+    assert statuses == dict.fromkeys(RESPONDENTS, 200) | {PATH: 201}
+    size = SIZES[kind_of(endpoint)]
+    taken = min(CONNECTIONS, int(size.threads + size.waiting))
+    assert [one.status for one in readers].count(200) == taken
+    for one in readers:
+        assert one.status == 200 or (one.status, one.headers["retry-after"]) == (503, str(pools.TRY_AGAIN))
+
+
+def test_a_reading_that_waited_too_long_is_refused_and_nobody_else(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "PATIENCE", -1.0)
+    for path, content in (("/results/exam", "text/html"), ("/api/surveys/exam/results", "application/problem+json")):
+        refused = ask(app, scope("GET", path))
+        assert (refused.status, refused.headers["retry-after"]) == (503, str(pools.TRY_AGAIN))
+        assert refused.headers["content-type"].partition(";")[0] == content
+        assert refused.headers["x-content-type-options"] == "nosniff"
+    assert json.loads(refused.body)["code"] == "unavailable"
+    for path in RESPONDENTS:
+        assert ask(app, scope("GET", path)).status == 200
+
+
+def test_every_address_has_its_pool(app: Flask) -> None:
+    """Below /results/ all but the counter and links is a reading, below /s/ all is a respondent's."""
+    found: dict[Kind, set[str]] = {kind: set() for kind in Kind}
+    for rule in app.url_map.iter_rules():
+        found[kind_of(rule.endpoint)].add(rule.rule)
+    results = {rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/results/")}
+    assert results - found[Kind.READING] == {"/results/<slug>/count", "/results/<slug>/link"}
+    forms = {rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith(("/s/", "/client/", "/static/"))}
+    assert forms | {"/healthz", "/api/surveys/<slug>"} <= found[Kind.RESPONDENT]
+    drafts = {rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/console/drafts/")}
+    assert drafts <= found[Kind.DRAFT]
+    assert kind_of("demo.administrator") is Kind.READING and kind_of("") is Kind.PAGE
+    known = {name for rule in app.url_map.iter_rules() for name in (rule.endpoint, rule.endpoint.partition(".")[0])}
+    assert {name for names in pools.KINDS.values() for name in names} - known == {"demo.administrator"}
+
+
+@pytest.mark.parametrize("limit", ["3000/minute", "off"])
+def test_readings_and_visits_of_one_address_are_limited_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    """The limits of GETs are no address's own business: `off` turns them off, and another address is served."""
+    monkeypatch.setattr("survey_app.server.app.READING_LIMIT", "2/minute", raising=False)
+    monkeypatch.setattr("survey_app.server.app.VISIT_LIMIT", "5/minute", raising=False)
+    house = build(tmp_path, limit=limit)
+    house.publish(worked())
+    front, last = Front(house.app), 429 if limit != "off" else 200
+
+    def statuses(path: str, count: int, method: str = "GET", **more: Any) -> list[int]:
+        found = [Protocol() for _ in range(count)]
+        for one in found:
+            serve(front, scope(method, path, **more), one)
+        return [one.status for one in found]
+
+    assert statuses("/results/exam", 2) + statuses("/api/surveys/exam/results", 1) == [200, 200, last]
+    assert statuses("/s/exam", 2) + statuses("/healthz", 3) + statuses("/api/surveys/exam", 1) == [200] * 5 + [last]
+    assert statuses("/results/exam", 1, "HEAD") == [last]
+    assert statuses("/results/exam", 1, client="192.0.2.2:5") == [200]
+    refused = Protocol()
+    serve(front, scope("GET", "/results/exam"), refused)
+    assert (refused.status, "retry-after" in refused.headers) == (last, limit != "off")
+    front.close()
+    house.close()
