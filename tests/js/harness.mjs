@@ -1,6 +1,7 @@
 // Lets a test talk to the JavaScript client: one request in, one answer out. In node it reads lines of JSON, in a
 // browser a page calls `handle`. Both import the very files that the form loads.
 
+import { encode } from "../../client/js/answer.js";
 import { spentOnServer, spentOnSurvey } from "../../client/js/book.js";
 import { needed } from "../../client/js/definition.js";
 import { fetch, Ledger, randomize, respond, Survey, submit, takeTicket, verify } from "../../client/js/index.js";
@@ -111,6 +112,17 @@ const verbs = {
 		const report = randomize(Survey.fromJson(bytes(source)), answers, { asked, ticket, randomBytes: random });
 		const wire = ticket && { wire: report.toJson() };
 		return { id: hex(report.id), bits: hex(report.bits), used: used(), ...wire };
+	},
+	looks: ({ source, answers }) => {
+		const survey = Survey.fromJson(bytes(source));
+		let count = 0;
+		const get = (labels, key) => {
+			if (/^\d+$/.test(String(key))) count++;
+			return labels[key];
+		};
+		for (const question of survey.questions) question.labels = new Proxy(question.labels, { get });
+		encode(survey, answers);
+		return count;
 	},
 	needed: ({ source, asked }) => [...needed(Survey.fromJson(bytes(source)), asked)],
 	system: ({ count }) => hex(systemBytes(count)),

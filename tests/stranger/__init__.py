@@ -48,6 +48,9 @@ def keys(value: Any, kind: str) -> None:
 
 def text(value: Any) -> str:
     need(isinstance(value, str) and not re.search(SPELLINGS["forbidden"], value))
+    need(not re.search(SPELLINGS["invisible"], value))
+    joiner, joined = SPELLINGS["joiner"], SPELLINGS["joined"]
+    need(not re.search(joiner, re.sub(f"(?<={joined}){joiner}(?={joined})", "", value)))
     need(any(unicodedata.category(one) != "Zs" and one not in "\u2028\u2029" for one in value))
     return str(value)
 
