@@ -2,8 +2,8 @@
 
 import { charge, hostOf, reportOf, spentOnSurvey, stateOf, ticketOf } from "/client/js/book.js";
 import { CandorError, Ledger, submit, verify } from "/client/js/index.js";
-import { monotonic, untilWholeSecond } from "/client/js/respond.js";
-import { address, here, obtain } from "./address.js";
+import { isPrivate, monotonic, untilWholeSecond } from "/client/js/respond.js";
+import { address, encrypted, here, obtain } from "./address.js";
 import { askAgain, consent } from "./consent.js";
 import { bookOfThisTab, device, forgetting, limits, people } from "./device.js";
 import { arrive, button, el, notice, ours } from "./dom.js";
@@ -83,7 +83,8 @@ try {
 } catch (error) {
 	const code = codeOf(error);
 	const missed = code === "unreachable" && button("button", "retry", () => location.reload());
-	place(() => [problem(missed ? "no_definition" : code, "bad_definition", missed)]);
+	if (isPrivate(address())) place(() => [problem(missed ? "no_definition" : code, "bad_definition", missed)]);
+	else place(() => [problem("not_encrypted", "", ours("a", "open_https", {}, { href: encrypted() }))]);
 }
 root.setAttribute("aria-busy", "false");
 

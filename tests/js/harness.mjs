@@ -6,7 +6,7 @@ import { spentOnServer, spentOnSurvey } from "../../client/js/book.js";
 import { needed } from "../../client/js/definition.js";
 import { fetch, Ledger, randomize, respond, Survey, submit, takeTicket, verify } from "../../client/js/index.js";
 import { ticketId, toText, unpack } from "../../client/js/report.js";
-import { parseAddress, ticketLink } from "../../client/js/respond.js";
+import { issuerOf, parseAddress, ticketLink } from "../../client/js/respond.js";
 import { below, bigEndian, coin, systemBytes } from "../../client/js/sampling.js";
 import { digest, utf8 } from "../../client/js/sha256.js";
 import { sha384 } from "../../client/js/sha384.js";
@@ -215,6 +215,7 @@ const verbs = {
 		const { ticket, ...rest } = parseAddress(url);
 		return { ...rest, ticket: ticket && [toText(ticket.prefix), toText(ticket.signature)] };
 	},
+	issuer: ({ url, issuer }) => issuerOf(parseAddress(url), { tickets: { issuer: issuer || undefined } }),
 	seconds: async ({ url, answers, ticks }) => {
 		const pauses = [];
 		const clock = () => ticks.shift();
