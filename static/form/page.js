@@ -99,6 +99,7 @@ async function show() {
 		seen = entry;
 		if (entry?.stored) return place(() => [answered(entry), panel(true)]);
 		if (entry?.bits) return place(() => [preview(entry), panel()]);
+		if (entry?.day) return place(() => [notice("report_lost", { day: day(entry.day) }), panel()]);
 		if (!isOpen) return place(() => []);
 		charge(ledger.read(), survey, here().server, limits(ledger));
 		const screen = await tickets?.ticketScreen({ survey, ledger, refresh: again, problem });
@@ -200,9 +201,16 @@ function redraw() {
 	} else unnamed();
 	const guest = guestOf();
 	const nodes = drawn.draw();
-	const forgetful = !ledger.persistent && nodes.length > 0 && ours("p.note", "memory");
+	const forgetful = nodes.length > 0 && !seen?.stored && forgetfulness();
 	// whoever has answered is told that first
 	root.replaceChildren(...el("div", {}, forgetful, !seen?.stored && guest, nodes).childNodes);
+}
+
+// what is lost with this page
+function forgetfulness() {
+	if (!ledger.persistent) return ours("p.note", "memory");
+	if (!ledger.held) return null;
+	return el("section.note", {}, ours("p", "file_memory"), survey?.tickets && ours("p", "ticket_file"));
 }
 
 // who else may have come, with the way to a book of their own

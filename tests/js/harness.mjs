@@ -16,6 +16,7 @@ import { describe, oddsSentence } from "../../client/js/words.js";
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const ledgers = {};
+const storages = {};
 const SERVER = "https://example.org";
 
 function ledger(name) {
@@ -187,11 +188,15 @@ const verbs = {
 		return null;
 	},
 	holds: ({ name }) => ledgers[name].holds.map((hold) => hold.join(" ")),
-	storage: ({ name, content, book }) => {
-		ledgers[name] = new Ledger(content, { book });
+	storage: ({ name, content, book, shared }) => {
+		// a storage that others can read, and what the page held in memory: two pages of one storage hold each their own
+		const storage = shared ? (storages[shared] ??= {}) : content;
+		ledgers[name] = new Ledger(storage, { book, held: shared && {} });
 		return ledgers[name].persistent;
 	},
 	stored: ({ name, key = "candor-ledger/2" }) => ledger(name).storage[key] ?? null,
+	acknowledge: ({ name, source, server = SERVER }) =>
+		ledger(name).acknowledge(Survey.fromJson(bytes(source)), server),
 	books: ({ name }) => ledger(name).books(),
 	forget: async ({ name }) => (await ledger(name).forget()) ?? null,
 	spent: ({ name, source, server = SERVER }) => {
