@@ -95,7 +95,10 @@ export function acknowledged({ slug, study, server, epsilon, day }, stored = tru
  */
 export function chargesOf({ format, entries }) {
 	const charged = Object.entries(entries).filter(([, { day }]) => day);
-	return { format, entries: Object.fromEntries(charged.map(([digest, one]) => [digest, acknowledged(one, one.stored)])) };
+	return {
+		format,
+		entries: Object.fromEntries(charged.map(([digest, one]) => [digest, acknowledged(one, one.stored)])),
+	};
 }
 
 /**

@@ -3,7 +3,18 @@
 // `Survey.fromJson` is the border: it refuses everything malformed, and what it returns can be trusted to be
 // well-formed. Whether it is private enough is another question, for `verify`.
 
-import { checkKeys, decimal, dumps, integer, hasInvisible, items, loads, matches, nameAt, plainTexts } from "./canonical.js";
+import {
+	checkKeys,
+	decimal,
+	dumps,
+	hasInvisible,
+	integer,
+	items,
+	loads,
+	matches,
+	nameAt,
+	plainTexts,
+} from "./canonical.js";
 import { completion, language, sections, translations } from "./display.js";
 import { check } from "./errors.js";
 import { MOST_DRAWN, parse as parseMechanism } from "./mechanism.js";

@@ -14,7 +14,7 @@ from survey_app.authoring.source import Node
 
 LEAST_GROUPS, MOST_GROUPS = 2, 200
 LONGEST_SLUG = 63
-# joiners, marks of direction and variation: texts may need them, and a label that differs in nothing else looks the same
+# joiners, marks of direction and variation: a label that differs from another in these alone looks the same
 WITHOUT_A_LOOK = re.compile("[\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200c-\u200f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 

@@ -190,13 +190,12 @@ const verbs = {
 	holds: ({ name }) => ledgers[name].holds.map((hold) => hold.join(" ")),
 	storage: ({ name, content, book, shared }) => {
 		// a storage that others can read, and what the page held in memory: two pages of one storage hold each their own
-		const storage = shared ? (storages[shared] ??= {}) : content;
-		ledgers[name] = new Ledger(storage, { book, held: shared && {} });
+		if (shared) storages[shared] ??= {};
+		ledgers[name] = new Ledger(shared ? storages[shared] : content, { book, held: shared && {} });
 		return ledgers[name].persistent;
 	},
 	stored: ({ name, key = "candor-ledger/2" }) => ledger(name).storage[key] ?? null,
-	acknowledge: ({ name, source, server = SERVER }) =>
-		ledger(name).acknowledge(Survey.fromJson(bytes(source)), server),
+	acknowledge: ({ name, source, server = SERVER }) => ledger(name).acknowledge(Survey.fromJson(bytes(source)), server),
 	books: ({ name }) => ledger(name).books(),
 	forget: async ({ name }) => (await ledger(name).forget()) ?? null,
 	spent: ({ name, source, server = SERVER }) => {

@@ -22,5 +22,5 @@ def name_objection(source: bytes) -> str:
         survey = Survey.from_stored(source)
     except DefinitionError as error:
         return f"a stored definition cannot be read: {error}"
-    error = next(objections(survey), None)
-    return f"{survey.slug}: {error}" if error else ""
+    objection = next(objections(survey), None)
+    return f"{survey.slug}: {objection}" if objection else ""
