@@ -54,20 +54,21 @@ def index_of(question: Question, answer: Any) -> int:
     if question.type == "multiple":
         if not isinstance(answer, Sequence | set | frozenset) or isinstance(answer, str | bytes):
             raise AnswerError(question.id, "must be a list of options")
-        indices = [_label_index(question, label) for label in answer]
-        if len(set(indices)) != len(indices):
+        chosen = {_label_index(question, label) for label in answer}
+        if len(chosen) != len(answer):
             raise AnswerError(question.id, "names an option twice")
-        return sum(1 << index for index in indices)
+        # all places, whichever are chosen: no answer takes longer than another
+        return int("".join("01"[place in chosen] for place in reversed(range(len(question.labels)))), 2)
     if question.type == "yes_no" and isinstance(answer, bool):
         return int(answer)
     return _label_index(question, answer)
 
 
 def _label_index(question: Question, label: Any) -> int:
-    if not isinstance(label, str) or label not in question.labels:
+    if not isinstance(label, str) or label not in question.places:
         known = ", ".join(question.labels[:8]) + (", ..." if len(question.labels) > 8 else "")
         raise AnswerError(question.id, f"{str(label)[:40]!r} is not one of: {known}")
-    return question.labels.index(label)
+    return question.places[label]
 
 
 def _number_index(question: Question, answer: Any) -> int:

@@ -2,11 +2,13 @@
 
 UTF-8, sorted keys, no spaces, no floats, integers below 2^53, no duplicate keys. Bytes that differ from their own
 re-serialization are refused, never repaired. Text is kept as it came (no Unicode normalization), but lone
-surrogates, control characters and bidirectional overrides are refused: what a person reads is what is there.
+surrogates, control characters and bidirectional overrides are refused: what a person reads is what is there. So are
+invisible characters, as of 0.9: two texts that look alike are alike.
 """
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NoReturn
@@ -16,6 +18,11 @@ from client.errors import DefinitionError
 SAFE = 2**53
 DEEPEST = 500  # no definition comes near; whether an interpreter could go further must not matter
 FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_JOINED = "\u0600-\u1fff\u2070-\U0010ffff"  # a joiner does something between two of these, as in Persian and Hindi
+INVISIBLE = re.compile(
+    "[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb"
+    f"\U000e0000-\U000e007f]|[\u200c\u200d](?![{_JOINED}])|(?<![{_JOINED}])[\u200c\u200d]"
+)
 THRESHOLD = re.compile(r"[1-9][0-9]{0,19}")
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 FRACTIONAL = re.compile(r"-?(0|[1-9][0-9]{0,15})\.[0-9]{0,15}[1-9]")
@@ -81,6 +88,20 @@ def plain_text(value: Any, path: str) -> str:
             "bad_value", path, "holds a control character, a bidirectional override or half a character"
         )
     return value
+
+
+def find_invisible(value: Any, path: str = "") -> tuple[str, str] | None:
+    """Return the path to the first text with an invisible character, and a sentence that names the character."""
+    if isinstance(value, str) and (found := INVISIBLE.search(value)):
+        character = found.group()
+        name = unicodedata.name(character, "a character without a name")
+        return path, f"holds the invisible character U+{ord(character):04X} ({name}); delete it"
+    inner: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, dict):
+        inner = ((f"{path}.{key}" if path else key, child) for key, child in value.items())
+    elif isinstance(value, list):
+        inner = ((f"{path}[{i}]", child) for i, child in enumerate(value))
+    return next(filter(None, (find_invisible(child, place) for place, child in inner)), None)
 
 
 def integer(value: Any, path: str, low: int, high: int = SAFE - 1) -> int:

@@ -18,13 +18,14 @@ from client.canonical import check_keys, decimal, integer, items, name_at, plain
 from client.display import Section, Translation
 from client.errors import DefinitionError
 from client.mechanism import Drawn, Geometric, Mechanism
-from client.question import Question, labels_of, parse_questions
+from client.question import Question, count_labels, labels_of, parse_questions
 from client.ticket import Tickets, parse_tickets
 
 FORMAT = "candor/2"
 LARGEST_DEFINITION = 256_000
 LARGEST_BITS = 47_000  # bytes of a report's bits
 LARGEST_REPORT = 64_000  # bytes of the JSON around them, a ticket included
+MOST_FIELDS = 4096
 MOST_WORK = 2**20  # symbols that a device may have to look at, over all fields
 MOST_CELLS = 65_536  # combinations of one joint field, those that cannot occur included
 MOST_CHANCES = 10**6
@@ -115,6 +116,14 @@ class Survey:
     @classmethod
     def from_json(cls, source: bytes) -> "Survey":
         """Parse canonical bytes; DefinitionError tells what is wrong, and where."""
+        survey = cls.from_stored(source)
+        for error in objections(survey):
+            raise error
+        return survey
+
+    @classmethod
+    def from_stored(cls, source: bytes) -> "Survey":
+        """Parse a definition that a server may have published before 0.9: without `objections`. Clients never do."""
         if len(source) > LARGEST_DEFINITION:
             raise DefinitionError("too_large", "", f"a definition has at most {LARGEST_DEFINITION} bytes")
         return _survey(canonical.loads(source), source)
@@ -150,6 +159,17 @@ class Survey:
     def length(self) -> int:
         """The length of a report's bits in bytes."""
         return (self.width + 7) // 8
+
+
+def objections(survey: Survey) -> Iterator[DefinitionError]:
+    """Yield what is refused as of 0.9 and was not before: too many labels or fields, invisible characters."""
+    yield from count_labels(survey.questions)
+    if len(survey.fields) > MOST_FIELDS:
+        yield DefinitionError("too_large", "fields", f"has {len(survey.fields)} entries; {MOST_FIELDS} are allowed")
+    if canonical.INVISIBLE.search(survey.source.decode()) and (
+        found := canonical.find_invisible(canonical.loads(survey.source))
+    ):
+        yield DefinitionError("bad_value", *found)
 
 
 def _survey(value: Any, source: bytes) -> Survey:

@@ -1,6 +1,6 @@
 """One question of a definition: what is asked, and how many symbols its answers have."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -10,6 +10,7 @@ from client.canonical import check_keys, decimal, integer, items, labels_at, nam
 from client.errors import DefinitionError
 
 MOST_STEPS = 2**31 - 1
+MOST_LABELS = 1024  # options of a choice or multiple, points of a scale
 MOST_NAMED = 8  # answers in a complaint
 
 # For each type: the keys it needs and those it may have, beside the common ones.
@@ -61,6 +62,11 @@ class Question:
         return to_grid(self.min, self.max, self.step)
 
     @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The index of each label: finding the last takes no longer than finding the first."""
+        return {label: place for place, label in enumerate(self.labels)}
+
+    @cached_property
     def no_answer(self) -> int:
         """The last symbol of an optional question; without it, the number of symbols."""
         if self.type == "multiple":
@@ -84,8 +90,17 @@ def to_grid(low: Decimal, high: Decimal, step: Decimal) -> tuple[int, int, int, 
 def labels_of(question: Question, index: int) -> set[str]:
     """The labels that an index stands for: one, several for a multiple, none for no answer or a number."""
     if question.type == "multiple":
-        return {label for i, label in enumerate(question.labels) if index >> i & 1}
+        mask = f"{index:0{len(question.labels)}b}"[::-1]
+        return {label for label, bit in zip(question.labels, mask, strict=False) if bit == "1"}
     return {question.labels[index]} if index < len(question.labels) else set()
+
+
+def count_labels(questions: Iterable[Question]) -> Iterator[DefinitionError]:
+    """Yield an error for each question with more labels than are allowed as of 0.9."""
+    for i, question in enumerate(questions):
+        if len(question.labels) > MOST_LABELS:
+            path = f"questions[{i}].{'points' if question.type == 'scale' else 'options'}"
+            yield DefinitionError("too_large", path, f"has {len(question.labels)} entries; {MOST_LABELS} are allowed")
 
 
 def parse_questions(value: Any) -> tuple[Question, ...]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.definitions import (
     COIN,
+    choice,
     define,
     drawn,
     encode,
@@ -258,8 +259,46 @@ CONTRADICTIONS: list[dict[str, Any]] = [
            translations={"de": {"title": "T", "questions": {"cheated": {"text": "T"}}}}),
 ]  # fmt: skip
 
+# Texts that look like another one, or like nothing: each is refused wherever it stands.
+LOOKALIKES = [
+    *(
+        f"Every{chr(point)}body"
+        for point in (
+            0xAD, 0x115F, 0x1160, 0x180E, 0x200B, 0x2060, 0x2061, 0x2064, 0x206A, 0x206F, 0x2800, 0x3164, 0xFEFF,
+            0xFFA0, 0xFFF9, 0xFFFB, 0xE0000, 0xE0041, 0xE007F,
+        )
+    ),
+    "\ufeff",  # alone it is not blank for every language
+    "Everybody\u200c", "\u200dEverybody", "Every\u200cbody", "\u200c", "\u200d\u200d",
+    "\u0645\u06cc\u200c", "\u200c\u062e\u0648", "\u0645\u06cc\u200cx", "x\u200c\u062e\u0648",
+    "\u06cc\u200c\u200c\u062e", "\u06cc\u200d\u200c\u062e", "\u05ff\u200c\u062e", "\u06cc\u200c\u05ff",
+    "\u06cc\u2000\u200c\u062e", "\u06cc\u200c\u2010\u062e", "\u06cc\u200c \u062e", '\u06cc\u200c"\u062e', "\u06cc\\\u200c\u062e",
+    "\U0001f468\u200d", "\u200d\U0001f469", "\U0001f468\u200d\u200d\U0001f469", "\U0001f3f4\U000e0067\U000e007f",
+]  # fmt: skip
+# Joiners where a script, or a picture made of several, needs them, and what else is close by.
+JOINED = [
+    "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # Persian
+    "\u0915\u094d\u200d\u0937", "\u0915\u094d\u200c\u0937",  # Hindi
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u2764\ufe0f\u200d\U0001f525", "\U0001f525\u200d\u2764",
+    "\u0600\u200c\u1fff\u200d\u2070\u200c\U0010ffff",
+    "\u00ac\u115e\u1161\u180d\u180f\u200e\u200f\u2010\u2065\u27ff\u2801\u3163\ufefe\uff9f\ufff8\ufffc\U000e0080",
+]  # fmt: skip
+FAULTS += [("title", text, "bad_value", "title") for text in LOOKALIKES]
+FAULTS += [
+    ("description", "a\u200b", "bad_value", "description"),
+    ("questions.1.options.2", "phone\u2060", "bad_value", "questions[1].options[2]"),
+    ("questions.2.unit", "h\ufeff", "bad_value", "questions[2].unit"),
+    ("sections", [{"first": "help", "title": "T", "text": "\u3164"}], "bad_value", "sections[0].text"),
+    ("translations", {"de": german(cheated={"text": "Ab\u00adgeschrieben?"})}, "bad_value",
+     "translations.de.questions.cheated.text"),
+    ("ti\u200btle", "Exam", "unknown_key", ""),
+]  # fmt: skip
+
 # What would take too much room, or too much of a device's time.
 TOO_LARGE: list[dict[str, Any]] = [
+    define([multiple() | {"options": [str(k) for k in range(1025)]}], [field(drawn(1025, 1), "used")]),
+    define([choice() | {"options": [str(k) for k in range(1025)]}], [field(subset(1025, 1), "help")]),
+    define([scale() | {"points": [str(k) for k in range(1025)]}], [field(subset(1025, 1), "fair")]),
     define([number(max=400_000, bins=400_000)], [field(subset(400_000, 1), "hours")]),
     define([number(max=65_536, bins=32_769), yes_no()], [field(subset(65_538, 1), "hours", "cheated")]),
     define(

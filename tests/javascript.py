@@ -24,6 +24,7 @@ QUIET_CHROMIUM = [
     "--disable-gpu",
     "--disable-quic",
     "--disable-sync",
+    "--host-resolver-rules=MAP survey.example 127.0.0.1",  # a host that is not local, on this machine
     "--no-first-run",
 ]
 

@@ -29,7 +29,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.faults import CONTRADICTIONS, FAULTS, MISFITS, SPOILT, THRESHOLD_STRINGS, TOO_LARGE, changed
+from tests.faults import CONTRADICTIONS, FAULTS, JOINED, MISFITS, SPOILT, THRESHOLD_STRINGS, TOO_LARGE, changed
 
 FOLDER = Path(__file__).parent / "vectors"
 MOST_ANSWERS = 9
@@ -152,6 +152,7 @@ LARGE: dict[str, dict[str, Any]] = {
         [field(COIN, "cheated")],
         tickets={"key": KEY, "issuer": "https://office.example.org", "from": "2026-12-10T00:00Z"},
     ),
+    "joiners": define([UNICODE | {"options": JOINED}], [field(subset(len(JOINED), 1), "help")]),
 }  # fmt: skip
 
 

@@ -182,6 +182,28 @@ def hidden_questions(questions: list[dict[str, Any]], answers: dict[str, Any]) -
     return hidden
 
 
+INVISIBLE = {
+    0xAD, 0x115F, 0x1160, 0x180E, 0x200B, *range(0x2060, 0x2065), *range(0x206A, 0x2070), 0x2800, 0x3164, 0xFEFF, 0xFFA0,
+    *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080),
+}  # fmt: skip
+
+
+def invisible(text: str) -> bool:
+    """Whether a text holds a character that nobody sees, character by character; a definition must have none."""
+    around = ["", *text, ""]
+    for before, one, after in zip(around, text, around[2:], strict=False):
+        if ord(one) in INVISIBLE:
+            return True
+        if ord(one) in (0x200C, 0x200D) and not (joins(before) and joins(after)):
+            return True
+    return False
+
+
+def joins(neighbour: str) -> bool:
+    """Whether a joiner may stand beside this character; the ends of a text have none."""
+    return neighbour != "" and ord(neighbour) >= 0x600 and not 0x2000 <= ord(neighbour) <= 0x206F
+
+
 def width(mechanism: dict[str, Any]) -> int:
     kind = mechanism["kind"]
     return 1 if kind == "flip" else int(mechanism["size"]) * (2 if kind == "drawn" else 1)

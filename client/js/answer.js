@@ -61,8 +61,12 @@ export function shown({ showIf }, picked) {
 export function indexOf(question, answer) {
 	if (question.type === "number") return numberIndex(question, answer);
 	if (question.type === "multiple") {
-		check(Array.isArray(answer) && new Set(answer).size === answer.length, "bad_answer", question.id);
-		return answer.reduce((mask, label) => mask | (1n << labelIndex(question, label)), 0n);
+		check(Array.isArray(answer), "bad_answer", question.id);
+		const chosen = new Set(answer);
+		// all labels, whichever are chosen: no answer takes longer than another
+		const mask = question.labels.map((label) => Number(chosen.has(label)));
+		check(mask.filter(Boolean).length === answer.length, "bad_answer", question.id); // options, each once
+		return BigInt(`0b${mask.reverse().join("")}`);
 	}
 	if (question.type === "yes_no" && typeof answer === "boolean") return BigInt(answer);
 	return labelIndex(question, answer);
@@ -73,8 +77,10 @@ export function indexOf(question, answer) {
  * @param {any} label
  */
 function labelIndex({ id, labels }, label) {
-	check(labels.includes(label), "bad_answer", id);
-	return BigInt(labels.indexOf(label));
+	// a table of all, so that no label is found sooner than another
+	const place = new Map(labels.map((one, i) => [one, i])).get(label);
+	check(place !== undefined, "bad_answer", id);
+	return BigInt(place);
 }
 
 /**

@@ -4,7 +4,8 @@
 // whatever servers and answers do (sequential composition). An entry goes from begun (the field to ask is drawn) over
 // taking (an invitation is being changed for a ticket) and ticket to made (bits and charge are there) and stored. Once a
 // server has acknowledged the report, everything that names it is deleted: id, bits, ticket, invitation, the field asked.
-// There is no key, no answer and nothing derived from one.
+// There is no key, no answer and nothing derived from one. A report whose charge is all that is left of it, because the
+// page that held it was closed, is lost: it is neither sent nor made again.
 //
 // Sums are exact, in units of 1e-12; a charge is rounded up to them.
 
@@ -45,14 +46,16 @@ const PLACES = 12;
  * How far an entry has come.
  * @param {Entry} entry
  */
-export function stateOf({ stored, bits, signature, r }) {
+export function stateOf({ stored, bits, day, signature, r }) {
 	if (stored) return "stored";
 	if (bits) return "made";
+	if (day) return "lost";
 	return signature ? "ticket" : r ? "taking" : "begun";
 }
 
 /**
- * The entry of this definition, or one to begin with; other_server if it has begun elsewhere in earnest.
+ * The entry of this definition, or one to begin with; other_server if it has begun elsewhere in earnest, report_lost if
+ * only its charge is left.
  * @param {Book} book
  * @param {Survey} survey
  * @param {string} server
@@ -60,6 +63,7 @@ export function stateOf({ stored, bits, signature, r }) {
  */
 export function find(book, { digest, slug, study = "" }, server) {
 	const entry = book.entries[digest] ?? { slug, study, server, epsilon: "0", day: "", stored: false };
+	check(stateOf(entry) !== "lost", "report_lost");
 	if (entry.server === server || entry.stored) return entry;
 	check(stateOf(entry) === "begun", "other_server", entry.server);
 	return { ...entry, server };
@@ -77,10 +81,38 @@ export function withoutTicket({ code, prefix, salt, r, signature, ...rest }) {
 /**
  * What remains: where somebody took part, on which day, and what it cost.
  * @param {Entry} entry
+ * @param {boolean} [stored]
  * @returns {Entry}
  */
-export function acknowledged({ slug, study, server, epsilon, day }) {
-	return { slug, study, server, epsilon, day, stored: true };
+export function acknowledged({ slug, study, server, epsilon, day }, stored = true) {
+	return { slug, study, server, epsilon, day, stored };
+}
+
+/**
+ * What may lie where others can read it: the charges alone.
+ * @param {Book} book
+ * @returns {Book}
+ */
+export function chargesOf({ format, entries }) {
+	const charged = Object.entries(entries).filter(([, { day }]) => day);
+	return {
+		format,
+		entries: Object.fromEntries(charged.map(([digest, one]) => [digest, acknowledged(one, one.stored)])),
+	};
+}
+
+/**
+ * The charges of a storage, with what a page holds of them; what was forgotten or acknowledged elsewhere is so here.
+ * @param {Book} book
+ * @param {Record<string, Entry>} held
+ * @returns {Book}
+ */
+export function complete({ format, entries }, held) {
+	const whole = Object.entries(held).filter(([digest, { day, bits }]) => {
+		const kept = entries[digest];
+		return kept ? !kept.stored && (bits || !kept.day) : !day;
+	});
+	return { format, entries: { ...entries, ...Object.fromEntries(whole) } };
 }
 
 /**

@@ -2,15 +2,19 @@
 //
 // UTF-8, sorted keys, no spaces, no floats, integers below 2^53, no duplicate keys. Bytes that differ from their own
 // re-serialization are refused, never repaired. Text is kept as it came (no Unicode normalization), but lone
-// surrogates, control characters and bidirectional overrides are refused: what a person reads is what is there.
+// surrogates, control characters and bidirectional overrides are refused: what a person reads is what is there. So are
+// invisible characters, as of 0.9: two texts that look alike are alike.
 // Python also tells the path to a fault; here its code must do.
 
 import { check } from "./errors.js";
 
 const SURROGATE = /\p{Surrogate}/u;
-const VISIBLE = /\S|\ufeff/; // Python counts no byte order mark as a space
+const VISIBLE = /\S/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
 const FORBIDDEN = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
+// a joiner does something between two of \u0600-\u1fff\u2070-\u{10ffff}, as in Persian and Hindi
+const INVISIBLE =
+	/[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]|[\u200c\u200d]([^\u0600-\u1fff\u2070-\u{10ffff}]|$)|(^|[^\u0600-\u1fff\u2070-\u{10ffff}])[\u200c\u200d]/u;
 const THRESHOLD = /^[1-9][0-9]{0,19}$/;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const FRACTIONAL = /^-?(0|[1-9][0-9]{0,15})\.[0-9]{0,15}[1-9]$/;
@@ -71,6 +75,12 @@ export function plainText(value) {
 	check(matches(value, VISIBLE) && !matches(value, FORBIDDEN));
 	return value;
 }
+
+/**
+ * Whether there is an invisible character anywhere in a value: in its canonical text they stand as they are.
+ * @param {any} value
+ */
+export const hasInvisible = (value) => INVISIBLE.test(dumps(value));
 
 /**
  * The texts under those of the keys that an object has.

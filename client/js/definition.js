@@ -3,7 +3,18 @@
 // `Survey.fromJson` is the border: it refuses everything malformed, and what it returns can be trusted to be
 // well-formed. Whether it is private enough is another question, for `verify`.
 
-import { checkKeys, decimal, dumps, integer, items, loads, matches, nameAt, plainTexts } from "./canonical.js";
+import {
+	checkKeys,
+	decimal,
+	dumps,
+	hasInvisible,
+	integer,
+	items,
+	loads,
+	matches,
+	nameAt,
+	plainTexts,
+} from "./canonical.js";
 import { completion, language, sections, translations } from "./display.js";
 import { check } from "./errors.js";
 import { MOST_DRAWN, parse as parseMechanism } from "./mechanism.js";
@@ -17,6 +28,8 @@ import { digest } from "./sha256.js";
 const FORMAT = "candor/2";
 const LARGEST_DEFINITION = 256_000;
 const LARGEST_BITS = 47_000; // bytes of a report's bits
+const MOST_LABELS = 1024; // options of a choice or multiple, points of a scale
+const MOST_FIELDS = 4096;
 const MOST_WORK = 2 ** 20; // symbols that a device may have to look at, over all fields
 const MOST_CELLS = 65_536; // combinations of one joint field, those that cannot occur included
 const MOST_CHANCES = 10 ** 6;
@@ -134,6 +147,8 @@ function parseSurvey(value, digest) {
 	check(length <= LARGEST_BITS, "too_large");
 	const survey = { ...value, digest, language: tongue, questions, fields, width, length };
 	if ("translations" in value) translations(value.translations, survey);
+	check(fields.length <= MOST_FIELDS && questions.every(({ labels }) => labels.length <= MOST_LABELS), "too_large");
+	check(!hasInvisible(value));
 	return survey;
 }
 

@@ -9,8 +9,11 @@
 // who share a browser can have a book each. Whatever writes takes a lock, so that two tabs never lose a charge. Browsers
 // pass a lock on faster than what was written under it, so writers also number their changes, in the storage and in the
 // name of a second lock that they hold for a moment; whoever comes next waits until it sees that many.
+//
+// Browsers give all files on a disk one storage. So a form that is a file keeps nothing there but charges, which any other
+// file may read; field, ticket, id and bits live in the page, and are lost with it.
 
-import { acknowledged, charge, find, ticketOf, withoutTicket } from "./book.js";
+import { acknowledged, charge, chargesOf, complete, find, ticketOf, withoutTicket } from "./book.js";
 import { dumps } from "./canonical.js";
 import { CandorError, check } from "./errors.js";
 import { drawAsked, randomize, toText } from "./report.js";
@@ -31,15 +34,19 @@ const OLD_FORMAT = "candor-ledger/1";
 const CHANGES = "candor-changes/2";
 const SETTLED = 2000; // ms after which every tab has seen a change
 const GLANCE = 5; // ms
+/** @type {Record<string, Record<string, Entry>>} */
+const HELD = {}; // by this page, for the books of a storage that others can read
 
 /** A book in the browser's storage. Whatever a method returns, or resolves to, is in the storage. */
 export class Ledger {
 	/**
 	 * @param {Record<string, any> | null} [storage] the browser's, unless another is given, which may have locks too
-	 * @param {{ book?: number, locks?: Locks }} [options] people who share a browser have books 1, 2, …
+	 * @param {{ book?: number, locks?: Locks, held?: typeof HELD }} [options] people who share a browser have books 1, 2, …;
+	 * `held` takes, by the names of books, what is no charge, where the storage shall have nothing else
 	 */
-	constructor(storage, { book = 1, locks = storage ? undefined : globalThis.navigator?.locks } = {}) {
+	constructor(storage, { book = 1, locks = storage ? undefined : globalThis.navigator?.locks, held } = {}) {
 		const found = storage ?? localStorageIfAny();
+		this.held = held ?? (!storage && globalThis.location?.protocol === "file:" ? HELD : undefined);
 		/** Whether it outlives the page; where storage is blocked it lives in memory. */
 		this.persistent = Boolean(found);
 		/** @type {Record<string, any>} */
@@ -57,10 +64,9 @@ export class Ledger {
 	read() {
 		check(this.storage[OLD_FORMAT] === undefined, "ledger_old");
 		const text = this.storage[this.name];
-		if (text === undefined) return { format: FORMAT, entries: {} };
-		const book = parse(text);
+		const book = text === undefined ? { format: FORMAT, entries: {} } : parse(text);
 		check(book, "ledger_corrupt");
-		return book;
+		return this.held ? complete(book, this.held[this.name] ?? {}) : book;
 	}
 
 	/** The numbers of all books in this storage, this one included. */
@@ -153,6 +159,7 @@ export class Ledger {
 	async forget() {
 		await this.#locked(() => {
 			delete this.storage[this.name];
+			delete this.held?.[this.name];
 			delete this.storage[OLD_FORMAT];
 		});
 	}
@@ -175,10 +182,11 @@ export class Ledger {
 	/** @param {Book} book */
 	#write(book) {
 		try {
-			this.storage[this.name] = spell(book);
+			this.storage[this.name] = spell(this.held ? chargesOf(book) : book);
 		} catch {
 			throw new CandorError("ledger_unavailable");
 		}
+		if (this.held) this.held[this.name] = book.entries;
 	}
 
 	/**

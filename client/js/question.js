@@ -52,7 +52,10 @@ const TYPES = new Map([
  * @param {bigint} index
  */
 export function labelsOf({ type, labels }, index) {
-	if (type === "multiple") return labels.filter((_, i) => (index >> BigInt(i)) & 1n);
+	if (type === "multiple") {
+		const mask = index.toString(2).padStart(labels.length, "0");
+		return labels.filter((_, i) => mask.at(-1 - i) === "1");
+	}
 	return labels.slice(Number(index), Number(index) + 1);
 }
 

@@ -3,6 +3,7 @@
 // A report is stored before it is sent, and whatever the server answers, it is offered the same bytes again or nothing.
 // An invitation never travels with a report: it buys a ticket, and what the issuer signs it has not seen. No redirect is
 // followed, no cookie and no referrer sent, and nothing after the # of a link leaves the device as part of an address.
+// Plain http is for this machine alone, and a page that came by it from elsewhere sends nothing.
 //
 // How long a device takes to randomize tells nothing: a report leaves at the first whole second, counted from when the
 // device began to randomize, by which it is stored.
@@ -41,6 +42,7 @@ import { verify } from "./verify.js";
 
 const TIMEOUT = 20_000;
 const ATTEMPTS = 3;
+const LOCAL = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const PLACE = /^(.*)\/(?:s|api\/surveys)\/([\w-]+)\/?$/;
 const CODE = /^[\x21-\x7e]{1,200}$/; // what can travel in a header
 const TICKET = /^[\w-]{43}\.[\w-]{512}$/; // 32 and 384 bytes
@@ -146,7 +148,7 @@ export function checkPhase({ tickets }, now = Date.now) {
 export function parseAddress(url) {
 	const { origin, pathname, hash } = new URL(url, globalThis.location?.href);
 	const place = PLACE.exec(pathname);
-	check(place, "bad_address");
+	check(place && isPrivate(url), "bad_address");
 	const [, base, slug] = place;
 	const parts = [...new URLSearchParams(hash.slice(1))];
 	for (const [key, value] of parts) check(["sha256", "code", "ticket"].includes(key) && value, "bad_address");
@@ -161,13 +163,24 @@ export function parseAddress(url) {
 }
 
 /**
+ * Whether nobody on the way can read or change what goes to an address, nor has changed the page that sends it.
+ * @param {string} url
+ */
+export function isPrivate(url) {
+	const { isSecureContext = true, location } = globalThis; // only browsers have them
+	const { protocol, hostname, origin } = new URL(url, location?.href);
+	const near = protocol === "http:" && (LOCAL.test(hostname) || origin === location?.origin);
+	return isSecureContext && (protocol === "https:" || near);
+}
+
+/**
  * Where tickets of a survey are taken: at its own server, or at the one that its definition names.
  * @param {Address} address
  * @param {Survey} survey
  */
 export function issuerOf({ server, slug }, { tickets }) {
 	const issuer = tickets?.issuer ?? server;
-	check(issuer.startsWith("https:") || server.startsWith("http:"), "bad_address");
+	check(issuer.startsWith("https:") || (server.startsWith("http:") && isPrivate(issuer)), "bad_address");
 	return `${issuer}/api/surveys/${slug}/tickets`;
 }
 

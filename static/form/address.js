@@ -24,11 +24,17 @@ export function privacyPage() {
  */
 export const thisPage = (fragment) => `${location.href.split("#")[0]}${fragment && `#${fragment}`}`;
 
+/** The same page by https; of a form in a file, the survey's. */
+export function encrypted() {
+	const url = new URL(location.protocol === "http:" ? location.href : address());
+	return Object.assign(url, { protocol: "https:", port: "" }).href;
+}
+
 /** The definition that came with the page, or else the server's; the link may pin either. */
 export async function obtain() {
 	if (!brought) return fetch(address());
-	const survey = Survey.fromJson(utf8(brought));
 	const { slug, pin } = here();
+	const survey = Survey.fromJson(utf8(brought));
 	if (survey.slug !== slug || (pin && pin !== survey.digest)) throw new CandorError("wrong_definition");
 	return survey;
 }

@@ -2,8 +2,8 @@
 
 import { charge, hostOf, reportOf, spentOnSurvey, stateOf, ticketOf } from "/client/js/book.js";
 import { CandorError, Ledger, submit, verify } from "/client/js/index.js";
-import { monotonic, untilWholeSecond } from "/client/js/respond.js";
-import { address, here, obtain } from "./address.js";
+import { isPrivate, monotonic, untilWholeSecond } from "/client/js/respond.js";
+import { address, encrypted, here, obtain } from "./address.js";
 import { askAgain, consent } from "./consent.js";
 import { bookOfThisTab, device, forgetting, limits, people } from "./device.js";
 import { arrive, button, el, notice, ours } from "./dom.js";
@@ -83,7 +83,8 @@ try {
 } catch (error) {
 	const code = codeOf(error);
 	const missed = code === "unreachable" && button("button", "retry", () => location.reload());
-	place(() => [problem(missed ? "no_definition" : code, "bad_definition", missed)]);
+	if (isPrivate(address())) place(() => [problem(missed ? "no_definition" : code, "bad_definition", missed)]);
+	else place(() => [problem("not_encrypted", "", ours("a", "open_https", {}, { href: encrypted() }))]);
 }
 root.setAttribute("aria-busy", "false");
 
@@ -98,6 +99,7 @@ async function show() {
 		seen = entry;
 		if (entry?.stored) return place(() => [answered(entry), panel(true)]);
 		if (entry?.bits) return place(() => [preview(entry), panel()]);
+		if (entry?.day) return place(() => [notice("report_lost", { day: day(entry.day) }), panel()]);
 		if (!isOpen) return place(() => []);
 		charge(ledger.read(), survey, here().server, limits(ledger));
 		const screen = await tickets?.ticketScreen({ survey, ledger, refresh: again, problem });
@@ -199,9 +201,16 @@ function redraw() {
 	} else unnamed();
 	const guest = guestOf();
 	const nodes = drawn.draw();
-	const forgetful = !ledger.persistent && nodes.length > 0 && ours("p.note", "memory");
+	const forgetful = nodes.length > 0 && !seen?.stored && forgetfulness();
 	// whoever has answered is told that first
 	root.replaceChildren(...el("div", {}, forgetful, !seen?.stored && guest, nodes).childNodes);
+}
+
+// what is lost with this page
+function forgetfulness() {
+	if (!ledger.persistent) return ours("p.note", "memory");
+	if (!ledger.held) return null;
+	return el("section.note", {}, ours("p", "file_memory"), survey?.tickets && ours("p", "ticket_file"));
 }
 
 // who else may have come, with the way to a book of their own

@@ -118,7 +118,7 @@ def _note(found: _Read, value: Any, place: int, *, first: bool) -> None:
     if not isinstance(value, dict):
         raise ValueError("not a report")
     if first and "definition" in value:
-        inside = Survey.from_json(canonical.dumps(value["definition"]))
+        inside = Survey.from_stored(canonical.dumps(value["definition"]))
         if found.survey and found.survey.digest != inside.digest:
             raise ValueError(f"the file is of {inside.digest}, the definition given is {found.survey.digest}")
         found.survey, found.digest = inside, inside.digest

@@ -19,7 +19,7 @@ from client.definition import FORMAT, Survey, possible_cells
 from client.display import LANGUAGE
 from client.errors import DefinitionError
 from client.mechanism import round_up
-from client.question import Question, parse_questions
+from client.question import Question, count_labels, parse_questions
 from client.verify import spend, verify
 from survey_app.authoring.design import Design
 from survey_app.authoring.entries import Entries, read_entries
@@ -154,6 +154,8 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     nodes = entries.questions
     raws = [raw_question(node) for node in nodes]
     questions = parse_questions(raws)
+    for error in count_labels(questions):  # before anything is worked out for them
+        raise error
     asking = _ask(top.get("ask"))
     items = tuple(wish_of(*parts, split=asking == "all") for parts in zip(nodes, questions, raws, strict=True))
     wishes = Wishes(items, groups_of(top.get("joint"), items), top.get("epsilon"))

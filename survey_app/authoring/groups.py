@@ -4,6 +4,8 @@ The server knows who belongs to which group because it gave out the link, never 
 group is a survey of its own, and their definitions differ in slug and group alone: what holds for one holds for all.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,6 +14,8 @@ from survey_app.authoring.source import Node
 
 LEAST_GROUPS, MOST_GROUPS = 2, 200
 LONGEST_SLUG = 63
+# joiners, marks of direction and variation: a label that differs from another in these alone looks the same
+WITHOUT_A_LOOK = re.compile("[\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200c-\u200f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
 class Group(NamedTuple):
@@ -44,10 +48,19 @@ def _read(members: dict[str, Node], study: str) -> Iterator[Group]:
             raise node.error(f"the address {slug} has {len(slug)} characters; {LONGEST_SLUG} are possible")
         said = node.mapping((), ("label", "size")) if node.value != "" else {}
         label = plain_text(said["label"].text(), said["label"].path) if "label" in said else name
-        if label in labels:
-            raise node.error(f"respondents would read {label!r} for {labels[label]} too")
-        labels[label] = name
+        if (sight := _fold(label)) in labels:
+            raise node.error(f"respondents would read {label!r} for {labels[sight]} too")
+        labels[sight] = name
         yield Group(name, label, said["size"].integer(1) if "size" in said else None)
+
+
+def _fold(label: str) -> str:
+    """Return what two labels have in common that a reader could take for one another.
+
+    Compatible characters and cases are one, as are spaces; characters without a look of their own are dropped.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).casefold())
+    return " ".join(WITHOUT_A_LOOK.sub("", folded).split())
 
 
 def slug_of(study: str, group: str) -> str:

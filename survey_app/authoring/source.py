@@ -30,7 +30,7 @@ from ruamel.yaml.events import (
 )
 from ruamel.yaml.reader import ReaderError
 
-from client.canonical import spell
+from client.canonical import find_invisible, spell
 from survey_app.authoring.moments import moment_of
 
 Plain: TypeAlias = str | list["Plain"] | dict[str, "Plain"]
@@ -117,11 +117,13 @@ class Node:
         return isinstance(self.value, str) and not self.value.strip()
 
     def text(self) -> str:
-        """Text, without surrounding space and on one line."""
+        """Text, without surrounding space and on one line; invisible characters are refused by name."""
         if not isinstance(self.value, str):
             raise self.error("must be text")
         if self.is_blank:
             raise self.error("is empty")
+        if found := find_invisible(self.value):
+            raise self.error(found[1])
         return re.sub(r"\s*\n\s*", " ", self.value.strip())
 
     def prose(self) -> str:

@@ -109,7 +109,7 @@ def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path
     file = _file(ctx)
     kept = _signed_for(file, slug)
     if kept.definition is not None:
-        refuse_late(Survey.from_json(kept.definition))
+        refuse_late(Survey.from_stored(kept.definition))
     make(file, slug, kept.address or "", kept.digest or "", count, names)
 
 

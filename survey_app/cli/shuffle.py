@@ -41,7 +41,7 @@ def shuffle_command(
     """
     check_free([target], force)
     try:
-        survey = Survey.from_json(definition.read_bytes()) if definition else None
+        survey = Survey.from_stored(definition.read_bytes()) if definition else None
         with (
             source.open("rb") as reports,
             whole(target) as file,

@@ -98,7 +98,7 @@ def _definition(path: Path, opened: Any, known: Survey | None) -> Survey:
     if known is not None and known.digest == digest:
         return known
     try:
-        return Survey.from_json(source)
+        return Survey.from_stored(source)
     except CandorError as error:
         raise ParquetError(f"{path}: its definition is none: {error}") from None
 

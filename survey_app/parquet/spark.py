@@ -58,7 +58,7 @@ def _work(definition: bytes, pairs: bool) -> Callable[[Iterator[Any]], Iterator[
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         pyarrow, _ = arrow()
-        done = kernel(Survey.from_json(definition), batches, pairs=pairs)
+        done = kernel(Survey.from_stored(definition), batches, pairs=pairs)
         square = b"" if done.pairs is None else done.pairs.tobytes()
         columns = ([done.tally.reports], [done.tally.counts.tobytes()], [square])
         yield pyarrow.RecordBatch.from_arrays(

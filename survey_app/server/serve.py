@@ -13,8 +13,9 @@ import click
 
 from survey_app.collect.rate_limit import DEFAULT_LOGIN_LIMIT, DEFAULT_RATE_LIMIT, Counts, Limiter
 from survey_app.server import issuer
+from survey_app.server.doctor import definitions
 from survey_app.server.workers import Workers
-from survey_app.store import open_store, open_tickets
+from survey_app.store import State, open_store, open_tickets
 from survey_app.tickets.ending import end_closed
 
 
@@ -30,6 +31,9 @@ def serve(
     end_closed(open_tickets(store), store)
     for line in store.warnings():
         click.echo(f"warning: {line}", err=True)
+    for published in store.surveys():
+        if published.state is not State.CLOSED and (why := definitions.name_objection(published.survey.source)):
+            click.echo(f"warning: {why}; {definitions.THEN}", err=True)
     store.close()
     os.environ["CANDOR_DB"] = db
     make = partial(_create, "survey_app.server.front", config=config)

@@ -119,7 +119,7 @@ def keyless(store: Contents) -> list[str]:
 def _surveys(store: Contents, connection: Connection) -> dict[int, Survey]:
     place = TABLES["surveys"].columns.split(", ").index("definition")
     found = (row for rows in store.rows(connection, "surveys") for row in rows)
-    return {row[0]: Survey.from_json(bytes(row[place])) for row in found}
+    return {row[0]: Survey.from_stored(bytes(row[place])) for row in found}
 
 
 def _is_equal(source: Contents, connection: Connection, target: Contents, progress: Progress) -> bool:

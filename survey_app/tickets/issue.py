@@ -72,7 +72,7 @@ def of_file(file: TicketFile) -> Find:
     def find(slug: str) -> Issued:
         for kept in file.living(slug):
             if kept.digest is not None and kept.definition is not None:
-                tickets = Survey.from_json(kept.definition).tickets
+                tickets = Survey.from_stored(kept.definition).tickets
                 if tickets is not None:
                     return Issued(kept.digest, tickets)
         raise Problem("not_found", "No tickets are given out for such a survey here.")

@@ -1,6 +1,7 @@
 """The form as a file: the same bytes everywhere, a changed one found, and a survey answered from disk or elsewhere."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from client.definition import Survey
 from survey_app.assure.form import NoFile, check_file, difference, form_file
 from survey_app.assure.version import __version__
 from survey_app.cli import main
+from survey_app.explain.languages import Words
 from survey_app.pages.form.form import made_file
 from tests.browser import PHONE, ROOT, Site, Visit, overflows, violations, visit
 from tests.definitions import COIN, define, encode, field, survey, yes_no
@@ -217,6 +219,60 @@ def test_a_ticket_is_taken_and_used_from_disk(site: Site, browser: Browser, tmp_
         assert len(site.stored(published)) == 1
         assert not [request for request in site.sent() if "code" in request.path or CODE in request.body.decode()]
         assert device.complaints == []
+
+
+def test_another_file_on_the_disk_reads_charges_and_nothing_else(site: Site, browser: Browser, tmp_path: Path) -> None:
+    """Browsers give all files one storage. What was made and not sent is in the page alone, and lost with it."""
+    published = site.add(everything())
+    file, attachment = tmp_path / "form.html", tmp_path / "mail" / "attachment.html"
+    attachment.parent.mkdir()
+    file.write_bytes(made(published.survey.source, site.origin))
+    attachment.write_text("<!doctype html><title>Invoice</title>")
+    with visit(browser) as device:
+        page = device.page
+        page.goto(file.as_uri())
+        device.settle()
+        assert Words("en")("form.file_memory") in device.text()
+        fill(page)
+        randomize(page)
+        report = json.loads(shown_bytes(page))
+        spy = page.context.new_page()
+        spy.goto(attachment.as_uri())
+        stored = spy.evaluate("() => ({...localStorage})")
+        (entry,) = json.loads(stored["candor-ledger/2"])["ledger"]["entries"].values()
+        assert entry.keys() == {"slug", "study", "server", "epsilon", "day", "stored"}
+        assert not [secret for secret in (report["id"], report["bits"]) if secret in json.dumps(stored)]
+        spy.goto(file.as_uri())  # a second tab of the form
+        expect(spy.locator(".notice")).to_contain_text("send it there")
+        assert spy.locator("form").count() == 0
+        page.reload()
+        expect(page.locator(".notice")).to_contain_text("No second one is made")
+        assert page.get_by_role("button", name="Send this").count() == 0
+        assert not site.sent(), "and nothing is sent"
+        assert device.complaints == []
+
+
+def test_a_ticket_in_a_file_is_in_the_page_alone(site: Site, browser: Browser, tmp_path: Path) -> None:
+    published = site.invite(CODE, definition=define([yes_no()], [field(COIN, "cheated")]))
+    file = tmp_path / "form.html"
+    file.write_bytes(made(published.survey.source, site.origin))
+    with visit(browser) as device:
+        page = device.page
+        page.goto(f"{file.as_uri()}#code={CODE}")
+        page.get_by_role("button", name="Take my ticket").click()
+        expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
+        assert Words("en")("form.ticket_file") in device.text()
+        page.get_by_text("Answer on another device").click()
+        link = page.get_by_label("Link with your ticket").first.input_value()
+        prefix = link.partition("#ticket=")[2].partition(".")[0]
+        stored = page.evaluate("() => JSON.stringify({...localStorage})")
+        assert not [secret for secret in (CODE, prefix) if secret in stored]
+        page.goto("about:blank")
+        page.goto(link)  # what was saved still answers
+        option(page, "Yes").check()
+        randomize(page)
+        send(page)
+        assert len(site.stored(published)) == 1
 
 
 def test_a_file_that_is_not_the_pinned_survey_asks_nothing(site: Site, browser: Browser, tmp_path: Path) -> None:

@@ -323,6 +323,35 @@ def test_a_file_of_three_hundred_questions_with_a_hundred_options_each_is_read()
     assert len(read(text(*questions)).members()["questions"].items()) == 300
 
 
+@pytest.mark.parametrize("invisible", ["\u00ad", "\u2060", "\ufeff", "\U000e0041", "\u200d"])
+def test_an_invisible_character_is_named_with_its_line(invisible: str) -> None:
+    yes_no = YES_NO.replace("Did you", f"Did{invisible} you")
+    thanks = f"epsilon: 4\nthanks: |\n  Thank\n  you{invisible}"
+    titled = text(YES_NO).replace(b"Exam", f"Exam{invisible} ".encode())
+    translated = f"epsilon: 4\ntranslations:\n  de: {{title: T, questions: {{a: {{text: 'Hast {invisible}du?'}}}}}}"
+    for source, line, path in (
+        (titled, 2, "title"),
+        (text(CHOICE, yes_no), 6, "questions[1].text"),
+        (text(CHOICE.replace("notes", f"notes{invisible}")), 5, "questions[0].options[1]"),
+        (text(YES_NO, top=thanks), 4, "thanks"),
+        (text(YES_NO, top=translated), 5, "translations.de.questions.a.text"),
+    ):
+        caught = error(source)
+        assert (caught.line, caught.path) == (line, path)
+        assert f"U+{ord(invisible):04X}" in caught.reason
+
+
+@pytest.mark.parametrize("kind", ["choice", "multiple"])
+def test_a_question_has_at_most_1024_options(kind: str) -> None:
+    def options(count: int) -> bytes:
+        return text(f"{{id: b, type: {kind}, text: What?, options: [{', '.join(f'o{i}' for i in range(count))}]}}")
+
+    assert len(build(options(1024)).survey.questions[0].labels) == 1024
+    caught = error(options(1025))
+    assert (caught.line, caught.path) == (5, "questions[0].options")
+    assert "1024" in caught.reason
+
+
 def test_a_text_of_several_lines_is_one_line() -> None:
     source = b"slug: a\ntitle: >\n  Two\n  lines\nepsilon: 1\nquestions:\n- id: x\n  type: yes_no\n  text: |\n    Did\n    you?\n"
     survey = build(source).survey

@@ -2,7 +2,9 @@
 
 import copy
 import hashlib
+import itertools
 import json
+import string
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -13,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from client import Survey, randomize
-from client.canonical import DEEPEST, dumps, loads
+from client.canonical import DEEPEST, FORBIDDEN, dumps, loads
+from client.definition import objections
 from client.errors import DefinitionError, TicketNeeded
-from tests import make_vectors
+from tests import make_vectors, reference
 from tests.definitions import (
     COIN,
     WORKED_DIGEST,
@@ -33,7 +36,18 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.faults import CONTRADICTIONS, FAULTS, MISFITS, SPOILT, THRESHOLD_STRINGS, TOO_LARGE, changed
+from tests.faults import (
+    CONTRADICTIONS,
+    FAULTS,
+    JOINED,
+    LOOKALIKES,
+    MISFITS,
+    SPOILT,
+    THRESHOLD_STRINGS,
+    TOO_LARGE,
+    changed,
+)
+from tests.javascript import Node, Refusal
 
 
 def refusal(definition: Any) -> DefinitionError:
@@ -104,8 +118,6 @@ def test_a_definition_that_is_too_large_is_refused_unread() -> None:
 
 
 def test_a_report_that_would_be_too_large_is_refused() -> None:
-    options = choice_question(options=20_000) | {"options": [str(i) for i in range(20_000)]}
-    assert survey(define([options], [field(subset(20_000, 1), "help")])).width == 20_000
     for count, fits in ((376_000, True), (376_001, False)):
         definition = define([number("n", max=400_000, bins=count)], [field(subset(count, 1), "n")])
         assert survey(definition).length == 47_000 if fits else refusal(definition).code == "too_large"
@@ -216,9 +228,74 @@ def test_mechanisms_stay_with_the_questions_they_are_for(definition: Any) -> Non
 
 
 def test_a_multiple_with_very_many_options_is_no_trap() -> None:
-    many = multiple(options=15_000) | {"options": [f"{i:x}" for i in range(15_000)]}
-    assert survey(define([many], [field(drawn(15_000, 3), "used")])).width == 30_000
-    assert refusal(define([many], [field(subset(15_000, 3), "used")])).code == "too_large"
+    many = multiple(options=1024) | {"options": [f"{i:x}" for i in range(1024)]}
+    assert survey(define([many], [field(drawn(1024, 3), "used")])).width == 2048
+    assert refusal(define([many], [field(subset(1024, 3), "used")])).code == "too_large"
+
+
+def test_a_question_made_to_tell_its_answer_by_time_is_refused(node: Node) -> None:
+    """43,000 options: the first took a device 3 ms, the last 23 ms. A second field of 290,000 bins hid the start."""
+    letters = string.ascii_letters + string.digits
+    short = ("".join(parts) for size in (1, 2, 3) for parts in itertools.product(letters, repeat=size))
+    many = multiple() | {"options": list(itertools.islice(short, 43_000))}
+    fields = [field(drawn(43_000, 1), "used"), field(subset(285_000, 142_500), "n")]
+    both = define([many, number("n", max=300_000, bins=285_000)], fields)
+    for source in (encode(define([many], fields[:1])), encode(both)):
+        assert Survey.from_stored(source).length <= 47_000  # 0.8 took it
+        assert (refusal(source).code, refusal(source).path) == ("too_large", "questions[0].options")
+        with pytest.raises(Refusal) as refused:
+            node.ask("parse", source=source.hex())
+        assert refused.value.code == "too_large"
+
+
+def test_fields_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many do not fit into a definition today; should that grow, their number is bounded all the same."""
+    monkeypatch.setattr("client.definition.LARGEST_DEFINITION", 10**6)
+    for count, fits in ((4096, True), (4097, False)):
+        definition = define([yes_no(f"q{i}") for i in range(count)], [field(COIN, f"q{i}") for i in range(count)])
+        assert len(survey(definition).fields) == count if fits else refusal(definition).path == "fields"
+
+
+def test_both_clients_agree_with_the_rule_on_every_neighbour_of_a_joiner(node: Node) -> None:
+    """All texts of up to three characters out of these, and every character alone among others."""
+    corners = "a\u05ff\u0600\u1fff\u2000\u200c\u200d\u206f\u2070\U0001f600\U000e0000"
+    texts = ["".join(parts) for size in (1, 2, 3) for parts in itertools.product(corners, repeat=size)]
+    rare = map(chr, [*range(0xA0, 0x3200), *range(0xFE00, 0x10100), *range(0xE0000, 0xE0100)])
+    alone = [f"x{character}x" for character in rare if not FORBIDDEN.search(character)]
+    texts += [text for text in alone if reference.invisible(text)]
+    texts += ["".join(text for text in alone if not reference.invisible(text))]
+    for text in filter(str.strip, texts):
+        source = encode(changed("title", text))
+        codes: list[str | None] = [None, None]
+        try:
+            Survey.from_json(source)
+        except DefinitionError as error:
+            codes[0] = error.code
+        try:
+            node.ask("parse", source=source.hex())
+        except Refusal as error:
+            codes[1] = error.code
+        assert codes == [("bad_value" if reference.invisible(text) else None)] * 2, ascii(text)
+
+
+@pytest.mark.parametrize("text", JOINED)
+def test_scripts_that_need_joiners_have_them(text: str) -> None:
+    assert survey(changed("title", text)).title == text
+
+
+def test_a_server_still_reads_what_it_published_before() -> None:
+    """Only what 0.9 forbids is let pass, and the objections name it; all else is refused as ever."""
+    passed = []
+    for path, value, _, fault in FAULTS:
+        try:
+            stored = Survey.from_stored(encode(changed(path, value)))
+        except DefinitionError:
+            continue
+        assert [error.path for error in objections(stored)] == [fault]
+        passed.append((path, value))
+    assert len(passed) == len(LOOKALIKES) + 5
+    many = Survey.from_stored(encode(TOO_LARGE[0]))
+    assert [error.path for error in objections(many)] == ["questions[0].options"]
 
 
 json_values = st.recursive(

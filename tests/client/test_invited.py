@@ -28,6 +28,7 @@ from tests.clock import Simulated, hurried
 from tests.definitions import survey, worked
 from tests.impostor import Reply, Server
 from tests.issuer import Issuer, problem, to_text
+from tests.javascript import Node, Refusal
 from tests.make_vectors import by_invitation
 
 SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
@@ -425,13 +426,17 @@ def test_an_invitation_never_follows_a_redirect(office: tuple[Issuer, Issuer], s
         ("http://localhost:5000/s/exam", "http://b.example", None),
     ],
 )
-def test_where_tickets_are_taken(link: str, issuer: str, place: str | None) -> None:
+def test_where_tickets_are_taken(link: str, issuer: str, place: str | None, node: Node) -> None:
     definition = by_invitation(KEYS[0], worked(), **({"issuer": issuer} if issuer else {}))
     if place:
         assert Address.parse(link).issuer(survey(definition)) == place
+        assert node.ask("issuer", url=link, issuer=issuer) == place
     else:
         with pytest.raises(BadAddress, match="not encrypted"):
             Address.parse(link).issuer(survey(definition))
+        with pytest.raises(Refusal) as refusal:
+            node.ask("issuer", url=link, issuer=issuer)
+        assert refusal.value.code == "bad_address"
 
 
 def test_a_mirror_gets_neither_the_code_nor_the_ticket(issuer: Issuer) -> None:

@@ -82,6 +82,40 @@ def test_one_report_a_definition(node: Node, name: str) -> None:
     assert json.loads(node.ask("stored", name=name))["ledger"]["entries"] == {WORKED_DIGEST: first["entry"]}
 
 
+def test_a_storage_that_others_read_holds_charges_alone_and_a_report_that_was_lost_is_not_made_again(
+    node: Node, name: str
+) -> None:
+    """A form in a file: the page holds the report. Another page, or the same one opened again, has its charge only."""
+    tab, other = f"{name} tab", f"{name} other"
+    for page in (tab, other):
+        node.ask("storage", name=page, shared=name)
+    said = {"source": source(worked()), "answers": SAID}
+    assert node.ask("make", name=other, source=source(simple()), answers={"cheated": True})["made"]
+    made = node.ask("make", name=tab, **said)
+    assert made["made"] and made["entry"]["bits"]
+    assert node.ask("make", name=tab, **said) == {"entry": made["entry"], "made": False}
+    for entry in json.loads(node.ask("stored", name=tab))["ledger"]["entries"].values():
+        assert entry.keys() == REMAINS and entry["stored"] is False
+    assert code_of(node, "make", name=other, **said) == "report_lost"
+    assert node.ask("spent", name=other, source=said["source"]) == node.ask("spent", name=tab, source=said["source"])
+    node.ask("acknowledge", name=tab, source=said["source"])
+    for page in (tab, other):
+        again = node.ask("make", name=page, **said)
+        assert (again["made"], again["entry"]["stored"]) == (False, True)
+    assert node.ask("entries", name=tab)[WORKED_DIGEST].keys() == REMAINS
+
+
+def test_what_another_page_forgets_is_forgotten_here(node: Node, name: str) -> None:
+    tab, other = f"{name} tab", f"{name} other"
+    for page in (tab, other):
+        node.ask("storage", name=page, shared=name)
+    said = {"source": source(worked()), "answers": SAID}
+    first = node.ask("make", name=tab, **said)["entry"]
+    node.ask("forget", name=other)
+    assert node.ask("entries", name=tab) == {}
+    assert node.ask("make", name=tab, **said)["entry"]["id"] != first["id"]
+
+
 def test_a_report_belongs_to_one_server(node: Node, name: str) -> None:
     definition = source(worked())
     node.ask("make", name=name, source=definition, answers=SAID)

@@ -35,6 +35,7 @@ from client.respond import SYSTEM_CLOCK
 from tests.clock import Simulated, hurried
 from tests.definitions import WORKED_DIGEST, define, encode, field, subset, worked, yes_no
 from tests.impostor import Server
+from tests.javascript import Node, Refusal
 
 SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
 
@@ -409,8 +410,8 @@ def test_a_problem_cannot_paint_the_terminal(server: Server, link: str) -> None:
         ("http://[::1]:5000/s/exam", "http://[::1]:5000/api/surveys/exam"),
     ],
 )
-def test_addresses(url: str, api: str) -> None:
-    assert Address.parse(url).api == api
+def test_addresses(url: str, api: str, node: Node) -> None:
+    assert Address.parse(url).api == node.ask("address", url=url)["api"] == api
 
 
 @pytest.mark.parametrize(
@@ -426,6 +427,16 @@ def test_addresses(url: str, api: str) -> None:
 def test_addresses_that_are_not_opened(url: str) -> None:
     with pytest.raises(BadAddress):
         respond(url, SAID)
+
+
+@pytest.mark.parametrize("host", ["example.org", "localhost.example.org", "127.0.0.1.example.org", "10.0.0.1", "[::2]"])
+def test_neither_client_talks_to_another_host_by_plain_http(host: str, node: Node) -> None:
+    url = f"http://{host}/s/exam"
+    with pytest.raises(BadAddress):
+        respond(url, SAID)
+    with pytest.raises(Refusal) as refusal:
+        node.ask("respond", url=url, answers=SAID)
+    assert refusal.value.code == "bad_address"
 
 
 # time

@@ -11,17 +11,22 @@ import math
 import secrets
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 import client
+from client.answer import index_of
+from client.question import labels_of
 from client.report import from_text, unpack
 from client.sampling import WHOLE, coin
 from tests import reference
 from tests.clock import Simulated
-from tests.definitions import define, encode, field, geometric, number, survey
+from tests.definitions import choice, define, drawn, encode, field, geometric, multiple, number, subset, survey
 from tests.impostor import Server
+from tests.javascript import Node
 
 LEVELS = 64
 RATIO = 0.9841  # e^(-1/63), rounded the private way: ε = 1 from one end of the scale to the other
@@ -139,6 +144,45 @@ def attack(device: Client, chance: Chance) -> tuple[int, int, set[float]]:
     attacker = Attacker([device(secrets.choice(ENDS)) for _ in range(OWN)], chance)
     people = [device(secrets.choice(ENDS)) for _ in range(PEOPLE)]
     return (*attacker.singled_out(people), {round(run.time, 9) for run in people})
+
+
+class Counted(str):
+    """A label that counts how often it is compared with another."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+class Mask(int):
+    """A set of options that counts the bits which are moved when it is shifted."""
+
+    moved = 0
+
+    def __rshift__(self, places: int) -> int:
+        Mask.moved += self.bit_length()
+        return int(self) >> places
+
+
+@pytest.mark.parametrize("kind", [choice, multiple])
+def test_the_last_option_takes_a_device_no_longer_than_the_first(kind: Callable[..., Any], node: Node) -> None:
+    """As many labels are looked at, whichever is chosen, at the largest size that a question may have."""
+    labels = [f"{place:x}" for place in range(1024)]
+    question = kind("q") | {"options": labels}
+    source = define([question], [field(drawn(1024, 1) if kind is multiple else subset(1024, 1), "q")])
+    (read,) = survey(source).questions
+    counts = []
+    for label in (labels[0], labels[511], labels[-1]):
+        Counted.compared = Mask.moved = 0
+        index = index_of(replace(read, labels=tuple(map(Counted, labels))), [label] if kind is multiple else label)
+        assert labels_of(read, Mask(index)) == {label}
+        said = {"q": [label] if kind is multiple else label}
+        looked = node.ask("looks", source=encode(source).hex(), answers=said)
+        counts.append((Counted.compared, Mask.moved, looked))
+    assert len({*counts}) == 1
 
 
 def test_the_survey_is_one_that_a_device_answers() -> None:

@@ -145,9 +145,14 @@ def of_levels(levels: int) -> dict[str, Any]:
     return define([number(max=levels, levels=levels)], [field(geometric(levels, 15 * 2**60), "hours")])
 
 
+def of_options(count: int) -> dict[str, Any]:
+    return define([multiple() | {"options": [f"{i:x}" for i in range(count)]}], [field(drawn(count, 1), "used")])
+
+
 BORDERS: dict[str, tuple[dict[str, Any], ...]] = {  # the largest that is taken, and the least that is not
     "bytes of a definition": (padded(256_000), padded(256_001)),
     "bytes of the bits of a report": (binned(376_000), binned(376_001)),
+    "options or points of a question": (of_options(1024), of_options(1025)),
     "steps of a number, N": tuple(
         define([number(max=most)], [field(subset(2, 1), "hours")]) for most in (2**31 - 1, 2**31)
     ),
@@ -162,7 +167,8 @@ RARE = define(  # keys that no vector has
     [yes_no(optional=True), scale(scores=[-1, 0, "1.5"], show_if={"question": "cheated", "is": ["no"]})],
     [field(subset(3, 1), "cheated"), field(subset(4, 1), "fair")],
 )
-OF_A_PERSON = {  # these are not of a definition
+OF_A_PERSON = {  # these are not of a definition, or, the fields, more than fit into one
+    "fields": definition.MOST_FIELDS,
     "bytes of a report": definition.LARGEST_REPORT,
     "bytes of a request for a ticket": issue.LARGEST_REQUEST,
     "ε for one survey": book.SURVEY_LIMIT,
@@ -197,8 +203,9 @@ def test_the_other_numbers_are_those_of_the_vectors(name: str, monkeypatch: pyte
 def spoilt() -> Iterator[tuple[str, MutableMapping[str, Any], str, Any]]:
     """Every spelling and key of the page, changed."""
     for name in stranger.SPELLINGS:
-        yield f"{name}: anything", stranger.SPELLINGS, name, "(?!)" if name == "forbidden" else "(?s:.*)"
-        yield f"{name}: nothing", stranger.SPELLINGS, name, "." if name == "forbidden" else "(?!)"
+        searched = name in ("forbidden", "invisible")  # and must not be there
+        yield f"{name}: anything", stranger.SPELLINGS, name, "(?!)" if searched else "(?s:.*)"
+        yield f"{name}: nothing", stranger.SPELLINGS, name, "." if searched else "(?!)"
     for name, (must, may) in stranger.KEYS.items():
         for key in (*must, *may):
             without = ([one for one in must if one != key], [one for one in may if one != key])

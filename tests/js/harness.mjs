@@ -1,11 +1,12 @@
 // Lets a test talk to the JavaScript client: one request in, one answer out. In node it reads lines of JSON, in a
 // browser a page calls `handle`. Both import the very files that the form loads.
 
+import { encode } from "../../client/js/answer.js";
 import { spentOnServer, spentOnSurvey } from "../../client/js/book.js";
 import { needed } from "../../client/js/definition.js";
 import { fetch, Ledger, randomize, respond, Survey, submit, takeTicket, verify } from "../../client/js/index.js";
 import { ticketId, toText, unpack } from "../../client/js/report.js";
-import { parseAddress, ticketLink } from "../../client/js/respond.js";
+import { issuerOf, parseAddress, ticketLink } from "../../client/js/respond.js";
 import { below, bigEndian, coin, systemBytes } from "../../client/js/sampling.js";
 import { digest, utf8 } from "../../client/js/sha256.js";
 import { sha384 } from "../../client/js/sha384.js";
@@ -15,6 +16,7 @@ import { describe, oddsSentence, ofHundred } from "../../client/js/words.js";
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const ledgers = {};
+const storages = {};
 const SERVER = "https://example.org";
 
 function ledger(name) {
@@ -112,6 +114,17 @@ const verbs = {
 		const wire = ticket && { wire: report.toJson() };
 		return { id: hex(report.id), bits: hex(report.bits), used: used(), ...wire };
 	},
+	looks: ({ source, answers }) => {
+		const survey = Survey.fromJson(bytes(source));
+		let count = 0;
+		const get = (labels, key) => {
+			if (/^\d+$/.test(String(key))) count++;
+			return labels[key];
+		};
+		for (const question of survey.questions) question.labels = new Proxy(question.labels, { get });
+		encode(survey, answers);
+		return count;
+	},
 	needed: ({ source, asked }) => [...needed(Survey.fromJson(bytes(source)), asked)],
 	ofHundred: ({ suspicion, losses }) => losses.map((loss) => ofHundred(suspicion, loss)),
 	system: ({ count }) => hex(systemBytes(count)),
@@ -176,11 +189,14 @@ const verbs = {
 		return null;
 	},
 	holds: ({ name }) => ledgers[name].holds.map((hold) => hold.join(" ")),
-	storage: ({ name, content, book }) => {
-		ledgers[name] = new Ledger(content, { book });
+	storage: ({ name, content, book, shared }) => {
+		// a storage that others can read, and what the page held in memory: two pages of one storage hold each their own
+		if (shared) storages[shared] ??= {};
+		ledgers[name] = new Ledger(shared ? storages[shared] : content, { book, held: shared && {} });
 		return ledgers[name].persistent;
 	},
 	stored: ({ name, key = "candor-ledger/2" }) => ledger(name).storage[key] ?? null,
+	acknowledge: ({ name, source, server = SERVER }) => ledger(name).acknowledge(Survey.fromJson(bytes(source)), server),
 	books: ({ name }) => ledger(name).books(),
 	forget: async ({ name }) => (await ledger(name).forget()) ?? null,
 	spent: ({ name, source, server = SERVER }) => {
@@ -204,6 +220,7 @@ const verbs = {
 		const { ticket, ...rest } = parseAddress(url);
 		return { ...rest, ticket: ticket && [toText(ticket.prefix), toText(ticket.signature)] };
 	},
+	issuer: ({ url, issuer }) => issuerOf(parseAddress(url), { tickets: { issuer: issuer || undefined } }),
 	seconds: async ({ url, answers, ticks }) => {
 		const pauses = [];
 		const clock = () => ticks.shift();

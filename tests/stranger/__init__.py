@@ -48,6 +48,10 @@ def keys(value: Any, kind: str) -> None:
 
 def text(value: Any) -> str:
     need(isinstance(value, str) and not re.search(SPELLINGS["forbidden"], value))
+    need(not re.search(SPELLINGS["invisible"], value))
+    for place, one in enumerate(value):
+        beside = [*value[max(place - 1, 0) : place], *value[place + 1 : place + 2]]
+        need(not spelled(one, "joiner") or (len(beside) == 2 and all(spelled(other, "joined") for other in beside)))
     need(any(unicodedata.category(one) != "Zs" and one not in "\u2028\u2029" for one in value))
     return str(value)
 

@@ -70,7 +70,7 @@ def check_question(question: Any, earlier: list[Object]) -> None:
     need(all(question[key] is True for key in {"optional", "shuffle"} & question.keys()))
     need("optional" not in question or "show_if" not in question)
     for key in {"options", "points"} & question.keys():
-        labels(question[key])
+        need(len(labels(question[key])) <= NUMBERS["options or points of a question"])
     if "scores" in question:
         need(len([decimal(one) for one in items(question["scores"], 2)]) == len(question["points"]))
     if question["type"] == "number":
@@ -88,7 +88,8 @@ def check_question(question: Any, earlier: list[Object]) -> None:
 def check_fields(value: Object) -> None:
     questions = {one["id"]: one for one in value["questions"]}
     order, seen, work, bits = list(questions), list[str](), 0, 0
-    for field in items(value["fields"], 1):
+    need(len(items(value["fields"], 1)) <= NUMBERS["fields"])
+    for field in value["fields"]:
         keys(field, "field")
         need("chance" not in field or "ask" in value)
         integer(field.get("chance", 2), 2, NUMBERS["sum of the chances"])

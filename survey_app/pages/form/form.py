@@ -95,7 +95,7 @@ def made_file(source: bytes, server: str) -> bytes:
     style = assets.source("/static/style.css")
     mark = assets.source("/static/mark.svg")
     script = assets.script_of_the_form()
-    return form_file(Survey.from_json(source), server, script=script, style=style, mark=mark, version=__version__)
+    return form_file(Survey.from_stored(source), server, script=script, style=style, mark=mark, version=__version__)
 
 
 def refusal(published: Published) -> str | None:

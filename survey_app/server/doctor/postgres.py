@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from survey_app.server.doctor import definitions
 from survey_app.server.doctor.finding import Finding, failed, fine, warned
 from survey_app.store import StoreError
 from survey_app.store.sqlite.lock import OTHERS
@@ -44,6 +45,7 @@ def findings(url: str, found_by: str, environ: Mapping[str, str]) -> Iterator[Fi
         yield warned("surroundings", line, DOCS)
     if not found.warnings:
         yield fine("surroundings", "no setting that this account may see keeps the order of reports")
+    yield from definitions.findings(found.running)
     yield _tickets(environ.get(TICKETS))
 
 

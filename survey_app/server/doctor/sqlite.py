@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from survey_app.server.doctor import definitions
 from survey_app.server.doctor.finding import Finding, failed, fine, warned
 from survey_app.store import StoreError
 from survey_app.store.sqlite.database import EARLIEST, VERSION, files_beside
@@ -84,6 +85,7 @@ def _contents(path: Path, named: str) -> Iterator[Finding]:
         yield fine("tidiness", "to be tidied", "a running server does it when it is quiet, or the next start")
     else:
         yield fine("tidiness", "no order of arrival is left in the file")
+    yield from definitions.findings(found.running)
 
 
 def _writable(path: Path) -> Finding:

@@ -9,6 +9,7 @@ from survey_app.store.postgres.schema import VERSION
 from survey_app.store.postgres.surroundings import NAMES, faults
 from survey_app.store.records import StoreError
 from survey_app.store.sql.contents import MARK
+from survey_app.store.sql.rows import RUNNING
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class PostgresInspection:
     unfinished: bool
     untidy_since: str  # a day, or ""
     warnings: list[str]
+    running: tuple[bytes, ...]  # the definitions of surveys that are not closed
 
 
 def inspect(url: str) -> PostgresInspection:
@@ -34,6 +36,7 @@ def inspect(url: str) -> PostgresInspection:
             kept: dict[str, bytes] = (
                 dict(raw.execute("select name, value from settings").fetchall()) if made and made[0] else {}
             )
+            running = tuple(bytes(row[0]) for row in raw.execute(RUNNING)) if made and made[0] else ()
             said: dict[str, str] = dict(
                 raw.execute("select name, setting from pg_settings where name = any(%s)", [list(NAMES)])
             )
@@ -45,4 +48,5 @@ def inspect(url: str) -> PostgresInspection:
     since = bytes(kept.get("untidy_since", b"")).decode()[:10]
     usable = 0 < version <= VERSION or not kept
     server = f"{number // 10_000}.{number % 10_000}"
-    return PostgresInspection(place_of(url), server, version, usable, MARK in kept, since, faults(said, slots))
+    told = faults(said, slots)
+    return PostgresInspection(place_of(url), server, version, usable, MARK in kept, since, told, running)

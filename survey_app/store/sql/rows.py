@@ -14,6 +14,7 @@ FULL = (  # closed, and with as many reports as it wanted; the groups of a study
     " on survey = other.key where other.key = s.key"
     " or (other.study = s.study and other.study != '' and other.version = s.version))"
 )
+RUNNING = "select definition from surveys where state != 'closed' order by slug, key"
 SELECT = f"select key, definition, state, {TERMS}, owner, {FULL}, hold from surveys s"
 
 
@@ -48,4 +49,5 @@ def _moment(text: str | None) -> datetime | None:
 
 @lru_cache(maxsize=256)
 def _survey(definition: bytes) -> Survey:
-    return Survey.from_json(definition)
+    """Parse what this server published: also before 0.9, whose rules the clients hold it to."""
+    return Survey.from_stored(definition)

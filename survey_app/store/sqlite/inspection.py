@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from survey_app.store.records import StoreError
 from survey_app.store.sql.contents import MARK
+from survey_app.store.sql.rows import RUNNING
 from survey_app.store.sqlite.database import EARLIEST, VERSION, version_at_rest
 
 LEAST_SQLITE = (3, 15, 0)  # row values
@@ -33,6 +34,7 @@ class Inspection:
     unfinished: bool  # a copy that was not
     untidy: bool
     untidy_since: str  # a day, or ""
+    running: tuple[bytes, ...] = ()  # the definitions of surveys that are not closed
 
 
 def is_sqlite(path: Path) -> bool:
@@ -66,11 +68,12 @@ def inspect(path: Path) -> Inspection:
             version = connection.execute("pragma user_version").fetchone()[0]
             damage = [row[0] for row in connection.execute("pragma quick_check(3)")]
             kept = dict(connection.execute("select name, value from settings")) if is_readable(version) else {}
+            running = tuple(row[0] for row in connection.execute(RUNNING)) if is_readable(version) else ()
     except sqlite3.DatabaseError as error:
         return Inspection(version, str(error), False, False, "")
     since = str(kept.get("untidy_since", ""))[:10]
     told = "" if damage == ["ok"] else damage[0].replace("\n", " ")
-    return Inspection(version, told, MARK in kept, "untidy" in kept, since)
+    return Inspection(version, told, MARK in kept, "untidy" in kept, since, running)
 
 
 def slugs(path: Path) -> list[str]:

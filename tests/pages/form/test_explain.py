@@ -14,7 +14,7 @@ from playwright.sync_api import Browser
 from client import randomize
 from client.report import from_text, unpack
 from survey_app.authoring import build_file
-from survey_app.explain.languages import LANGUAGES
+from survey_app.explain.languages import LANGUAGES, Words
 from survey_app.pages.form.explanation import Explanation
 from survey_app.store import STEP, State, Submission, now
 from tests.browser import BY_LOOK, CAMPUS, PHONE, Site, overflows, violations, visit, wear
@@ -59,6 +59,17 @@ def test_every_page_speaks_the_language_and_stays_at_home(house: House, web: Fla
             assert not re.search(r"\{\w*\}|None|Undefined", shown)
             links = re.findall(r'(?:href|src)="([^"]*)"', response.text)
             assert all(link.startswith(("/", "data:image/svg+xml;", "http://localhost/")) for link in links), links
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_privacy_tells_of_a_link_for_one_person(house: House, web: FlaskClient, language: str) -> None:
+    sentence = html.escape(Words(language)("privacy.unprotected_link"))
+    spoken = {} if language == "en" else {"language": language}
+    house.publish(simple() | spoken)
+    house.publish(simple() | spoken | {"slug": "study-north", "study": "study", "group": "North"})
+    assert web.get("/s/exam/privacy").text.count(sentence) == 1
+    assert web.get("/s/study-north/privacy").text.count(sentence) == 2  # also where it names the group
+    assert Words(language)("privacy.unprotected_link") in Words(language)("form.group", group="North")
 
 
 def test_an_unknown_survey_and_a_draft_are_not_there(house: House, web: FlaskClient) -> None:
