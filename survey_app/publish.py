@@ -9,6 +9,7 @@ delete, so they do not set the date of deletion either.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -91,9 +92,16 @@ def _says(survey: Survey, built: Built) -> bytes | dict[str, Any]:
     return said | {"tickets": {name: value for name, value in tickets.items() if name != "key"}}
 
 
+def wanted_terms(found: Sequence[Published], built: Built) -> Terms:
+    """Return the terms of a file whose survey is published; where it says no date, one by invitation keeps its own."""
+    if built.invitations and built.terms.closes is None:
+        return replace(built.terms, closes=found[0].terms.closes)
+    return built.terms
+
+
 def differences(found: Sequence[Published], built: Built) -> list[Difference]:
     """The terms that a file says otherwise than what is published."""
-    old, new = found[0].terms, built.terms
+    old, new = found[0].terms, wanted_terms(found, built)
     terms = [
         Difference(name, getattr(old, name), getattr(new, name))
         for name in ("public", "opens", "closes", "max_reports", "deletes")

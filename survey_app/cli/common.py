@@ -16,6 +16,7 @@ from survey_app.authoring.faults import check
 from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError
 from survey_app.cli.completion import complete_slug, complete_slug_or_file
+from survey_app.explain.reports import withheld
 from survey_app.simulate import examples
 from survey_app.store import DEFAULT_DB, Published, Store, StoreError, TicketFile, User, any_version, open_store
 from survey_app.store import open_tickets as tickets_beside
@@ -125,6 +126,12 @@ def _leave(store: Store) -> None:
         end_closed(file, store)
         file.close()
     store.close()
+
+
+def warn_if_withheld(published: Published) -> None:
+    """Say on standard error what of a survey by invitation is not shown yet: few reports are not too few people."""
+    if sentence := withheld(published):
+        click.echo(f"{published.name}: {sentence}", err=True)
 
 
 def open_tickets(ctx: click.Context, store: Store) -> TicketFile:

@@ -7,7 +7,7 @@ from typing import BinaryIO
 import click
 
 from client.definition import Survey
-from survey_app.cli.common import DIGEST, SLUG, find_survey, open_db
+from survey_app.cli.common import DIGEST, SLUG, find_survey, open_db, warn_if_withheld
 from survey_app.cli.files import check_free, check_free_folder, whole, whole_folder
 from survey_app.cli.terminal import bar, example
 from survey_app.parquet import ParquetError
@@ -15,6 +15,7 @@ from survey_app.parquet.write import write_parts
 from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, watched, write_parquet
 from survey_app.results.spss import STATISTICS, write_statistics
 from survey_app.store import Published, State, now
+from survey_app.store.records import Hold
 from survey_app.tally import Bits
 
 SUFFIXES = (".csv", ".ndjson", ".parquet", *STATISTICS)
@@ -90,7 +91,8 @@ def _export_folder(ctx: click.Context, slug: str, folder: Path, digest: str | No
 
 
 def _tell_steps(published: Published, slug: str) -> None:
-    if published.at(now()) is State.OPEN:
+    warn_if_withheld(published)
+    if published.at(now()) is State.OPEN and published.hold is Hold.NONE:
         click.echo(f"{slug} is open: like its results, an export advances in steps of twenty reports", err=True)
 
 

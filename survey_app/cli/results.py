@@ -11,7 +11,18 @@ import msgspec
 
 from client.words import digit_label
 from survey_app.assure.manipulation import suspicions
-from survey_app.cli.common import DIGEST, FILE, SLUG, SLUGS, find_study, find_survey, open_db, open_tickets, yaml_of
+from survey_app.cli.common import (
+    DIGEST,
+    FILE,
+    SLUG,
+    SLUGS,
+    find_study,
+    find_survey,
+    open_db,
+    open_tickets,
+    warn_if_withheld,
+    yaml_of,
+)
 from survey_app.cli.terminal import bar, example
 from survey_app.estimate.groups import GroupsError
 from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
@@ -81,6 +92,8 @@ def results_command(
             f" each group by itself, as in: candor results {members[0].survey.slug} --population N"
         )
     surveys = members or [find_survey(store, slug, digest) for slug in slugs]
+    for published in surveys[:1] if is_study else surveys:
+        warn_if_withheld(published)
     tallies = [store.snapshot(published) for published in surveys]
     _check_population(options, max(tally.reports for tally in tallies))
     if len(surveys) == 1:
@@ -205,6 +218,7 @@ def crosstab_command(
     """
     form, store = _form(as_json, as_csv), open_db(ctx)
     published = find_survey(store, slug, digest)
+    warn_if_withheld(published)
     options = Options(**wanted)
     try:
         with _shown(store, published) as (tally, bits):
@@ -240,6 +254,8 @@ def regress_command(
     """Logistic regression of a randomized answer, through the coins: on groups, or on other randomized answers."""
     form, store, options = _form(as_json, as_csv), open_db(ctx), Options(confidence)
     surveys = [find_survey(store, slug) for slug in slugs]
+    for published in surveys:
+        warn_if_withheld(published)
     question, answer = named_outcome(outcome)
     if bool(predictors) == bool(covariates):
         raise click.UsageError("give either --on QUESTION, or --covariates FILE")

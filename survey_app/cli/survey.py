@@ -31,9 +31,11 @@ from survey_app.cli.people import share_command
 from survey_app.cli.terminal import bar, confirm_on_terminal, example, marked, waiting
 from survey_app.explain import written
 from survey_app.explain.reports import told as told_reports
+from survey_app.explain.reports import withheld
 from survey_app.plan.advice import doubts_of
 from survey_app.publish import Difference, differences, publish, same_as
 from survey_app.store import Published, State, Store, listed, may_close, now
+from survey_app.store.terms import AFTER_CLOSING
 
 DEFAULT = ParameterSource.DEFAULT
 RESPONDENTS, MARGIN = 500, 0.05  # what is planned for where nobody says
@@ -100,10 +102,13 @@ def _nothing_new(found: Sequence[Published], differ: Sequence[Difference]) -> st
     """Why there is no new version, and the very command that changes what differs."""
     name = found[0].name
     told = f"this very definition of {name} is published already: {found[0].survey.digest}"
-    if found[0].state is State.CLOSED:
-        return f"{told}; it is closed, so its terms stay as they are"
-    options = [_option(one) for one in differ if one.term != "opens"]
-    late = "; when it opens is not changed any more: open or pause it" if len(options) < len(differ) else ""
+    over = found[0].state is State.CLOSED
+    options = [_option(one) for one in differ if one.term != "opens" and (not over or one.term in AFTER_CLOSING)]
+    late = ""
+    if over:
+        late = "; it is closed"
+    elif len(options) < len(differ):
+        late = "; when it opens is not changed any more: open or pause it"
     if not options:
         return f"{told}, {'with these very terms' if not differ else 'and nothing else differs'}{late}"
     command = f"candor survey set {name} {' '.join(options)}"
@@ -140,6 +145,8 @@ def _describe(store: Store, groups: Sequence[Published]) -> None:
     click.echo(f"closes   {_told(terms.closes, 'never')}")
     click.echo(f"reports  {'no limit' if terms.max_reports is None else f'at most {terms.max_reports}'}")
     click.echo(f"deletes  {_told(terms.deletes, 'never')}")
+    if sentence := withheld(published):
+        click.echo(f"shown    {sentence}")
     for group in groups if several else ():
         people = f", {written.count(group.terms.size)} people" if group.terms.size else ""
         click.echo(f"\n{group.survey.group}{people}")
@@ -222,7 +229,8 @@ def set_command(
 ) -> None:
     """Change the terms of a survey, or of all groups of a study, also while it runs.
 
-    A past date, or a number that is reached, closes it at once.
+    A past date, or a number that is reached, closes it at once. Of a closed one, results, deletes and sizes can be
+    changed. A survey by invitation shows nothing before it closes by its date, which can only be moved later.
     """
     given = {name: value for name, value in said.items() if ctx.get_parameter_source(name) is not DEFAULT}
     if results:
@@ -241,9 +249,9 @@ def set_command(
     if given:
         published = find_managed(store, slug)[0]
         store.set_terms(published, replace(published.terms, **given))
-    groups = find_managed(store, slug)
+    was_closed, groups = groups[0].state is State.CLOSED, find_managed(store, slug)
     _describe(store, groups)
-    if groups[0].state is State.CLOSED:
+    if groups[0].state is State.CLOSED and not was_closed:
         click.echo(f"{slug} is closed{': it has as many reports' if groups[0].full else ': the date has passed'}")
         _warn_if_untidy(store)
 
@@ -301,7 +309,8 @@ def pause_command(ctx: click.Context, slug: str) -> None:
 def close_command(ctx: click.Context, slug: str, yes: bool) -> None:
     """Close a survey for good, or all groups of a study; the last reports show if there are at least twenty of them.
 
-    It takes no report afterwards and cannot be opened again, so the command asks first.
+    It takes no report afterwards and cannot be opened again, so the command asks first. What is by invitation is not
+    shown earlier by it.
     """
     store = open_db(ctx)
     published = find_managed(store, slug)[0]
@@ -311,7 +320,8 @@ def close_command(ctx: click.Context, slug: str, yes: bool) -> None:
         confirm_on_terminal(f"Close {what} for good?", f"candor survey close {slug} --yes")
     with waiting("Closing, and rewriting the file"):
         store.set_state(published, State.CLOSED)
-    click.echo(f"{slug} is closed")
+    sentence = withheld(find_managed(store, slug)[0])
+    click.echo(f"{slug} is closed{f'. {sentence}' if sentence else ''}")
     _warn_if_untidy(store)
 
 

@@ -120,7 +120,7 @@ def _status(value: str) -> dict[str, Any]:
 HEALTH = {
     "type": "object",
     "required": ["status"],
-    "properties": {"status": {"type": "string", "pattern": "^(ok|untidy since [0-9]{4}-[0-9]{2}-[0-9]{2})$"}},
+    "properties": {"status": {"type": "string", "pattern": "^(ok|untidy( since [0-9]{4}-[0-9]{2}-[0-9]{2})?)$"}},
 }
 
 

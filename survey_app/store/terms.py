@@ -10,7 +10,7 @@ from survey_app.store.records import Published, State, StoreError
 
 SHOWN_AFTER = timedelta(days=28)  # from the opening of a survey by invitation, unless its author wrote a date
 SHOWN_AT_LEAST_AFTER = timedelta(days=1)
-AFTER_CLOSING = ("results", "deletes", "size")  # what can be changed of a closed survey
+AFTER_CLOSING = {"public": "results", "deletes": "deletes", "size": "size"}  # what can be changed of a closed survey
 
 
 def check_terms(survey: Survey, terms: Terms, moment: datetime) -> None:
@@ -54,11 +54,11 @@ def check_change(before: Published, terms: Terms, moment: datetime, *, final: bo
     old, slug, waits = before.terms, before.survey.slug, before.hold.waits
     if final or before.state is State.CLOSED:
         undated = waits and old.closes is None  # of before 0.9: without a date it would never be shown
-        allowed = replace(old, public=terms.public, deletes=terms.deletes, size=terms.size)
+        allowed = replace(old, **{name: getattr(terms, name) for name in AFTER_CLOSING})
         if undated:
             allowed = replace(allowed, closes=terms.closes)
         if terms != allowed:
-            raise StoreError(f"{slug} is closed: only {', '.join(AFTER_CLOSING)} can be changed")
+            raise StoreError(f"{slug} is closed: only {', '.join(AFTER_CLOSING.values())} can be changed")
     if not waits or before.state is State.READY or (terms.opens, terms.closes) == (old.opens, old.closes):
         return
     if old.closes and (terms.closes is None or terms.closes < old.closes):

@@ -2,11 +2,13 @@
 
 import itertools
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,12 @@ from click.testing import CliRunner
 from survey_app.accounts import new_token, secret_hash
 from survey_app.authoring.terms import Terms
 from survey_app.cli import main
-from survey_app.store import Member, Published, Role, State, StoreError, copying, open_store
+from survey_app.store import Member, Published, Role, State, StoreError, Submission, copying, now, open_store
+from survey_app.store.records import Hold
 from survey_app.store.sql import contents
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import simple, survey
-from tests.house import begin, check_store, submission
+from tests.house import add, begin, check_store, submission
 from tests.issuing import invited_to
 from tests.postgres import Postgres
 from tests.store.conftest import AnyStore, PostgresPlace, SqlitePlace
@@ -87,6 +90,30 @@ def test_a_copy_has_everything_and_goes_on_from_the_same_step(make: Make, kind: 
     assert target.secret_key() != source.secret_key()
     taken = target.add_user("bob", "x").key, target.save_draft(1, b"x"), begin_other(target).key
     assert taken == (3, 2, 3), "keys go on where they were"
+
+
+@pytest.mark.parametrize(("kind", "other"), KINDS)
+def test_what_is_withheld_and_both_queues_are_copied(make: Make, kind: str, other: str) -> None:
+    source, target = make(kind), make(other)
+    published = begin(source)
+    invited = add(source, invited_to(definition=simple() | {"slug": "club"}), owner=published.owner)
+    for batch in (True, False):
+        source.write([submission(published) for _ in range(39)].copy, batch=batch)
+    source.write([row(invited) for _ in range(70)].copy)
+    assert copy(source, target) == copying.seals(source)
+    there, held = target.newest("exam"), target.newest("club")
+    assert there is not None and held is not None and (held.hold, held.terms) == (Hold.ALL, invited.terms)
+    target.write([row(held)].copy)
+    assert (target.snapshot(held).reports, target.snapshot(there).reports) == (0, 0)
+    target.write([submission(there)].copy, batch=True)
+    assert target.snapshot(there).reports == 20, "the fortieth of the batch queue, and none of the other"
+    target.clock = lambda: now() + timedelta(days=29)
+    shown = target.newest("club")
+    assert shown is not None and shown.hold is Hold.NONE and target.snapshot(shown).reports == 71
+
+
+def row(published: Published) -> Submission:
+    return Submission(published.key, secrets.token_bytes(16), b"\x80")
 
 
 def begin_other(store: AnyStore) -> Published:

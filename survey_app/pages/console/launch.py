@@ -25,7 +25,7 @@ from survey_app.pages.form.explain import explained
 from survey_app.pages.form.form import frame_of
 from survey_app.plan.dossier import dossier
 from survey_app.plan.dossier.subject import Subject
-from survey_app.publish import differences, edited_by, publish_as, same_as
+from survey_app.publish import differences, edited_by, publish_as, same_as, wanted_terms
 from survey_app.simulate.trial import Line, Tried, try_out
 from survey_app.store import Published, State, StoreError, now
 
@@ -174,7 +174,7 @@ def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
         doubts=ahead.hopeless if ahead else [],
         same=same,
         differ=differences(same, built) if built and same else [],
-        wanted=shown_terms(built.terms) if built else {},
+        wanted=shown_terms(wanted_terms(same, built)) if built and same else {},
     )
 
 

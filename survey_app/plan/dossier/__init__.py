@@ -172,6 +172,10 @@ def _odds(survey: Survey) -> Iterator[Block]:
         )
 
 
+def _when_shown(subject: Subject) -> str:
+    return "from its closing date on, and nothing before" if subject.invited else f"in steps of at least {STEP} reports"
+
+
 def _who(subject: Subject) -> Iterator[Block]:
     inviting = [
         subject.issuer or "Whoever runs the server, as the one who invites",
@@ -183,7 +187,7 @@ def _who(subject: Subject) -> Iterator[Block]:
         [
             [
                 "Researchers, and whoever sees the results",
-                f"estimates and counts, in steps of at least {STEP} reports; exported noisy bits, in no order",
+                f"estimates and counts, {_when_shown(subject)}; exported noisy bits, in no order",
                 "answers, names, times, addresses, or which report is whose",
             ],
             [
@@ -232,5 +236,7 @@ def _kept(subject: Subject) -> Iterator[Block]:
         )
     dates = [(name, getattr(terms, name, None)) for name in ("opens", "closes", "max_reports", "deletes")]
     rows = [[name.replace("_", " "), str(value)] for name, value in dates if value]
+    if subject.invited and not getattr(terms, "closes", None):
+        rows.append(["closes", "28 days after it opens; it can only be moved later"])
     rows.append(["results", "public" if terms.public else "private: for the owner alone"])
     yield Table(["term, which the owner may change", "as planned"], rows)

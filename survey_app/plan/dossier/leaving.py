@@ -99,4 +99,5 @@ def invitations(subject: Subject) -> Iterator[Block]:
     addresses = WORDS("privacy.tickets_addresses")
     if subject.issuer:
         addresses += f" {WORDS('privacy.tickets_issuer', issuer=subject.issuer)}"
-    yield Bullets([f"{WORDS('privacy.tickets_times')} {phases}", addresses, WORDS("privacy.tickets_key")])
+    alone, times = WORDS("privacy.tickets_alone"), f"{WORDS('privacy.tickets_times')} {phases}"
+    yield Bullets([alone, times, addresses, WORDS("privacy.tickets_key")])
