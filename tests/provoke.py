@@ -20,7 +20,7 @@ def _rest_in_error(house: House, monkeypatch: pytest.MonkeyPatch) -> TestRespons
         raise RuntimeError("secret detail")
 
     house.publish()
-    monkeypatch.setattr(api, "results", fail)
+    monkeypatch.setattr(api, "kept_results", fail)
     return house.client.get("/api/surveys/exam/results")
 
 

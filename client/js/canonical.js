@@ -9,7 +9,7 @@
 import { check } from "./errors.js";
 
 const SURROGATE = /\p{Surrogate}/u;
-const VISIBLE = /\S/;
+const VISIBLE = /\S|\ufeff/; // Python counts no byte order mark as a space; it is refused below, with all that is invisible
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
 const FORBIDDEN = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 // a joiner does something between two of \u0600-\u1fff\u2070-\u{10ffff}, as in Persian and Hindi

@@ -20,10 +20,10 @@ def test_it_is_small_enough_to_read() -> None:
 
     13,000 bytes held everything but tickets and locks. Blind signatures, with SHA-384 by hand, and the states that a
     ticket goes through until a report is acknowledged need some three thousand more; refusing invisible characters and
-    plain http, and keeping charges alone where other files can read, another seven hundred.
+    plain http, and keeping charges alone where other files can read, another eight hundred.
     """
     code = "".join(without_comments(path.read_text()) for path in sorted(FOLDER.glob("*.js"))).replace("\n\n", "\n")
-    assert len(gzip.compress(code.encode(), mtime=0)) <= 17_250
+    assert len(gzip.compress(code.encode(), mtime=0)) <= 17_400
 
 
 def test_blind_signatures_are_loaded_only_where_there_are_tickets() -> None:

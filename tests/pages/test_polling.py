@@ -78,7 +78,7 @@ ADDRESSES: dict[str, Callable[[str], Seen]] = {
 OF_A_NAME: dict[str, Callable[[str, str], Seen]] = {  # of a survey or of a study, in the version that collects
     "/console": lambda text, name: of_words(rf'href="/console/{name}">.*?<b[^>]*>({NUMBER})</b> reports')(text),
     "/account": lambda text, name: of_words(rf'href="/console/{name}">.*?({NUMBER}) reports')(text),
-    "/console/{slug}/close": lambda text, _: of_words(rf"its results show ({NUMBER}) reports")(text),
+    "/console/{slug}/close": lambda text, _: of_words(rf"So far they show ({NUMBER}) reports")(text),
     "/console/{slug}/delete": lambda text, _: of_words(rf"\(({NUMBER}) in this")(text),
     "/results/{name}": lambda text, _: of_page(text),
     "/results/{name}/count": lambda text, _: of_count(text),

@@ -80,7 +80,15 @@ def test_counts_are_those_of_the_bits_however_they_are_cut(pairs: bool, tmp_path
 
 
 def test_more_pairs_than_can_be_held_are_refused(tmp_path: Path) -> None:
-    wide = survey(define([choice("q", options=MOST_PAIRED + 1)], [field(subset(MOST_PAIRED + 1, 1), "q")]))
+    names = ("a", "b", "c")  # of 1024 options each at most
+    width = MOST_PAIRED // 3 + 1
+    wide = survey(
+        define(
+            [choice(name, options=width) for name in names],
+            [field(subset(width, 1), name) for name in names],
+            epsilon=30,
+        )
+    )
     with pytest.raises(ParquetError, match=r"has 2049 bits, and pairs are counted of at most 2048; candor crosstab"):
         count(find([parts(wide, bits_of(wide, 3), 10, tmp_path / "bits")]), pairs=True)
 
