@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -250,3 +251,20 @@ def test_a_name_is_no_formula_and_comes_back_as_it_was(run: Run, tmp_path: Path)
     assert [line.partition(",")[0] for line in well(told).splitlines()] == ["name", " =1+1", " @bo", "Kim"]
     (tmp_path / "list.csv").write_text(well(told), encoding="utf-8-sig")
     assert invited(run, "--names", str(tmp_path / "list.csv"))["names"] == ["=1+1", "@bo", "Kim"]
+
+
+def test_commands_say_what_is_withheld_and_the_same_file_keeps_its_date(run: Run, tmp_path: Path) -> None:
+    file = write(tmp_path, "true")
+    date = re.search(r"^closes   (\S+)$", well(run("survey", "add", file)), re.MULTILINE)
+    assert date is not None and date[1] != "never"
+    again = fault(run("survey", "add", file))
+    assert "published already" in again and "candor survey set" not in again, "no date in the file moves none"
+    for command in (["results", "exam"], ["results", "exam", "--json"], ["export", "exam", str(tmp_path / "a.csv")]):
+        done = run(*command)
+        assert "Nothing of this survey is shown before" in done.stderr and not done.exit_code
+    assert json.loads(run("results", "exam", "--json").stdout)["reports"] == 0
+    assert "not shown yet" in well(run("survey", "list"))
+    assert "only be moved later" in fault(run("survey", "set", "exam", "--closes", "never"))
+    assert "Nothing of this survey is shown before" in well(run("survey", "close", "exam", "--yes"))
+    assert "private" in well(run("survey", "set", "exam", "--results", "private"))
+    assert "only results, deletes, size" in fault(run("survey", "set", "exam", "--closes", "2099-01-01T00:00Z"))

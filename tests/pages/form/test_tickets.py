@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,12 @@ KEPT = "() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }])"
 
 def moment(ahead: timedelta) -> str:
     return (now() + ahead).strftime("%Y-%m-%dT%H:%MZ")
+
+
+def day_in(page: Page, when: datetime) -> str:
+    """The day of a moment, as this browser writes it."""
+    script = "at => new Date(at).toLocaleDateString('en', { dateStyle: 'full' })"
+    return str(page.evaluate(script, when.isoformat()))
 
 
 def take(page: Page) -> None:
@@ -74,6 +80,8 @@ def test_an_invitation_buys_a_ticket_and_never_meets_the_report(site: Site, brow
         page = device.open(site.link(published, f"#sha256={published.survey.digest}&code={CODE}"))
         expect(title(page, "First your ticket")).to_be_visible()
         assert "has it signed unseen" in device.text()
+        closes = published.terms.closes
+        assert closes is not None and f"No result is shown before {day_in(page, closes)}" in device.text()
         assert not site.sent()  # programs that look through mail open links, and press nothing
         assert question(page).count() == 0
         take(page)
