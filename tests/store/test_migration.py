@@ -15,8 +15,10 @@ from survey_app.store.records import Hold
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.database import ADDED
 from tests.definitions import simple, survey
-from tests.house import TOKEN, add, check_store, make, submission
+from tests.house import TOKEN, add, begin, check_store, make, submission
 from tests.issuing import invited_to
+from tests.postgres import Postgres
+from tests.store.conftest import PostgresPlace
 from tests.store.test_plumbing import schema
 
 
@@ -219,4 +221,40 @@ def test_an_open_survey_by_invitation_of_before_keeps_what_it_shows_and_waits_fo
     assert store.newest("club") is not None
     assert rows_shown() == arrived + 60
     assert check_store(store, found) == arrived + 60
+    store.close()
+
+
+@pytest.mark.parametrize("arrived", [30, 50])
+def test_an_open_survey_by_invitation_in_postgresql_waits_for_a_date_too(postgres: Postgres, arrived: int) -> None:
+    place = PostgresPlace(postgres)
+    store = place.open()
+    invited = add(store, invited_to(definition=simple() | {"slug": "club"}), owner=begin(store).owner)
+    asked = add(store, survey(simple() | {"slug": "poll"}), owner=invited.owner)
+    store.write([Submission(asked.key, number.to_bytes(16, "big"), b"\x80") for number in range(arrived)].copy)
+    store.close()
+    with place.server.connect(place.url) as old:
+        columns = "shard, total, counts, shown, shown_counts, pending, final"
+        old.execute("delete from tallies where survey = %s", (invited.key,))
+        old.execute(
+            f"insert into tallies (survey, {columns}) select %s, {columns} from tallies where survey = %s",  # noqa: S608
+            (invited.key, asked.key),
+        )
+        old.execute(f"insert into reports_{invited.key} select * from reports_{asked.key}")  # noqa: S608
+        old.execute("update surveys set closes = null")
+        old.execute("alter table surveys drop column hold")
+        old.execute("alter table tallies drop column batched")
+        old.execute("update settings set value = '1' where name = 'version'")
+    store = place.open()
+    store.migrate()
+    shown = arrived - 20 if arrived >= 40 else 0
+    found, open_to_all = store.newest("club"), store.newest("poll")
+    assert found is not None and open_to_all is not None
+    assert (found.hold, open_to_all.hold) == (Hold.REST if shown else Hold.ALL, Hold.NONE)
+    store.write([Submission(found.key, (1000 + number).to_bytes(16, "big"), b"\x00") for number in range(60)].copy)
+    store.set_state(found, State.CLOSED)
+    assert store.snapshot(found).reports == shown, "nothing more"
+    store.set_terms(found, replace(found.terms, closes=now() + timedelta(days=2)))
+    store.clock = lambda: now() + timedelta(days=3)
+    assert store.newest("club") is not None
+    assert store.snapshot(found).reports == check_store(store, found) == arrived + 60
     store.close()
