@@ -67,7 +67,7 @@ def _response_item(document: Results | Study) -> Item:
     if isinstance(document, Results) and document.invited is not UNSET and document.taken is not UNSET:
         known += (
             f", of {in_steps(document.invited)} people invited, {in_steps(document.taken)} of whom took a ticket"
-            " (in twenties)"
+            " (in steps)"
         )
     return Item("Response rate", f"{known}. State the number N of people invited, and n/N.", True)
 

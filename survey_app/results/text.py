@@ -54,7 +54,7 @@ def results_text(survey: Survey, document: Results) -> str:
 def _invited(document: Results) -> str:
     if document.invited is UNSET or document.taken is UNSET:
         return ""
-    return f" of {in_steps(document.invited)} invited, {in_steps(document.taken)} with a ticket (in twenties)"
+    return f" of {in_steps(document.invited)} invited, {in_steps(document.taken)} with a ticket (in steps)"
 
 
 def _intervals(document: Results) -> str:
