@@ -9,6 +9,7 @@ import click
 
 from benchmarks.reproductions.figures import Section
 from tests.attacks.files import files
+from tests.attacks.owner import owner
 from tests.attacks.pins import pins
 from tests.attacks.posterior import belief
 from tests.attacks.reasking import reasking
@@ -37,6 +38,7 @@ def sections(folder: Path, *, people: int, events: int, runs: int) -> list[Calla
         clocks,
         lambda: files(folder / "files", runs),
         lambda: polling(folder / "polling", events),
+        lambda: owner(folder / "owner"),
         lambda: waves(folder / "waves"),
     ]
 

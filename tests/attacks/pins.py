@@ -16,10 +16,9 @@ EPSILONS = (1, 2, 4, 8)
 
 
 def survey_of(epsilon: float, options: int = OPTIONS) -> Survey:
-    """One question with all PINs as its options."""
-    labels = ", ".join(f'"{pin:04d}"' for pin in range(options))
+    """One question for a PIN: a number, of which each is a bin of its own."""
     weak = "accept_weak_privacy: true\n" if epsilon > 8 else ""
-    text = f"slug: pin\ntitle: PIN\nepsilon: {epsilon}\n{weak}questions:\n  - {{id: pin, type: choice, text: Which?, options: [{labels}]}}\n"
+    text = f"slug: pin\ntitle: PIN\nepsilon: {epsilon}\n{weak}questions:\n  - {{id: pin, type: number, text: Which?, min: 0, max: {options - 1}, bins: {options}}}\n"
     return build(text.encode()).survey
 
 
@@ -43,7 +42,7 @@ def ranks(survey: Survey, people: int) -> np.ndarray:
     options = survey.fields[0].mechanism.width
     found = []
     for pin in rng.integers(options, size=people):
-        bits = np.unpackbits(np.frombuffer(client.randomize(survey, {"pin": f"{pin:04d}"}).bits, dtype=np.uint8))
+        bits = np.unpackbits(np.frombuffer(client.randomize(survey, {"pin": int(pin)}).bits, dtype=np.uint8))
         order = rankdata(-(bits[:options] + rng.random(options) / 2))
         found.append(order[pin])
     return np.array(found)
@@ -55,7 +54,7 @@ def pins(people: int) -> Section:
     section.say(
         "The paper that this project goes back to hides one PIN in the training data of a language model and looks where"
         " it stands among all 10,000 when the model is asked: first without differential privacy, 3,050th with it (Fu,"
-        " §5). The same question to this system: a choice with 10,000 options. Without randomization the server knows the"
+        " §5). The same question to this system: a number of which each of 10,000 is a bin of its own. Without randomization the server knows the"
         " PIN, rank 1. With it, the best attacker tries those in the reported set first, in any order, then the rest;"
         f" {people} people with random PINs each:"
     )
@@ -64,7 +63,7 @@ def pins(people: int) -> Section:
         made = survey_of(epsilon)
         mechanism = made.fields[0].mechanism
         if not isinstance(mechanism, Subset):
-            raise AssertionError("a choice is a subset")
+            raise AssertionError("bins are a subset")
         mean, spread = expected_rank(mechanism)
         seen = ranks(made, people)
         rows.append(
