@@ -17,8 +17,8 @@ from survey_app.store.sqlite.inspection import is_sqlite
 NO_KEYS = (
     "{} takes answers by invitation and is not over. Keys of tickets are in no copy: whoever has a ticket can send "
     "their report to the new server too, but nobody can take one there. If the old server goes, move its tickets file "
-    "by hand (SQLite: FILE-tickets; PostgreSQL: what CANDOR_TICKETS names) and leave none behind, or publish a new "
-    "version."
+    "by hand (SQLite: FILE-tickets; PostgreSQL: what CANDOR_TICKETS names) and leave none behind, or invite to a "
+    "survey under another slug. A new version would mean that the reports of this one are never shown."
 )
 
 
