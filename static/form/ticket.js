@@ -97,6 +97,7 @@ function offer({ survey, ledger, refresh, problem }, asked) {
 		issuer ? ours("p", "ticket_issuer", { issuer: new URL(issuer).host }) : ours("p", "ticket_server"),
 		from && ours("p", "ticket_phases", { moment: moment(from) }),
 		told.shown && ours("p", "ticket_date", { moment: moment(told.shown) }),
+		ours("p", "ticket_alone"),
 		quiet,
 		problems,
 		el("p.actions", {}, take),
