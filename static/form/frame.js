@@ -40,7 +40,7 @@ export function frame(survey, promise) {
 	at("survey").replaceChildren(
 		el("h1", {}, title),
 		group ? el("p.group", tongue, before, el("b", { lang: untranslated }, group), after) : "",
-		group && !tickets ? ours("p.hint", "alone") : "",
+		group && !tickets && told.state === "open" ? ours("p.hint", "alone") : "",
 		...(paragraphs(description) ?? []),
 		told.state === "open" ? el("section.summary", { id: "promise", ...tongue }, ...promise) : closed(),
 	);

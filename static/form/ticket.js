@@ -97,11 +97,11 @@ function offer({ survey, ledger, refresh, problem }, asked) {
 		issuer ? ours("p", "ticket_issuer", { issuer: new URL(issuer).host }) : ours("p", "ticket_server"),
 		from && ours("p", "ticket_phases", { moment: moment(from) }),
 		told.shown && ours("p", "ticket_date", { moment: moment(told.shown) }),
-		ours("p", "ticket_alone"),
 		quiet,
 		problems,
 		el("p.actions", {}, take),
 		ours("p", "ticket_guess"),
+		ours("p", "ticket_alone"),
 		more(),
 	);
 }
