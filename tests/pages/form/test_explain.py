@@ -74,7 +74,9 @@ def test_privacy_tells_of_a_link_for_one_person(house: House, web: FlaskClient, 
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_by_invitation_it_tells_of_a_group_for_one_person_instead(house: House, web: FlaskClient, language: str) -> None:
+def test_by_invitation_it_tells_of_a_group_for_one_person_instead(
+    house: House, web: FlaskClient, language: str
+) -> None:
     """All links are for one person there, and tell nobody which report is whose; a group of one does."""
     words = Words(language)
     spoken = {} if language == "en" else {"language": language}
