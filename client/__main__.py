@@ -40,6 +40,7 @@ STATES = {
     "stored": "stored",
 }
 MODULE = "python -m client"
+ALONE = "If {} knows which report is yours;\nwhat it says is still left to the dice."
 THIEF = (
     "Whoever copies this file learns where you took part, on which days, and what it cost; of what is stored not what "
     "you answered, and not which report is yours.",
@@ -246,6 +247,10 @@ def _introduce(survey: Survey, known: list[str], book: Book, server: str, device
     print(f"{survey.title}\n{'=' * len(survey.title)}")
     if survey.group:
         print(f"You answer as: {survey.group}")
+    if survey.tickets:
+        print(ALONE.format("this survey or your group is for you alone, whoever invites"))
+    elif survey.group:
+        print(ALONE.format("nobody else has your link, whoever sent it"))
     for text in (survey.description, survey.consent, survey.contact and f"Contact: {survey.contact}"):
         if text:
             print(paragraphs(text))

@@ -118,15 +118,20 @@ def against(before: Decimal, epsilon: Decimal) -> Decimal:
 
 
 def of_hundred(suspicion: int, epsilon: Decimal) -> tuple[int, int]:
-    """What a suspicion of one in `suspicion` can become at the most: odds times e^ε, rounded up.
+    """What a suspicion of one in `suspicion` can become at the most: odds times e^ε, rounded up."""
+    with localcontext(EXACT):
+        return round_up_chance(1 / (1 + against(Decimal(suspicion - 1), epsilon)))
 
-    Out of a hundred people, or of as many as leave a doubt; all of them means as good as certain.
+
+def round_up_chance(chance: Decimal) -> tuple[int, int]:
+    """Return a chance as cases out of a hundred people, or of as many as leave a doubt, rounded up.
+
+    All of them means as good as certain.
     """
     with localcontext(EXACT):
-        odds = against(Decimal(suspicion - 1), epsilon)
         people = 100
         while people <= MOST_PEOPLE:
-            cases = int((people / (1 + odds) - NEARLY).to_integral_value("ROUND_CEILING"))
+            cases = int((people * chance - NEARLY).to_integral_value("ROUND_CEILING"))
             if cases < people:
                 return cases, people
             people *= 10

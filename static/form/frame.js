@@ -30,7 +30,7 @@ const picture = () => /** @type {Element} */ (at("mark").firstElementChild);
  * @param {Leaf[]} promise
  */
 export function frame(survey, promise) {
-	const { title, group, description, contact, original, language } = survey;
+	const { title, group, description, contact, original, language, tickets } = survey;
 	const untranslated = language !== original.language && original.language;
 	document.title = title;
 	Object.assign(document.documentElement, { lang: language, dir: speech.dir });
@@ -40,6 +40,7 @@ export function frame(survey, promise) {
 	at("survey").replaceChildren(
 		el("h1", {}, title),
 		group ? el("p.group", tongue, before, el("b", { lang: untranslated }, group), after) : "",
+		group && !tickets && told.state === "open" ? ours("p.hint", "alone") : "",
 		...(paragraphs(description) ?? []),
 		told.state === "open" ? el("section.summary", { id: "promise", ...tongue }, ...promise) : closed(),
 	);

@@ -101,6 +101,7 @@ function offer({ survey, ledger, refresh, problem }, asked) {
 		problems,
 		el("p.actions", {}, take),
 		ours("p", "ticket_guess"),
+		ours("p", "ticket_alone"),
 		more(),
 	);
 }

@@ -14,8 +14,12 @@ from survey_app.authoring.source import Node
 
 LEAST_GROUPS, MOST_GROUPS = 2, 200
 LONGEST_SLUG = 63
-# joiners, marks of direction and variation: a label that differs from another in these alone looks the same
-WITHOUT_A_LOOK = re.compile("[\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200c-\u200f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+# What Unicode lets a screen leave out, but for what is refused anyway: joiners, marks of direction and variation,
+# controls of shorthand, music and hieroglyphs. A label that differs from another in these alone looks the same.
+WITHOUT_A_LOOK = re.compile(
+    "[\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u2065\ufe00-\ufe0f\ufff0-\ufff8"
+    "\U00013430-\U00013440\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e0fff]"
+)
 
 
 class Group(NamedTuple):

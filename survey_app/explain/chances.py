@@ -58,6 +58,12 @@ def raised(suspicion: int, epsilon: Decimal) -> Chance:
     return Chance(*words.of_hundred(suspicion, epsilon))
 
 
+def rounded_up(share: Fraction) -> Chance:
+    """Return a chance that is known exactly, by the same rule as `raised`."""
+    with localcontext(EXACT):
+        return Chance(*words.round_up_chance(Decimal(share.numerator) / share.denominator))
+
+
 class Share(NamedTuple):
     """Of so many `people` whose answer it is, `true` devices send it; of as many others, `other` do."""
 

@@ -64,7 +64,8 @@ def strings_of(words: Words, survey: Survey, state: str, more: set[str]) -> dict
         "ticket": survey.tickets,
     }
     left_out = ("page_", *(key for key, part in parts.items() if not part))
-    return {
+    alone = {"alone": words("privacy.unprotected_link")} if survey.group and not survey.tickets else {}
+    return alone | {
         key: text
         for section in ("form", "trouble")
         for key, text in words.section(section).items()

@@ -17,7 +17,7 @@ from client.definition import Field, Survey
 from client.report import ID_BYTES, unpack
 from client.words import describe
 from survey_app.assure.curious import Suspicion, attack, suspicions
-from survey_app.explain.chances import raised, suspected, total
+from survey_app.explain.chances import raised, rounded_up, suspected, total
 from survey_app.explain.written import chance, epsilon
 from survey_app.pages.access import readable, store
 from survey_app.problems import Problem
@@ -91,6 +91,7 @@ def administrator() -> Response:
         suspicions=SUSPICIONS,
         epsilon=epsilon(loss, 2),
         before=chance(suspected(suspicion)),
+        after=lambda one: chance(rounded_up(one.after)),
         bound=chance(raised(suspicion, loss)),
         people=PEOPLE,
         guessed=guessed,

@@ -11,6 +11,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from client.definition import Survey, objections
 from client.question import Question
 from survey_app.explain import chances, reports, written
 
@@ -28,6 +29,11 @@ def epsilon_in_column(value: Decimal) -> str:
 def raised(loss: Decimal | float | None) -> str:
     """What a suspicion of one in twenty can become at the most."""
     return written.at_most(chances.SUSPICION, loss)
+
+
+def refused_in(survey: Survey) -> str:
+    """Return what clients refuse in a definition that was published before 0.9; empty if they take it."""
+    return str(next(objections(survey), ""))
 
 
 def plain_moment(value: datetime) -> str:
@@ -75,6 +81,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "outcome": written.outcome,
     "price": written.price,
     "raised": raised,
+    "refused_in": refused_in,
     "reports": reports.told,
     "withheld": reports.withheld,
     "respondents": written.respondents,

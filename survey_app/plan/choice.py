@@ -69,11 +69,12 @@ def choose(built: Built, ways: Sequence[Way], refused: Sequence[Refused], settin
             "here they are one block: every device answers everything, randomized together"
             f"{f', with {saved} respondents' if saved else ''}, and everything can be crossed",
         )
+    wanted = _everywhere(built, settings)
     if split and _left(best, split) > WORTHWHILE:
-        return Choice("all", _too_little(best, split, settings))
+        return Choice("all", _too_little(best, split, wanted))
     if settings.respondents and best.fewest * settings.respondents < FEWEST:
         return Choice("", _too_few(best, split, settings.respondents))
-    return Choice("auto", _worth_it(best, split, saving(best, ways), settings))
+    return Choice("auto", _worth_it(best, split, saving(best, ways), wanted))
 
 
 def _left(best: Way, split: Way) -> float:
@@ -84,14 +85,17 @@ def _left(best: Way, split: Way) -> float:
     return float((worst / before) ** 2)
 
 
-def _everywhere(settings: Settings) -> str:
-    return f"±{written.quantity(100 * (settings.margin or 0))}% everywhere"
+def _everywhere(built: Built, settings: Settings) -> str:
+    """Name the precision that is planned for: of a follow-up, that of a share of all people."""
+    followed = any(question.show_if for question in built.survey.questions)
+    exception = " (a follow-up: of all people, not of those who see it)" if followed else ""
+    return f"±{written.quantity(100 * (settings.margin or 0))}% everywhere{exception}"
 
 
-def _too_little(best: Way, split: Way, settings: Settings) -> str:
+def _too_little(best: Way, split: Way, wanted: str) -> str:
     needed, before = (written.respondents(way.respondents) for way in (best, split))
     return (
-        f"respondents for {_everywhere(settings)} are {needed} with the best blocks and {before} with everything "
+        f"respondents for {wanted} are {needed} with the best blocks and {before} with everything "
         "split: too few are saved, since answers of two blocks cannot be combined"
     )
 
@@ -105,11 +109,11 @@ def _too_few(best: Way, split: Way | None, respondents: int) -> str:
     )
 
 
-def _worth_it(best: Way, split: Way | None, times: str, settings: Settings) -> str:
+def _worth_it(best: Way, split: Way | None, times: str, wanted: str) -> str:
     instead = f", not {written.respondents(split.respondents)}" if split else ""
-    saved = f"{written.respondents(best.respondents)} respondents for {_everywhere(settings)}{instead}"
+    saved = f"{written.respondents(best.respondents)} respondents for {wanted}{instead}"
     if best.respondents is None:
-        saved = f"so small a population cannot give {_everywhere(settings)}, but blocks come nearer to it"
+        saved = f"so small a population cannot give {wanted}, but blocks come nearer to it"
     return (
         f"{saved}{f': {times}' if times else ''}. Each device answers one of {len(best.blocks)} blocks, so that "
         "answers of two blocks can be compared, but not combined: not for a regression over everything, and not on "

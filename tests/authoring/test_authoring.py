@@ -12,12 +12,13 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from client import verify
+from client import canonical, verify
 from client.mechanism import Drawn, Flip, Geometric, Subset
 from survey_app.authoring import build, build_file
 from survey_app.authoring.budget import Claim, split
 from survey_app.authoring.source import AuthoringError, read
 from survey_app.cli import main
+from tests import reference
 from tests.definitions import WORKED_DIGEST
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -339,6 +340,22 @@ def test_an_invisible_character_is_named_with_its_line(invisible: str) -> None:
         caught = error(source)
         assert (caught.line, caught.path) == (line, path)
         assert f"U+{ord(invisible):04X}" in caught.reason
+
+
+def test_authors_may_write_exactly_the_characters_that_clients_take() -> None:
+    """All of Unicode but surrogates, and what YAML or a line break takes: thousands at once, refused ones alone."""
+    points = [*range(0xA0, 0xD800), *range(0xE000, 0xFFFE), *range(0x10000, 0x110000)]
+    refused = [
+        chr(point) for point in points if canonical.FORBIDDEN.search(chr(point)) or reference.invisible(chr(point))
+    ]
+    for character in refused:
+        assert error(text(YES_NO.replace("Did you", f"Did {character}you"))).path == "questions[0].text", ascii(
+            character
+        )
+    taken = [chr(point) for point in points if chr(point) not in {*refused, "\u2028", "\u2029"}]
+    for start in range(0, len(taken), 20_000):
+        joined = "".join(taken[start : start + 20_000])
+        assert joined.strip() in build(text(YES_NO.replace("Did you", f"x{joined}x"))).survey.questions[0].text
 
 
 @pytest.mark.parametrize("kind", ["choice", "multiple"])

@@ -88,6 +88,8 @@ def test_a_file_without_groups_is_one_survey() -> None:
         ("\n  a: {label: Straße}\n  b: {label: STRASSE}", 8, "groups.b", "for a too"),
         ("\n  a: {label: North  East}\n  b: {label: North\u00a0East}", 8, "groups.b", "for a too"),
         ("\n  a: {label: North\u200e}\n  b: {label: North\ufe0e}", 8, "groups.b", "for a too"),
+        ("\n  a: {label: North\u2065}\n  b: {label: North\ufff0}", 8, "groups.b", "for a too"),
+        ("\n  a: {label: North\U0001d173}\n  b: {label: North\U000e0fff}", 8, "groups.b", "for a too"),
         ("\n  a: {label: \u0645\u06cc\u200c\u062e}\n  b: {label: \u0645\u06cc\u062e}", 8, "groups.b", "for a too"),
         ("\n  a: {label: North}\n  b: {label: North\u200b}", 8, "groups.b.label", "U+200B (ZERO WIDTH SPACE)"),
         ("\n  a: {name: North}\n  b: {}", 7, "groups.a.name", "unknown key"),

@@ -1,5 +1,6 @@
 """The demo's three seats: only where `candor demo` serves, only its own survey, and nothing that others do not see."""
 
+import math
 import re
 import secrets
 import shlex
@@ -143,9 +144,9 @@ def test_a_row_is_told_bit_by_bit_byte_by_byte_and_for_the_suspicion_that_was_ch
     assert id.hex(" ") in page.text and bits.hex(" ") in page.text and "how many bytes follow" in page.text
     field, value = next(pair for pair in zip(OWN.fields, unpack(OWN, bits), strict=True) if pair[1] is not None)
     assert value is not None and describe(field, value) in page.text
-    told = [f"{100 * float(one.after):.1f}%" for one in suspicions(field, value, Fraction(1, 2))]
+    told = [f"{math.ceil(100 * float(one.after) - 1e-9)} in 100" for one in suspicions(field, value, Fraction(1, 2))]
     (table,) = (one for one in page.all("table") if "having seen the bits" in one.text)
-    assert [row.all("td")[0].text for row in table.all("tr")[1:]] == [*told, "50.0%"]
+    assert [row.all("td")[0].text for row in table.all("tr")[1:]] == [*told, "50 in 100"]
     assert "50 in 100 can become 89 in 100 at the most" in page.text  # e²/(1 + e²) = 0.8808, never written smaller
     assert page.one("input", checked=None).attributes["value"] == "2"
 
@@ -210,7 +211,7 @@ def test_a_newcomer_takes_the_seats_without_scripts(tmp_path: Path, browser: Bro
         chosen = page.locator("[aria-current=true]").inner_text()
         page.get_by_label("1 in 5").check()
         page.get_by_role("button", name="Look at the row").press("Enter")
-        expect(page.get_by_text("From 20.0%, having seen the bits")).to_be_visible()
+        expect(page.get_by_text("From 20 in 100, having seen the bits")).to_be_visible()
         assert page.locator("[aria-current=true]").inner_text() == chosen
         page.get_by_role("link", name="Back to the three seats").click()
         expect(page.get_by_role("heading", name="Three seats")).to_be_visible()

@@ -64,9 +64,9 @@ def test_respondents_of_six_yes_or_no_questions(epsilon: int, one: int, best: in
 def test_blocks_are_recommended_with_what_they_save_and_what_they_cost() -> None:
     assert chosen(MIXED, 2) == Choice(
         "auto",
-        "4,824 respondents for ±5% everywhere, not 56,099: 11.6 times fewer. Each device answers one of 6 blocks, so "
-        "that answers of two blocks can be compared, but not combined: not for a regression over everything, and not on "
-        "paper",
+        "4,824 respondents for ±5% everywhere (a follow-up: of all people, not of those who see it), not 56,099: 11.6 "
+        "times fewer. Each device answers one of 6 blocks, so that answers of two blocks can be compared, but not "
+        "combined: not for a regression over everything, and not on paper",
     )
 
 

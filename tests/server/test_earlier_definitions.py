@@ -17,6 +17,8 @@ from survey_app.store.sqlite import SqliteStore
 from tests.definitions import COIN, define, encode, field, multiple, subset, worked, yes_no
 from tests.house import SAID, House, add, build, check_stored, make
 from tests.running import Server
+from tests.signing import signed_in
+from tests.tree import parse
 
 EXAM = Survey.from_stored(encode(worked() | {"title": "Every\u200bbody"}))
 MANY = [f"{place:x}" for place in range(1025)]
@@ -59,6 +61,18 @@ def test_no_client_answers_it(house: House) -> None:
     with pytest.raises(DefinitionError) as refusal:
         Survey.from_json(source)
     assert (refusal.value.code, refusal.value.path) == ("bad_value", "title")
+
+
+def test_its_owner_reads_on_its_page_what_is_refused_until_it_is_closed(house: House) -> None:
+    published = house.publish(EXAM)
+    grouped = {"study": "study", "group": "North\u200b", "slug": "study-north"}
+    group = house.publish(Survey.from_stored(encode(worked() | grouped)))
+    browser = signed_in(house.app)
+    for slug, one, place in (("exam", published, "title"), ("study", group, "group")):
+        notice = parse(browser.get(f"/console/{slug}").text).one("section", aria_labelledby="refused").text
+        assert f"{place}: " in notice and "U+200B" in notice
+        house.store.set_state(one, Life.CLOSED)
+        assert 'id="refused"' not in browser.get(f"/console/{slug}").text
 
 
 def test_the_doctor_and_the_log_name_it_until_it_is_closed(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.house import House
+from tests.issuing import invited_to
 from tests.paper import KINDS, PAGES, asked, go, on_paper, read
 
 HOUR = timedelta(hours=1)
@@ -68,8 +69,23 @@ def test_privacy_tells_of_a_link_for_one_person(house: House, web: FlaskClient, 
     house.publish(simple() | spoken)
     house.publish(simple() | spoken | {"slug": "study-north", "study": "study", "group": "North"})
     assert web.get("/s/exam/privacy").text.count(sentence) == 1
-    assert web.get("/s/study-north/privacy").text.count(sentence) == 2  # also where it names the group
-    assert Words(language)("privacy.unprotected_link") in Words(language)("form.group", group="North")
+    assert web.get("/s/study-north/privacy").text.count(sentence) == 1
+    assert sentence in web.get("/s/study-north").text, "also on the form"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_by_invitation_it_tells_of_a_group_for_one_person_instead(
+    house: House, web: FlaskClient, language: str
+) -> None:
+    """All links are for one person there, and tell nobody which report is whose; a group of one does."""
+    words = Words(language)
+    spoken = {} if language == "en" else {"language": language}
+    grouped = {"slug": "study-north", "study": "study", "group": "North"}
+    house.publish(invited_to(definition=simple() | spoken | grouped))
+    for page in ("/s/study-north", "/s/study-north/privacy"):
+        assert html.escape(words("privacy.unprotected_link")) not in web.get(page).text
+    assert html.escape(words("privacy.tickets_alone")) in web.get("/s/study-north/privacy").text
+    assert words("form.ticket_alone") in web.get("/s/study-north").text
 
 
 def test_an_unknown_survey_and_a_draft_are_not_there(house: House, web: FlaskClient) -> None:
