@@ -113,6 +113,11 @@ DESIGNS: list[Any] = [
 ]  # fmt: skip
 
 
+def _has_room(total: float, ask: str, earlier: list[Entry]) -> bool:
+    """Tell whether ε suffices for another design."""
+    return total >= 3 and (ask != "all" or not any("design" in entry for entry in earlier))
+
+
 def _draw_question(random: Random, name: str, earlier: list[Entry], total: float, ask: str) -> Entry:
     kind = random.choice(["yes_no", "yes_no", "choice", "scale", "multiple", "number", "number"])
     question: Entry = {"id": name, "type": kind, "text": f"{_draw_text(random, name)}?"}
@@ -144,9 +149,8 @@ def _draw_question(random: Random, name: str, earlier: list[Entry], total: float
         }
     elif random.random() < 0.25:
         question["optional"] = True
-    elif kind == "yes_no" and total >= 3 and random.random() < 0.5:
-        if ask != "all" or not any("design" in entry for entry in earlier):
-            return question | {"design": random.choice(DESIGNS)}
+    elif kind == "yes_no" and _has_room(total, ask, earlier) and random.random() < 0.5:
+        return question | {"design": random.choice(DESIGNS)}
     if random.random() < 0.2:
         question["weight"] = random.choice([0.5, 2])
     elif total >= 3 and ask == "all" and random.random() < 0.1 and not any("epsilon" in entry for entry in earlier):

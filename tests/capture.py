@@ -16,6 +16,7 @@ import hashlib
 import io
 import itertools
 import json
+import logging
 import multiprocessing
 import os
 import random
@@ -36,6 +37,7 @@ from unittest.mock import patch
 from urllib.parse import quote
 
 import numpy as np
+import openpyxl
 import pyarrow
 import pyarrow.parquet
 from click.testing import CliRunner
@@ -150,7 +152,9 @@ class Case:
         browser = self.owner if by is None else by
         TAPE.rewind(name)
         reply = browser.open(path, method=method, **request)
-        headers = sorted(format_header(key.lower(), value) for key, value in reply.headers if key.lower() not in HEADERS)
+        headers = sorted(
+            format_header(key.lower(), value) for key, value in reply.headers if key.lower() not in HEADERS
+        )
         body = format_body(path, reply.content_type or "", reply.data)
         self.write(name, "\n".join((f"{reply.status_code} {method} {path}", *headers, "", body)))
         return bytes(reply.data)
@@ -208,8 +212,12 @@ def set_clock(moment: datetime) -> None:
 # ---- Reports ---------------------------------------------------------------------------------------------------------
 
 SIZES = (0, 1, 2, 39, 2000)
-KINDS = ("mixed", "same", "first", "two")  # all reports drawn; all the same; all of the first answer; two alternate
-DISTINCT = 120  # reports, of which more are drawn
+KINDS = (
+    "mixed",
+    "same",
+    "first",
+    "two",
+)  # any answers; one report, repeated; the first of all answers; two reports, repeated
 
 
 def draw_answers(chance: random.Random, definition: Definition, *, first: bool) -> dict[str, Any]:
@@ -240,7 +248,7 @@ def draw_reports(chance: random.Random, definition: Definition, count: int, kind
         answers = draw_answers(chance, definition, first=kind == "first")
         return reference.pack(reference.report(definition, answers, chance.randbytes(4096))[0])
 
-    distinct = min(count, {"same": 1, "two": 2}.get(kind, DISTINCT))
+    distinct = min(count, {"same": 1, "two": 2}.get(kind, count))
     rows = [draw_bits() for _ in range(distinct)]
     return rows if distinct == count else [chance.choice(rows) for _ in range(count)]
 
@@ -281,6 +289,9 @@ def capture_draft(case: Case, text: str, kind: str) -> None:
     pages = ("", "settings", "languages", "yaml", "preview", "publish", "try", "file.yaml", "dossier.html", "delete")
     for name in pages:
         case.ask(f"editor/{name or 'draft'}", f"{draft}/{name}".rstrip("/"))
+    for place in re.findall(rf'"({draft}/s/[\w-]+)', case.owner.get(f"{draft}/preview").text)[:1]:
+        case.ask("editor/form", place)
+        case.ask("editor/form-privacy", f"{place}/privacy")
     count = len(re.findall(r'id="q\d+"', case.owner.get(draft).text))
     for place in range(count):
         page = case.ask(f"editor/open-{place}", f"{draft}?edit={place}").decode()
@@ -329,6 +340,10 @@ def capture_study(case: Case, text: str, chance: random.Random, size: int, kind:
     slugs = [survey["slug"] for survey in whole["surveys"]]
     some = slugs[:2]
     case.ask("published.html", f"/s/{slugs[0]}", by=case.visitor)
+    invited = "tickets" in case.definition(slugs[0])
+    if invited:
+        case.run("command/invite", "survey", "invite", slugs[0], "--count", "3")
+        case.run("command/invited", "survey", "invited", slugs[0])
     set_clock(author_files.ANSWERED)
     for slug in some:
         capture_survey(case, slug)
@@ -337,7 +352,7 @@ def capture_study(case: Case, text: str, chance: random.Random, size: int, kind:
     case.ask("open/results.html", f"/results/{slugs[0]}")
     case.ask("open/count.json", f"/results/{slugs[0]}/count")
     case.run("command/close", "survey", "close", whole["slug"], "--yes")
-    if "tickets" in case.definition(slugs[0]):
+    if invited:
         case.ask("withheld/results.html", f"/results/{slugs[0]}")
         case.ask("withheld/results.json", f"/api/surveys/{slugs[0]}/results")
         case.ask("withheld/reports.csv.txt", f"/results/{slugs[0]}/reports.csv")
@@ -345,7 +360,7 @@ def capture_study(case: Case, text: str, chance: random.Random, size: int, kind:
     for slug in some:
         capture_results(case, slug, chance)
     if whole["slug"] not in slugs:
-        capture_groups(case, whole["slug"])
+        capture_groups(case, whole["slug"], slugs)
     case.run("command/list", "survey", "list")
     case.run("command/show", "survey", "show", whole["slug"])
     if "\ndeletes:" in text:
@@ -361,6 +376,7 @@ def capture_survey(case: Case, slug: str) -> None:
     for name in ("", "close", "delete", "invitations", "invited.json", "definition.json", "source.yaml", "qr.svg"):
         case.ask(f"{slug}/console/{name or 'survey'}", f"/console/{slug}/{name}".rstrip("/"))
     case.ask(f"{slug}/invitations.json", f"/api/surveys/{slug}/invitations", headers=product.BEARER)
+    case.ask(f"{slug}/link.html", f"/results/{slug}/link", by=case.visitor)
 
 
 OPTIONS = "confidence=0.9&simultaneous=1&view=table"
@@ -383,7 +399,9 @@ def capture_results(case: Case, slug: str, chance: random.Random) -> None:
         case.ask(f"{slug}/plots/{name}.svg", f"/results/{slug}/plots/{name}.svg")
     definition = case.definition(slug)
     for rows, columns in choose_pairs(chance, definition):
-        capture_pair(case, slug, definition, rows, columns)
+        capture_crosstab(case, slug, rows, columns)
+    if pair := choose_outcome(definition):
+        capture_regression(case, slug, *pair)
     case.ask(f"{slug}/console/closed.html", f"/console/{slug}")
     case.run(f"{slug}/command/results", "results", slug)
     case.run(f"{slug}/command/results-json", "results", slug, "--json", "--narrow", formatted=format_json)
@@ -398,31 +416,43 @@ def choose_pairs(chance: random.Random, definition: Definition) -> list[tuple[st
     ids = [question["id"] for question in sorted(definition["questions"], key=lambda question: "levels" in question)]
     pairs = [*itertools.combinations(ids, 2)]
     joint = [tuple(part["questions"][:2]) for part in definition["fields"] if len(part["questions"]) > 1]
-    multiple = [
-        (question["id"], question["options"]) for question in definition["questions"] if question["type"] == "multiple"
-    ]
-    options = [(f"{name}:{labels[0]}", f"{name}:{labels[1]}") for name, labels in multiple]
+    multiple = [question for question in definition["questions"] if question["type"] == "multiple"]
+    options = [tuple(f"{question['id']}:{label}" for label in question["options"][:2]) for question in multiple]
     return [*dict.fromkeys((*joint[:1], *pairs[:1], *chance.sample(pairs, min(1, len(pairs))), *options[:1]))]
 
 
-def capture_pair(case: Case, slug: str, definition: Definition, rows: str, columns: str) -> None:
-    """Capture two questions, crossed and as a regression, as page, JSON and CSV and from the command line."""
+def capture_crosstab(case: Case, slug: str, rows: str, columns: str) -> None:
+    """Capture two questions, crossed."""
     name, query = f"{rows}-{columns}".replace(":", "."), f"rows={quote(rows)}&columns={quote(columns)}"
     case.ask(f"{slug}/cross/{name}.html", f"/results/{slug}?{query}")
     case.ask(f"{slug}/cross/{name}.json", f"/api/surveys/{slug}/crosstab?{query}")
     case.ask(f"{slug}/cross/{name}.csv", f"/results/{slug}/crosstab.csv?{query}")
     case.run(f"{slug}/cross/{name}-command", "crosstab", slug, rows, columns)
-    question = next((question for question in definition["questions"] if question["id"] == rows), {})
-    labels = question.get("options") or question.get("points")
-    outcome = f"{rows}={labels[-1]}" if labels else rows
-    query = f"outcome={quote(outcome)}&on={quote(columns)}"
-    case.ask(f"{slug}/regression/{name}.html", f"/results/{slug}?{query}")
-    case.ask(f"{slug}/regression/{name}.json", f"/api/surveys/{slug}/regression?{query}")
-    case.run(f"{slug}/regression/{name}-command", "regress", slug, "--outcome", outcome, "--on", columns)
 
 
-def capture_groups(case: Case, study: str) -> None:
-    """Capture what can be read of all groups of a study."""
+def choose_outcome(definition: Definition) -> tuple[str, str] | None:
+    """Return the outcome and the predictor of a regression: questions with labels, in fields of their own if there are."""
+    alone = {part["questions"][0] for part in definition["fields"] if len(part["questions"]) == 1}
+    with_labels = [
+        question for question in definition["questions"] if question["type"] in ("yes_no", "choice", "scale")
+    ]
+    best = sorted(with_labels, key=lambda question: question["id"] not in alone)
+    if len(best) < 2:
+        return None
+    labels = best[0].get("options") or best[0].get("points")
+    return f"{best[0]['id']}={labels[-1]}" if labels else best[0]["id"], best[1]["id"]
+
+
+def capture_regression(case: Case, slug: str, outcome: str, predictor: str) -> None:
+    """Capture a regression of one answer on another question."""
+    query = f"outcome={quote(outcome)}&on={quote(predictor)}"
+    case.ask(f"{slug}/regression/page.html", f"/results/{slug}?{query}")
+    case.ask(f"{slug}/regression/regression.json", f"/api/surveys/{slug}/regression?{query}")
+    case.run(f"{slug}/regression/command", "regress", slug, "--outcome", outcome, "--on", predictor)
+
+
+def capture_groups(case: Case, study: str, slugs: Sequence[str]) -> None:
+    """Capture what can be read of all groups of a study, and a regression on what is known of them."""
     case.ask("study/results.html", f"/results/{study}")
     case.ask("study/options.html", f"/results/{study}?{OPTIONS}")
     case.ask("study/results.json", f"/api/surveys/{study}/results")
@@ -430,6 +460,30 @@ def capture_groups(case: Case, study: str) -> None:
     case.ask("study/console.html", f"/console/{study}")
     case.run("study/command", "results", study)
     case.run("study/command-json", "results", study, "--json", formatted=format_json)
+    covariates = {slug: {"place": place} for place, slug in enumerate(slugs)}
+    (case.folder / "covariates.json").write_text(json.dumps(covariates), encoding="utf-8")
+    if pair := choose_outcome(case.definition(slugs[0])):
+        words = ("--outcome", pair[0], "--covariates", "covariates.json")
+        case.run("study/regression", "regress", *slugs, *words)
+
+
+LABELS: tuple[dict[str, Any], ...] = (
+    {"type": "yes_no"},
+    {"type": "choice", "options": ["red", "green", "blue"]},
+    {"type": "scale", "points": ["never", "sometimes", "often"]},
+)
+
+
+def capture_regressions(out: Path, number: int) -> None:
+    """Capture a survey at a large ε with three groups, so that regressions on answers and on groups have a solution."""
+    predictor, outcome = LABELS[number // len(LABELS) % len(LABELS)], LABELS[number % len(LABELS)]
+    content = {
+        "slug": "related", "title": "Related answers", "epsilon": 7, "results": "public",
+        "questions": [{"id": "first", "text": "And?", **outcome}, {"id": "second", "text": "Why?", **predictor}],
+        "groups": {name: {"size": 1000} for name in ("north", "south", "east")},
+    }  # fmt: skip
+    with start_case(out) as case:
+        capture_study(case, author_files.spell(content), make_random(f"regression {number}"), 2000, "mixed")
 
 
 # ---- Definitions, examples, and what belongs to no survey ------------------------------------------------------------
@@ -455,25 +509,26 @@ def capture_definition(out: Path, number: int) -> None:
         capture_survey(case, slug)
         report = {"data": json.dumps(device["report"]), "content_type": "application/json"}
         case.ask("device/stored.json", f"/api/surveys/{slug}/reports", "POST", by=case.visitor, **report)
-        product.store_reports(case.server, slug, rows[1 : SIZES[3 + number % 2]])
+        product.store_reports(case.server, slug, rows[1 : SIZES[3 + number // len(KINDS) % 2]])
         case.run("command/close", "survey", "close", slug, "--yes")
         capture_results(case, slug, chance)
 
 
-def capture_example(out: Path, path: Path, count: int) -> None:
+def capture_example(out: Path, stem: str, count: int) -> None:
     """Capture an example, and what so many made-up people answer to it."""
+    path = EXAMPLES / f"{stem}.yaml"
     with start_case(out / "file") as case:
         capture_draft(case, path.read_text(encoding="utf-8"), "choice")
-        capture_study(case, path.read_text(encoding="utf-8"), make_random(path.stem), 39, "mixed")
+        capture_study(case, path.read_text(encoding="utf-8"), make_random(stem), 39, "mixed")
     with start_case(out / "people") as case:
         shutil.copy(path, case.folder / "survey.yaml")
-        shutil.copy(path.with_name(f"{path.stem}-truth.yaml"), case.folder / "truth.yaml")
+        shutil.copy(EXAMPLES / f"{stem}-truth.yaml", case.folder / "truth.yaml")
         case.run("add", "survey", "add", "survey.yaml", "--owner", "ada")
-        case.run("simulate", "simulate", path.stem, "--respondents", str(count), "--truth", "truth.yaml", "--yes")
-        case.run("close", "survey", "close", path.stem, "--yes")
-        case.run("results", "results", path.stem)
-        case.run("results-json", "results", path.stem, "--json", formatted=format_json)
-        case.ask("results.html", f"/results/{path.stem}")
+        case.run("simulate", "simulate", stem, "--respondents", str(count), "--truth", "truth.yaml", "--yes")
+        case.run("close", "survey", "close", stem, "--yes")
+        case.run("results", "results", stem)
+        case.run("results-json", "results", stem, "--json", formatted=format_json)
+        case.ask("results.html", f"/results/{stem}")
 
 
 def capture_help(out: Path) -> None:
@@ -500,11 +555,14 @@ def capture_pages(out: Path) -> None:
         case.run("user-add", "user", "add", "bob", typed="a long password\na long password\n")
         case.run("token-add", "token", "add", "bob")
         case.run("token-list", "token", "list", "bob")
+        case.run("user-disable", "user", "disable", "bob")
+        case.run("user-enable", "user", "enable", "bob")
         case.run("example", "example")
         case.run("guidance", "plan", "--guidance")
         for kind in ENTRIES[:5]:
             options = ["--options", "4"] if kind in ("choice", "scale", "multiple") else []
             case.run(f"plan-{kind}", "plan", "--epsilon", "1.5", "--margin", "0.03", "--type", kind, *options)
+        capture_import(case)
         capture_device(case)
     with start_case(out / "demo") as prepared:
         config = product.publish_demo(prepared.server)
@@ -512,6 +570,38 @@ def capture_pages(out: Path) -> None:
         product.publish_demo(case.server)
         case.ask("demo", "/demo")
         case.ask("administrator", "/demo/administrator")
+
+
+XLSFORM = {
+    "survey": (
+        ("type", "name", "label", "required", "relevant", "constraint"),
+        ("begin_group", "habits", "Habits"),
+        ("select_one yn", "smokes", "Do you smoke?", "yes"),
+        ("select_one kinds", "kind", "What?", "", "${smokes} = 'y'"),
+        ("select_multiple kinds", "tried", "Which have you tried?"),
+        ("end_group",),
+        ("integer", "hours", "Hours of sleep?", "yes", "", ". >= 0 and . <= 24"),
+        ("text", "why", "Why?"),
+    ),
+    "choices": (
+        ("list_name", "name", "label"),
+        ("yn", "y", "Yes"), ("yn", "n", "No"),
+        ("kinds", "a", "Cigars"), ("kinds", "b", "Pipes"), ("kinds", "c", "Others"),
+    ),
+    "settings": (("form_title", "form_id"), ("Smoke", "smoke")),
+}  # fmt: skip
+
+
+def capture_import(case: Case) -> None:
+    """Capture what becomes of an XLSForm."""
+    book = openpyxl.Workbook()
+    del book["Sheet"]
+    for name, rows in XLSFORM.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(case.folder / "smoke.xlsx")
+    case.run("import", "import", "smoke.xlsx")
 
 
 class _Quiet(WSGIRequestHandler):
@@ -544,6 +634,7 @@ def capture_device(case: Case) -> None:
     write_parquet(case.folder / "rows.parquet", definition, rows)
     case.run("exam/load", "survey", "load", "exam", "rows.parquet", "--yes")
     case.run("exam/tally", "tally", "rows.parquet", "--pairs", "--json", formatted=format_json)
+    case.run("exam/share", "survey", "share", "exam", "eve", "--as", "editor")
     for words in (("set", "exam", "--results", "private"), ("pause", "exam"), ("open", "exam"), ("check", "exam")):
         case.run(f"exam/{words[0]}", "survey", *words)
     case.run("exam/close", "survey", "close", "exam", "--yes")
@@ -557,17 +648,25 @@ def capture_device(case: Case) -> None:
 # ---- Sizes, workers, the command -------------------------------------------------------------------------------------
 
 
-class Size(NamedTuple):
-    """How many author's files, definitions and examples, and how many made-up people answer an example."""
+EXAMPLES = Path(__file__).parent.parent / "examples"
+STEMS = tuple(sorted(path.stem.removesuffix("-truth") for path in EXAMPLES.glob("*-truth.yaml")))
 
-    files: int
-    definitions: int
-    examples: int
+
+class Size(NamedTuple):
+    """Which author's files, definitions, regressions and examples; how many made-up people answer an example."""
+
+    files: Sequence[int]
+    definitions: Sequence[int]
+    regressions: Sequence[int]
+    examples: Sequence[str]
     people: int
 
 
-SIZE = {"full": Size(300, 200, 99, 2000), "small": Size(10, 5, 1, 100), "tiny": Size(3, 1, 0, 0)}
-EXAMPLES = Path(__file__).parent.parent / "examples"
+SIZE = {
+    "full": Size(range(300), range(200), range(9), STEMS, 2000),
+    "small": Size(range(10), range(5), range(1), STEMS[:1], 100),
+    "tiny": Size((194,), (44, 9), (3,), ("pin",), 50),  # 194 is by invitation, 44 has one question and 9 has six
+}
 
 
 class Task(NamedTuple):
@@ -580,16 +679,13 @@ class Task(NamedTuple):
 
 def list_tasks(out: Path, size: Size) -> list[Task]:
     """Return what is to be captured, the longest first."""
-    examples = [path for path in sorted(EXAMPLES.glob("*.yaml")) if not path.stem.endswith("-truth")]
     return [
-        *(
-            Task(capture_example, out / "examples" / path.stem, (path, size.people))
-            for path in examples[: size.examples]
-        ),
+        *(Task(capture_example, out / "examples" / stem, (stem, size.people)) for stem in size.examples),
         Task(capture_help, out / "help"),
         Task(capture_pages, out / "once"),
-        *(Task(capture_file, out / "files" / f"{number:03}", (number,)) for number in range(size.files)),
-        *(Task(capture_definition, out / "wild" / f"{number:03}", (number,)) for number in range(size.definitions)),
+        *(Task(capture_regressions, out / "regressions" / f"{number:03}", (number,)) for number in size.regressions),
+        *(Task(capture_file, out / "files" / f"{number:03}", (number,)) for number in size.files),
+        *(Task(capture_definition, out / "wild" / f"{number:03}", (number,)) for number in size.definitions),
     ]
 
 
@@ -597,10 +693,13 @@ def perform(task: Task) -> str:
     """Capture one task without variables of Candor's, in 80 columns, without colours; return an error, or nothing."""
     usual = {name: value for name, value in os.environ.items() if not name.startswith("CANDOR_")}
     with patch.dict(os.environ, usual | {"COLUMNS": "80", "NO_COLOR": "1"}, clear=True), TAPE.play():
+        logging.disable()  # a page that replies 500 is named at the end
         try:
             task.capture(task.out, *task.arguments)
         except Exception:
             return f"{task.out}: {traceback.format_exc()}"
+        finally:
+            logging.disable(logging.NOTSET)
     return ""
 
 
@@ -641,7 +740,8 @@ def main() -> int:
         if not (list_files(before) and list_files(after)):
             parser.error("name two folders in which something was captured")
         names = compare(before, after)
-        print(*(describe(before, after, name) for name in names[:MOST_FILES]), sep="\n")
+        for name in names[:MOST_FILES]:
+            print(describe(before, after, name))
         print(f"{len(names)} files differ: {summarize(names)}" if names else "no difference")
         return 1 if names else 0
     out = arguments.out and arguments.out.absolute()
@@ -649,7 +749,8 @@ def main() -> int:
         parser.error("name an empty folder, or one that does not exist")
     tasks = list_tasks(out, SIZE[arguments.size])
     errors = capture(tasks, arguments.workers)
-    print(*errors, *(f"{name} has a crash" for name in list_crashes(out)), sep="\n", end="")
+    for line in (*errors, *(f"{name} has a crash" for name in list_crashes(out))):
+        print(line)
     print(f"{len(tasks)} cases, {len(list_files(out))} files in {out}")
     return 1 if errors else 0
 
