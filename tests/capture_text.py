@@ -139,8 +139,8 @@ def describe(before: Path, after: Path, name: str) -> str:
     texts = [read_captured(tree / name) for tree in (before, after)]
     if None in texts:
         return f"{name}\n  only in {after if texts[0] is None else before}"
-    lines = ((text or b"").decode().split("\n") for text in texts)
-    changes = [line for line in difflib.unified_diff(*lines, lineterm="", n=0) if line[:3] not in ("---", "+++")]
+    left, right = ((text or b"").decode().split("\n") for text in texts)
+    changes = [line for line in difflib.unified_diff(left, right, lineterm="", n=0) if line[:3] not in ("---", "+++")]
     more = [f"  … and {len(changes) - MOST_LINES} lines more"] if len(changes) > MOST_LINES else []
     return "\n".join((name, *(f"  {line[:WIDEST]}" for line in changes[:MOST_LINES]), *more))
 

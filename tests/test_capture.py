@@ -17,8 +17,9 @@ from survey_app.authoring.faults import check
 from survey_app.estimate import derived
 from survey_app.estimate import question as estimates
 from survey_app.results import document, table
-from tests import author_files, capture, product
-from tests.capture import Task, capture_definition, capture_file, make_random, perform
+from tests import author_files, product
+from tests.capture import Task, capture_definition, capture_file, perform
+from tests.capture_case import list_crashes, make_random
 from tests.capture_text import compare, format_body, list_files, round_numbers
 from tests.source import ROOT
 
@@ -57,7 +58,7 @@ def test_about_one_file_in_eight_is_refused() -> None:
 
 @contextmanager
 def plant_estimates(change: Callable[[estimates.Estimate], estimates.Estimate]) -> Iterator[None]:
-    real = document.question_estimates
+    real = estimates.question_estimates
 
     def estimate(*given: Any) -> list[estimates.Estimate]:
         return [change(line) for line in real(*given)]
@@ -139,7 +140,7 @@ def test_the_results_of_an_invited_survey_are_captured_once_its_date_is_over(tmp
     withheld, results = ((tmp_path / name / "results.json").read_text() for name in ("withheld", slug[1]))
     assert '"estimate"' not in withheld
     assert '"reports": 2000' in results and '"estimate"' in results
-    assert capture.list_crashes(tmp_path) == []
+    assert list_crashes(tmp_path) == []
 
 
 # How it is written down
@@ -205,7 +206,7 @@ def test_the_command_captures_every_page_and_command_twice_the_same(tmp_path: Pa
     assert finish(start("--compare", "a", "b", folder=tmp_path)) == (0, "no difference\n")
 
     tree = tmp_path / "a"
-    assert capture.list_crashes(tree) == []
+    assert list_crashes(tree) == []
     tops = [(tree / name).read_text().split("\n")[0] for name in list_files(tree)]
     assert list_unrequested(tops, tmp_path / "server") == NOT_REQUESTED
     assert list_unrun(tops) == NOT_RUN
