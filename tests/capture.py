@@ -266,7 +266,7 @@ def choose_pairs(chance: random.Random, definition: Definition) -> list[tuple[st
 
 def capture_crosstab(case: Case, slug: str, rows: str, columns: str) -> None:
     """Capture two questions, crossed."""
-    name, query = f"{rows}-{columns}".replace(":", "."), f"rows={quote(rows)}&columns={quote(columns)}"
+    name, query = re.sub(r"[^\w-]", "_", f"{rows}-{columns}"), f"rows={quote(rows)}&columns={quote(columns)}"
     case.ask(f"{slug}/cross/{name}.html", f"/results/{slug}?{query}")
     case.ask(f"{slug}/cross/{name}.json", f"/api/surveys/{slug}/crosstab?{query}")
     case.ask(f"{slug}/cross/{name}.csv", f"/results/{slug}/crosstab.csv?{query}")
@@ -571,14 +571,15 @@ def main() -> int:
         "--workers", type=int, default=os.cpu_count() or 1, help="processes; default: one for each core"
     )
     parser.add_argument("--compare", type=Path, nargs=2, metavar=("A", "B"), help="two captured folders")
+    parser.add_argument("--ignore", metavar="PATTERN", default="", help="what may differ, as a regular expression")
     arguments = parser.parse_args()
     if arguments.compare:
         before, after = arguments.compare
         if not (list_files(before) and list_files(after)):
             parser.error("name two folders in which something was captured")
-        names = compare(before, after)
+        names = compare(before, after, arguments.ignore)
         for name in names[:MOST_FILES]:
-            print(describe(before, after, name))
+            print(describe(before, after, name, arguments.ignore))
         print(f"{len(names)} files differ: {summarize(names)}" if names else "no difference")
         return 1 if names else 0
     out = arguments.out and arguments.out.absolute()

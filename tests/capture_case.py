@@ -103,7 +103,8 @@ class Case:
         path = self.out / re.sub(r"[^\w./+-]", "_", name)
         path = path if path.suffix in SUFFIXES else path.with_name(f"{path.name}.txt")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text.rstrip("\n") + "\n")
 
     def ask(self, name: str, path: str, method: str = "GET", *, by: FlaskClient | None = None, **request: Any) -> bytes:
         """Request a page, by ada unless another browser is given; write status, headers and body, and return the body."""

@@ -123,23 +123,24 @@ def list_files(tree: Path) -> set[str]:
     return {file.relative_to(tree).as_posix() for file in tree.rglob("*") if file.is_file()}
 
 
-def compare(before: Path, after: Path) -> list[str]:
-    """Return the names of all files that are not the same in two captured trees."""
+def compare(before: Path, after: Path, ignored: str = "") -> list[str]:
+    """Return the names of all files that are not the same in two captured trees, but for what a pattern matches."""
     names = sorted(list_files(before) | list_files(after))
-    return [name for name in names if read_captured(before / name) != read_captured(after / name)]
+    return [name for name in names if read_captured(before / name, ignored) != read_captured(after / name, ignored)]
 
 
-def read_captured(file: Path) -> bytes | None:
-    """Return what was captured; None where nothing was."""
-    return file.read_bytes() if file.exists() else None
+def read_captured(file: Path, ignored: str = "") -> str | None:
+    """Return what was captured, without what a pattern matches; None where nothing was."""
+    text = file.read_text(encoding="utf-8") if file.exists() else None
+    return re.sub(ignored, "", text) if text and ignored else text
 
 
-def describe(before: Path, after: Path, name: str) -> str:
+def describe(before: Path, after: Path, name: str, ignored: str = "") -> str:
     """Return the first lines that differ in a file of two captured trees."""
-    texts = [read_captured(tree / name) for tree in (before, after)]
+    texts = [read_captured(tree / name, ignored) for tree in (before, after)]
     if None in texts:
         return f"{name}\n  only in {after if texts[0] is None else before}"
-    left, right = ((text or b"").decode().split("\n") for text in texts)
+    left, right = ((text or "").split("\n") for text in texts)
     changes = [line for line in difflib.unified_diff(left, right, lineterm="", n=0) if line[:3] not in ("---", "+++")]
     more = [f"  … and {len(changes) - MOST_LINES} lines more"] if len(changes) > MOST_LINES else []
     return "\n".join((name, *(f"  {line[:WIDEST]}" for line in changes[:MOST_LINES]), *more))

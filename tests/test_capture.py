@@ -189,8 +189,12 @@ def start(*words: str, folder: Path, **environment: str) -> subprocess.Popen[str
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
-    output, _ = process.communicate(timeout=300)
-    return process.returncode, output
+    with process:
+        try:
+            output, _ = process.communicate(timeout=300)
+        finally:
+            process.kill()
+        return process.returncode, output
 
 
 @pytest.mark.slow
@@ -211,11 +215,13 @@ def test_the_command_captures_every_page_and_command_twice_the_same(tmp_path: Pa
     assert list_unrequested(tops, tmp_path / "server") == NOT_REQUESTED
     assert list_unrun(tops) == NOT_RUN
 
-    (tree / "help" / "candor.txt").write_text("another help\n")
+    file = tree / "help" / "candor.txt"
+    file.write_text(file.read_text().replace("Usage: candor", "Usage: other"))
     (tree / "once" / "pages" / "openapi.json").unlink()
     code, output = finish(start("--compare", "a", "b", folder=tmp_path))
     assert code == 1
     assert "help/candor.txt\n" in output and "once/pages/openapi.json\n  only in b\n" in output
+    assert compare(tree, tmp_path / "b", r"Usage: \w+") == ["once/pages/openapi.json"]
     assert finish(start("a", folder=tmp_path))[0] == 2  # it is not empty
     assert finish(start("--compare", "a", "nothing", folder=tmp_path))[0] == 2
 
