@@ -55,12 +55,7 @@ from tests.definitions import encode
 # ---- Reports ---------------------------------------------------------------------------------------------------------
 
 SIZES = (0, 1, 2, 39, 2000)
-KINDS = (
-    "mixed",
-    "same",
-    "first",
-    "two",
-)  # any answers; one report, repeated; the first of all answers; two reports, repeated
+KINDS = ("mixed", "same", "first", "two")  # any answers; one report repeated; only first answers; two reports repeated
 
 
 def draw_answers(chance: random.Random, definition: Definition, *, first: bool) -> dict[str, Any]:
