@@ -40,7 +40,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from tests import author_files, product, reference, tree, wild
 from tests.capture_case import TAPE, Case, Definition, list_crashes, make_random, set_clock, start_case
 from tests.capture_text import (
-    MOST_FILES,
+    choose_examples,
     compare,
     describe,
     format_json,
@@ -236,8 +236,8 @@ def capture_results(case: Case, slug: str, chance: random.Random) -> None:
     for name in sorted({*re.findall(rf"/results/{slug}/plots/([^\"?]+)\.svg", page)})[:4]:
         case.ask(f"{slug}/plots/{name}.svg", f"/results/{slug}/plots/{name}.svg")
     definition = case.definition(slug)
-    for rows, columns in choose_pairs(chance, definition):
-        capture_crosstab(case, slug, rows, columns)
+    for number, (rows, columns) in enumerate(choose_pairs(chance, definition), start=1):
+        capture_crosstab(case, f"{slug}/cross/{number}", slug, rows, columns)
     if pair := choose_outcome(definition):
         capture_regression(case, slug, *pair)
     case.ask(f"{slug}/console/closed.html", f"/console/{slug}")
@@ -259,13 +259,13 @@ def choose_pairs(chance: random.Random, definition: Definition) -> list[tuple[st
     return [*dict.fromkeys((*joint[:1], *pairs[:1], *chance.sample(pairs, min(1, len(pairs))), *options[:1]))]
 
 
-def capture_crosstab(case: Case, slug: str, rows: str, columns: str) -> None:
+def capture_crosstab(case: Case, name: str, slug: str, rows: str, columns: str) -> None:
     """Capture two questions, crossed."""
-    name, query = re.sub(r"[^\w-]", "_", f"{rows}-{columns}"), f"rows={quote(rows)}&columns={quote(columns)}"
-    case.ask(f"{slug}/cross/{name}.html", f"/results/{slug}?{query}")
-    case.ask(f"{slug}/cross/{name}.json", f"/api/surveys/{slug}/crosstab?{query}")
-    case.ask(f"{slug}/cross/{name}.csv", f"/results/{slug}/crosstab.csv?{query}")
-    case.run(f"{slug}/cross/{name}-command", "crosstab", slug, rows, columns)
+    query = f"rows={quote(rows)}&columns={quote(columns)}"
+    case.ask(f"{name}.html", f"/results/{slug}?{query}")
+    case.ask(f"{name}.json", f"/api/surveys/{slug}/crosstab?{query}")
+    case.ask(f"{name}.csv", f"/results/{slug}/crosstab.csv?{query}")
+    case.run(f"{name}-command", "crosstab", slug, rows, columns)
 
 
 def choose_outcome(definition: Definition) -> tuple[str, str] | None:
@@ -364,6 +364,7 @@ def capture_example(out: Path, stem: str, count: int) -> None:
         case.run("add", "survey", "add", "survey.yaml", "--owner", "ada")
         case.run("simulate", "simulate", stem, "--respondents", str(count), "--truth", "truth.yaml", "--yes")
         case.run("close", "survey", "close", stem, "--yes")
+        set_clock(author_files.OVER)
         case.run("results", "results", stem)
         case.run("results-json", "results", stem, "--json", formatted=format_json)
         case.ask("results.html", f"/results/{stem}")
@@ -573,7 +574,7 @@ def main() -> int:
         if not (list_files(before) and list_files(after)):
             parser.error("name two folders in which something was captured")
         names = compare(before, after, arguments.ignore)
-        for name in names[:MOST_FILES]:
+        for name in choose_examples(names):
             print(describe(before, after, name, arguments.ignore))
         print(f"{len(names)} files differ: {summarize(names)}" if names else "no difference")
         return 1 if names else 0

@@ -115,7 +115,7 @@ def format_body(path: str, kind: str, data: bytes) -> str:
 
 # ---- Comparison ------------------------------------------------------------------------------------------------------
 
-MOST_FILES, MOST_LINES, WIDEST = 60, 8, 200  # printed
+MOST_FILES, MOST_LINES, WIDEST, MOST_NAMES = 60, 8, 200, 20  # printed
 
 
 def list_files(tree: Path) -> set[str]:
@@ -146,7 +146,15 @@ def describe(before: Path, after: Path, name: str, ignored: str = "") -> str:
     return "\n".join((name, *(f"  {line[:WIDEST]}" for line in changes[:MOST_LINES]), *more))
 
 
+def choose_examples(names: Sequence[str]) -> list[str]:
+    """Return the first of all files with the same name, in whichever case they are."""
+    examples: dict[str, str] = {}
+    for name in names:
+        examples.setdefault(name.rpartition("/")[2], name)
+    return [*examples.values()][:MOST_FILES]
+
+
 def summarize(names: Sequence[str]) -> str:
     """Return how many files of each name differ, the most frequent first."""
     counts = Counter(name.rpartition("/")[2] for name in names)
-    return ", ".join(f"{count} {name}" for name, count in counts.most_common())
+    return ", ".join(f"{count} {name}" for name, count in counts.most_common(MOST_NAMES))

@@ -20,7 +20,7 @@ from survey_app.results import document, table
 from tests import author_files, product
 from tests.capture import Task, capture_definition, capture_file, perform
 from tests.capture_case import list_crashes, make_random
-from tests.capture_text import compare, format_body, list_files, round_numbers
+from tests.capture_text import choose_examples, compare, format_body, list_files, round_numbers
 from tests.source import ROOT
 
 NUMBER = 44  # a definition with one scale: shares, a mean and quartiles, of 2,000 reports
@@ -162,6 +162,10 @@ def test_numbers_have_twelve_significant_digits(text: str, expected: str) -> Non
 def test_a_json_document_keeps_its_order_and_its_strings() -> None:
     text = format_body("/x", "application/json", b'{"b":0.30000000000000004,"a":"0.30000000000000004"}')
     assert text == '{\n "b": 0.3,\n "a": "0.30000000000000004"\n}'
+
+
+def test_one_file_of_each_name_is_described() -> None:
+    assert choose_examples(["a/x", "a/y", "b/x", "c/z"]) == ["a/x", "a/y", "c/z"]
 
 
 def test_rows_of_reports_have_no_order() -> None:
