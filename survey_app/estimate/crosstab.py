@@ -117,7 +117,8 @@ class _Scores:
         still = np.array([p * (1 - p), q * (1 - q)]) / d**2
         table = np.array([1 - p, q]), d
         slope, offset = np.array([[-1.0, 1.0]]) / d, np.array([p, -q]) / d
-        return cls(place, question.labels, slope, offset, still, 1 + still[::-1] - still, table)
+        names = tuple(name for name, _ in symbol_names(question))
+        return cls(place, names, slope, offset, still, 1 + still[::-1] - still, table)
 
     @classmethod
     def _of_sets(cls, place: Columns, question: Question, mechanism: Subset) -> "_Scores":

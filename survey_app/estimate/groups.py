@@ -138,7 +138,8 @@ def difference(one: Estimate, other: Estimate, within: Range = (0.0, 1.0)) -> Es
 
 
 def _score(estimates: Sequence[Estimate], weights: Sequence[float], value: float, alpha: float) -> Interval | None:
-    """All x with |value − x| ≤ z √Var(x) and half a report; for shares, None where other figures are among them.
+    """All x with |value − x| ≤ z √Var(x) and half a report; for shares, None where other figures are among them, and
+    where a group has fewer than two reports about it.
 
     Var is Σ w²/n (v0 + v1 x + v2 x²), as if the share were x in every group: of equal groups no other shares with that
     sum vary more. Those of unequal ones may, so the variance that the groups show counts if it is larger. Half a report
@@ -146,7 +147,7 @@ def _score(estimates: Sequence[Estimate], weights: Sequence[float], value: float
     a group may hold all of the share and show none of it: then MOVER counts where it reaches farther.
     """
     spreads = [one.limits.spread for one in estimates if one.limits.spread]
-    if len(spreads) < len(estimates):
+    if len(spreads) < len(estimates) or min(one.n for one in estimates) < LEAST_REPORTS:
         return None
     each = list(zip(estimates, spreads, weights, strict=True))
     z2 = float(ndtri(1 - alpha / 2)) ** 2

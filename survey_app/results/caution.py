@@ -42,8 +42,11 @@ def design_effect(field: Field, question: Question, option: str, share: float) -
 
 
 def worth(field: Field, question: Question, lines: Sequence[Line]) -> tuple[Line, float] | None:
-    """The line whose share is nearest to one half, and how many reports without noise would tell as much about it."""
-    shares = [line for line in lines if line.kind == "share"]
+    """The line whose share is nearest to one half, and how many reports without noise would tell as much about it.
+
+    None where no share has a report: of few devices, none may have been asked about an option.
+    """
+    shares = [line for line in lines if line.kind == "share" and line.n]
     if not shares:
         return None
     line = min(shares, key=lambda share: abs(share.estimate - 0.5))

@@ -15,7 +15,7 @@ from survey_app.authoring import choose
 from survey_app.estimate.groups import GroupsError, check_same, combine, difference, possible
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import Estimate, Evidence, question_estimates
-from tests.definitions import COIN, define, field, number, scale, subset, survey, yes_no
+from tests.definitions import COIN, define, drawn, field, multiple, number, scale, subset, survey, yes_no
 from tests.definitions import choice as choice_question
 from tests.estimate.rare import at_least
 
@@ -228,6 +228,20 @@ def test_a_mean_of_nobody_is_anything_and_makes_the_sum_nothing_certain() -> Non
         assert found.interval.high - found.interval.low > 0.9
     far = replace(some, unbiased=9.0)  # a ratio may lie beyond its own limits
     assert combine([far, some], [0.5, 0.5], (1, 3)).interval.high <= 3
+
+
+@pytest.mark.parametrize("asked", [0, 1])
+def test_an_option_about_which_hardly_anybody_was_asked_leaves_the_sum_open(asked: int) -> None:
+    parsed = survey(define([multiple()], [field(drawn(3, 1), "used")]))
+    question = parsed.questions[0]
+    few, many = (
+        question_estimates(Evidence(parsed.fields[0], np.array(counts), sum(counts)), question, Options())[0]
+        for counts in ([0, asked, 20, 20, 20, 20], [20, 20, 20, 20, 20, 20])
+    )
+    assert (few.n, many.n) == (asked, 40)
+    found = combine([few, many], [0.5, 0.5])
+    assert math.isfinite(found.estimate)
+    assert 0 <= found.interval.low < found.interval.high - 0.4 <= 0.6
 
 
 @pytest.mark.parametrize(

@@ -283,3 +283,12 @@ def test_untrue_answers_divide_the_estimate_and_its_interval(campus: Survey) -> 
 def test_mechanisms_are_those_the_tests_think_of(campus: Survey) -> None:
     kinds = {type(one.mechanism) for one in campus.fields}
     assert {Flip, Subset, Drawn, Geometric} <= kinds
+
+
+def test_an_option_about_which_no_device_was_asked_has_no_effective_sample_size() -> None:
+    made = survey(define([multiple()], [field(drawn(3, 1), "used")]))
+    part = results(made, Tally(20, np.array([0, 0, 10, 0, 10, 0]))).questions[0]
+    assert [line.n for line in part.estimates] == [0, 10, 10]
+    found = worth(made.fields[0], made.questions[0], part.estimates)
+    assert found is None or found[1] > 0
+    assert worth(made.fields[0], made.questions[0], part.estimates[:1]) is None
