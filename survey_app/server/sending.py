@@ -24,6 +24,7 @@ MOST_IN_MEMORY = 2**20  # bytes of a reply; a larger one goes to a file
 CHUNK = 2**16  # bytes: what a pipe holds
 MOST_SENT = 32  # such files of one worker that are being sent
 STALLED = 60.0  # seconds in which nothing of a file is taken, after which it is given up
+SLOWEST = 2**14  # bytes a second: a file that is taken more slowly than that is given up too
 
 Headers = list[tuple[str, str]]
 
@@ -74,6 +75,11 @@ class Sender:
                 self._sent -= 1
 
 
+def longest(size: int) -> float:
+    """Return the seconds in which a file of so many bytes has to be taken."""
+    return STALLED + size / SLOWEST
+
+
 async def _send(protocol: Any, status: int, headers: Headers, file: BinaryIO) -> None:
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -84,8 +90,8 @@ async def _send(protocol: Any, status: int, headers: Headers, file: BinaryIO) ->
         try:
             length = [] if any(name == "content-length" for name, _ in headers) else [("content-length", str(size))]
             protocol.response_file(status, [*headers, *length], pipe)
-            with suppress(BrokenPipeError, TimeoutError):  # whoever asked has gone, or takes nothing
-                await _fill(ends, file)
+            with suppress(BrokenPipeError, TimeoutError):  # the reader has gone, or takes nothing, or too slowly
+                await asyncio.wait_for(_fill(ends, file), longest(size))
         finally:
             for end in ends:
                 os.close(end)
