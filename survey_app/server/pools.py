@@ -65,6 +65,11 @@ def kind_of(endpoint: str) -> Kind:
     return next((kind for kind, named in KINDS.items() if any(name in named for name in names)), Kind.PAGE)
 
 
+def never() -> bool:
+    """Nobody has gone."""
+    return False
+
+
 class Pool:
     """Threads with a bounded queue; only the worker's event loop asks."""
 
@@ -74,19 +79,20 @@ class Pool:
         self._patience = PATIENCE if math.isfinite(size.waiting) else math.inf
         self._threads = ThreadPoolExecutor(size.threads, kind)
 
-    async def run(self, call: Callable[..., Result], *arguments: Any) -> Result:
-        """Call on a thread, and return what comes of it; a Problem if too many wait, or this one has for too long."""
+    async def run(self, call: Callable[..., Result], *arguments: Any, is_gone: Callable[[], bool] = never) -> Result:
+        """Call on a thread, and return what comes of it; a Problem if too many wait, or this one has for too long, or
+        nobody waits for it any more."""
         if self._asked >= self._most:
             raise Problem("unavailable", BUSY, wait=TRY_AGAIN)
         self._asked += 1
         try:
             run = asyncio.get_running_loop().run_in_executor
-            return await run(self._threads, self._call, time.monotonic(), call, *arguments)
+            return await run(self._threads, self._call, time.monotonic(), is_gone, call, *arguments)
         finally:
             self._asked -= 1
 
-    def _call(self, begun: float, call: Callable[..., Result], *arguments: Any) -> Result:
-        if time.monotonic() - begun > self._patience:
+    def _call(self, begun: float, is_gone: Callable[[], bool], call: Callable[..., Result], *arguments: Any) -> Result:
+        if time.monotonic() - begun > self._patience or is_gone():
             raise Problem("unavailable", BUSY, wait=TRY_AGAIN)
         return call(*arguments)
 

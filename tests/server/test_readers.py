@@ -100,6 +100,37 @@ def test_300_connections_of_readers_keep_no_respondent_waiting(
         assert one.status == 200 or (one.status, one.headers["retry-after"]) == (503, str(pools.TRY_AGAIN))
 
 
+def test_a_reading_whose_reader_left_while_it_waited_is_not_made(app: Flask) -> None:
+    """Asking and leaving costs an attacker nothing, so it must not cost the server a reading."""
+    made: list[str] = []
+    begun, released = threading.Event(), threading.Event()
+
+    def view(slug: str) -> str:
+        made.append(slug)
+        begun.set()
+        released.wait(2 * PATIENCE)
+        return "done"
+
+    class Leaving(Protocol):
+        async def client_disconnect(self) -> None:
+            """It has gone at once."""
+
+    async def attack() -> list[int]:
+        front, size = Front(app), SIZES[Kind.READING]
+        stay, leave = ([kind() for _ in range(size.threads + extra)] for kind, extra in ((Protocol, 0), (Leaving, 20)))
+        asked = [asyncio.ensure_future(front.__rsgi__(scope("GET", "/results/exam"), one)) for one in [*stay, *leave]]
+        await asyncio.to_thread(begun.wait, PATIENCE)
+        await asyncio.sleep(0)
+        released.set()
+        await asyncio.gather(*asked)
+        return [one.status for one in stay]
+
+    app.view_functions["results.page"] = view
+    statuses = asyncio.run_coroutine_threadsafe(attack(), _loop()).result(timeout=10 * PATIENCE)
+    assert statuses == [200] * len(statuses)
+    assert len(made) == len(statuses)
+
+
 def test_a_reading_that_waited_too_long_is_refused_and_nobody_else(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pools, "PATIENCE", -1.0)
     for path, content in (("/results/exam", "text/html"), ("/api/surveys/exam/results", "application/problem+json")):

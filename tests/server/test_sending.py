@@ -104,6 +104,19 @@ def test_a_small_reply_is_sent_at_once(app: Flask) -> None:
     assert (found.reader, found.body, made.closed) == (None, PIECE * 2, True)
 
 
+def test_a_client_that_left_before_it_was_answered_holds_no_file(app: Flask) -> None:
+    class Left(Protocol):
+        async def client_disconnect(self) -> None:
+            """It has gone at once."""
+
+    offer(app, Made(PIECES))
+    before = leftovers()
+    found = Left()
+    serve(Front(app), scope("GET", "/large"), found)
+    assert (found.status, found.reader) in ((0, None), (503, None))
+    assert leftovers()[0] == before[0]
+
+
 @pytest.mark.parametrize("taken", [0, sending.CHUNK, 3 * sending.CHUNK])
 def test_a_reader_who_goes_away_leaves_nothing_behind(app: Flask, monkeypatch: pytest.MonkeyPatch, taken: int) -> None:
     """The database was read before, so that nobody keeps it from being tidied by taking an export slowly."""
