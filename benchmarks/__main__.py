@@ -8,13 +8,26 @@ from typing import TextIO
 
 import click
 
-from benchmarks import aggregate, collect, memory, page, parquet, postgres, randomize, simulation, surveys, tickets
+from benchmarks import (
+    aggregate,
+    collect,
+    memory,
+    page,
+    parquet,
+    postgres,
+    randomize,
+    readers,
+    simulation,
+    surveys,
+    tickets,
+)
 
 # tables for docs of their own, and what takes long to fill, have commands of their own
 TABLES = {
     "randomize": ("Clients", randomize),
     "collect": ("Collecting", collect),
     "postgres": ("Collecting into PostgreSQL", postgres),
+    "readers": ("Readers beside respondents", readers),
     "tickets": ("Tickets", tickets),
     "aggregate": ("Aggregation", aggregate),
     "parquet": ("Counting Parquet", parquet),

@@ -23,9 +23,10 @@ HEAD = """\
 Written by `make bench`; do not edit it. Speed beside what could be reached at best, beside the libraries of the field,
 and against the number of reports.
 
-How to read it: all numbers are from one run on one machine ({cores}, Python {python}), and contestants took
-turns. Seconds and rates are that machine's. What can be read from here for another are the ratios, and even they move
-by a tenth or two where a machine has other work; so the charts, on logarithmic scales, show ratios, but for memory.
+How to read it: the numbers of a section are from one run on one machine ({cores}, Python {python}), and contestants
+took turns. Seconds and rates are that machine's. What can be read from here for another are the ratios, and even they
+move by a tenth or two where a machine has other work; so the charts, on logarithmic scales, show ratios, except for
+memory.
 """
 SMALL = """
 **This run was made with `--quick`:** it shows that all of it runs. Sizes are small, and the numbers mean little.

@@ -20,6 +20,7 @@ from client.words import NO_ANSWER, symbol_label
 MANY = 512  # reports from which a histogram is faster than unpacking
 PARTS = 63  # rows that are added up: 2^6 − 1 leave one of each weight
 PART_BYTES = 2**15  # of each, so that an adder stays in the cache
+HELD_BYTES = 2**22  # of reports that are read at once
 CELLS = 2**21  # unpacked bits at once; a sum of so few is exact in single precision
 BYTE_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.int64)
 
@@ -176,6 +177,11 @@ def add_pairs(pairs: Counts, rows: Bits) -> None:
     for start in range(0, len(rows), size):
         bits = np.unpackbits(rows[start : start + size], axis=1, count=width).astype(np.float32)
         pairs += np.rint(bits.T @ bits).astype(np.int64)
+
+
+def rows_at_once(survey: Survey, most: int) -> int:
+    """Return how many reports to read at once: `most`, or fewer of long ones, whose bytes would fill the memory."""
+    return max(1, min(most, HELD_BYTES // survey.length))
 
 
 def rows_of(rows: Sequence[bytes]) -> Bits:

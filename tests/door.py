@@ -53,6 +53,10 @@ class Protocol:
         for chunk in self.chunks:
             yield chunk
 
+    async def client_disconnect(self) -> None:
+        """Wait until the client has gone, as granian does: here for ever."""
+        await asyncio.Event().wait()
+
     def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         self.status, self.lines, self.body = status, headers, body
 

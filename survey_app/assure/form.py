@@ -67,10 +67,16 @@ class NoFile(ValueError):
     """A file cannot be made, or is none of ours."""
 
 
-def form_file(survey: Survey, server: str, *, script: str, style: str, mark: str, version: str) -> bytes:
-    """The form of a survey that reports to this server."""
+def checked_server(server: str) -> str:
+    """Return the address of a server; NoFile if it is none."""
     if not SERVER.fullmatch(server):
         raise NoFile(f"{server!r} is no address of a server, such as https://example.org")
+    return server
+
+
+def form_file(survey: Survey, server: str, *, script: str, style: str, mark: str, version: str) -> bytes:
+    """The form of a survey that reports to this server."""
+    checked_server(server)
     for part in (script, style):
         if found := ENDING.search(part):
             raise NoFile(f"a script or style with {found.group()!r} in it cannot be laid into a page")

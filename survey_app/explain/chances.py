@@ -123,8 +123,11 @@ def together(survey: Survey) -> list[Together]:
         of[question.id] = root
     dependent = []
     for tree in trees.values():
-        fields = [field for field in survey.fields if any(question in tree for question in field.questions)]
-        if len(tree) > 1 and not (survey.ask and len(fields) == 1):
+        if len(tree) == 1:
+            continue
+        ids = {question.id for question in tree}
+        fields = [field for field in survey.fields if any(question.id in ids for question in field.questions)]
+        if not (survey.ask and len(fields) == 1):
             dependent.append(
                 Together(tuple(tree), spend((field.mechanism.epsilon for field in fields), ask=survey.ask))
             )

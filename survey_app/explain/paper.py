@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from client.definition import MOST_CHANCES, Field, Survey
+from client.definition import MOST_CHANCES, MOST_FIELDS, Field, Survey
 from client.mechanism import Flip, Mechanism, coin_odds, loss
 from client.verify import spend
 
@@ -100,6 +101,7 @@ def spans(sides: int, throws: int, start: int, stop: int) -> tuple[Throws, ...]:
 TOOLS: tuple[tuple[Tool, int], ...] = (("coin", 1), ("coin", 2), ("die", 1), ("coin", 3), ("coin", 4), ("die", 2))
 
 
+@lru_cache(MOST_FIELDS)  # a form without scripts says it of every field
 def recipe(mechanism: Mechanism) -> Recipe | None:
     """The fewest throws of a coin or a die that make these chances, or None if none of them does."""
     if not isinstance(mechanism, Flip):

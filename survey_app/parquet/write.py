@@ -17,6 +17,7 @@ from survey_app.parquet import DEFINITION, DIGEST, PACKED, arrow
 from survey_app.tally import Bits, Cells, asked_bits, blocks, column_names
 
 GROUP_BYTES, GROUP_ROWS = 2**25, 2**18  # a row group: what is in memory at once
+COLUMN_ROWS = 2**15  # of one with a column for every bit: a server makes it for whoever asks
 
 
 def write_columns(survey: Survey, rows: Iterable[Bits], file: BinaryIO) -> None:
@@ -25,7 +26,7 @@ def write_columns(survey: Survey, rows: Iterable[Bits], file: BinaryIO) -> None:
     schema = pyarrow.schema([(name, pyarrow.bool_()) for name in column_names(survey)], metadata=_metadata(survey))
     asked = asked_bits(survey).tolist()
     with parquet.ParquetWriter(file, schema) as writer:
-        for part in blocks(rows, _group(survey)):
+        for part in blocks(rows, min(COLUMN_ROWS, _group(survey))):
             arrays = [pyarrow.array(values, mask=missing) for values, missing in _columns(part, asked)]
             writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), row_group_size=len(part))
 

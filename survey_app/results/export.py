@@ -26,7 +26,7 @@ from survey_app.parquet.write import write_columns
 from survey_app.results.table import neutral
 from survey_app.tally import Bits, asked_bits, blocks, column_names, missing_cells
 
-CELLS = 2**22  # bits that are spelled at once
+CELLS = 2**18  # bits that are spelled at once; of few bits each, as many reports
 
 
 class ExportError(Exception):

@@ -108,9 +108,16 @@ class Front:
             await self._answer(protocol, kind, _environ(scope, body))
 
     async def _answer(self, protocol: Any, kind: Kind, environ: dict[str, Any], *more: tuple[str, str]) -> None:
-        """Let the app answer, on a thread of the right pool."""
-        status, headers, body = await self._pools[kind].run(self._call, environ)
-        if isinstance(body, bytes):
+        """Let the app answer, on a thread of the right pool; nothing is made or sent for a client that has gone."""
+        gone = asyncio.ensure_future(protocol.client_disconnect())
+        try:
+            status, headers, body = await self._pools[kind].run(self._call, environ, is_gone=gone.done)
+            has_gone = gone.done()
+        finally:
+            gone.cancel()
+        if has_gone and not isinstance(body, bytes):
+            body.close()
+        elif isinstance(body, bytes):
             protocol.response_bytes(status, [*headers, *more], body)
         else:
             await self._sender.send(protocol, status, [*headers, *more], body)

@@ -21,9 +21,10 @@ from survey_app.problems import Problem
 from survey_app.store import Unavailable
 
 MOST_IN_MEMORY = 2**20  # bytes of a reply; a larger one goes to a file
-CHUNK = 2**16  # bytes: what a pipe holds
+CHUNK = 2**16  # bytes: the most that a pipe holds
 MOST_SENT = 32  # such files of one worker that are being sent
 STALLED = 60.0  # seconds in which nothing of a file is taken, after which it is given up
+SLOWEST = 2**14  # bytes a second: a file that is taken more slowly than that is given up too
 
 Headers = list[tuple[str, str]]
 
@@ -74,6 +75,11 @@ class Sender:
                 self._sent -= 1
 
 
+def longest(size: int) -> float:
+    """Return the seconds in which a file of so many bytes has to be taken."""
+    return STALLED + size / SLOWEST
+
+
 async def _send(protocol: Any, status: int, headers: Headers, file: BinaryIO) -> None:
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -84,8 +90,9 @@ async def _send(protocol: Any, status: int, headers: Headers, file: BinaryIO) ->
         try:
             length = [] if any(name == "content-length" for name, _ in headers) else [("content-length", str(size))]
             protocol.response_file(status, [*headers, *length], pipe)
-            with suppress(BrokenPipeError, TimeoutError):  # whoever asked has gone, or takes nothing
-                await _fill(ends, file)
+            with suppress(BrokenPipeError, TimeoutError):  # the reader has gone, or takes nothing, or too slowly
+                async with asyncio.timeout(longest(size)):  # wait_for would lose an end that comes with a byte
+                    await _fill(ends, file)
         finally:
             for end in ends:
                 os.close(end)
@@ -95,7 +102,8 @@ async def _fill(ends: list[int], file: BinaryIO) -> None:
     """Write a file into the last of the ends of a pipe.
 
     The first is our own end to read from, without which nothing could be written before granian has opened another. It
-    is closed once something was read, which granian must have done: from then on the pipe breaks when granian leaves.
+    is closed once more was written than a pipe holds, of which granian must have read some: from then on the pipe
+    breaks when granian leaves.
     """
     while left := file.read(CHUNK):
         while left:
@@ -103,8 +111,8 @@ async def _fill(ends: list[int], file: BinaryIO) -> None:
                 left = left[os.write(ends[-1], left) :]
             except BlockingIOError:
                 await _writable(ends[-1])
-                if len(ends) > 1:
-                    os.close(ends.pop(0))
+            if len(ends) > 1 and file.tell() - len(left) > CHUNK:
+                os.close(ends.pop(0))
 
 
 async def _writable(end: int) -> None:
@@ -112,6 +120,7 @@ async def _writable(end: int) -> None:
     ready = asyncio.Event()
     loop.add_writer(end, ready.set)
     try:
-        await asyncio.wait_for(ready.wait(), STALLED)
+        async with asyncio.timeout(STALLED):
+            await ready.wait()
     finally:
         loop.remove_writer(end)

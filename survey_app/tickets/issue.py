@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -72,12 +73,18 @@ def of_file(file: TicketFile) -> Find:
     def find(slug: str) -> Issued:
         for kept in file.living(slug):
             if kept.digest is not None and kept.definition is not None:
-                tickets = Survey.from_stored(kept.definition).tickets
+                tickets = _tickets_of(kept.definition)
                 if tickets is not None:
                     return Issued(kept.digest, tickets)
         raise Problem("not_found", "No tickets are given out for such a survey here.")
 
     return find
+
+
+@lru_cache(64)
+def _tickets_of(definition: bytes) -> Tickets | None:
+    """Parse a definition once: a large one takes 50 ms, and anybody may bring invented codes."""
+    return Survey.from_stored(definition).tickets
 
 
 class _Wire(msgspec.Struct, forbid_unknown_fields=True):

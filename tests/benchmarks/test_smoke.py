@@ -66,6 +66,7 @@ def test_make_bench_fills_its_tables_and_writes_the_page(environment: Path, tmp_
         "Parquet",
         "PostgreSQL",
         "Randomization",
+        "Readers",
         "Simulation",
         "Tickets",
     ):
@@ -83,6 +84,11 @@ def test_make_bench_fills_its_tables_and_writes_the_page(environment: Path, tmp_
     for way in ("store.write", "a batch of JSON, decoded and validated"):
         assert re.search(rf"^{way} +[\d,]+ reports/s, ratio to COPY [\d.]+", said, re.MULTILINE)
     assert re.search(r"^single durable reports, PostgreSQL +[\d,]+ reports/s", said, re.MULTILINE)
+    for asked in ("form", "definition", "health"):
+        assert re.search(rf"^{asked} +p50 +\d+ ms, p99 +\d+ ms, .*\(goal p99 under 1000\)", said, re.MULTILINE)
+    assert re.search(
+        r"^export of \d+ MB of CSV: a worker grows from \d+ MB by \d+ MB \(goal at most 40\)", said, re.MULTILINE
+    )
     assert re.search(r"^simulated devices +[\d,]+ reports/s", said, re.MULTILINE)
     assert len(re.findall(r"^candor (?:results|export, \w+) +\d+$", said, re.MULTILINE)) == 3
     assert "batch: median ratio " in said

@@ -235,9 +235,13 @@ class Nowhere(io.RawIOBase):
         return len(data)
 
 
-def peak(kind: str, repeats: int) -> int:
+NARROW = define([yes_no()], [field(COIN, "cheated")])
+WIDE = define([choice_question(options=1000)], [field(subset(1000, 1), "help")])
+
+
+def peak(kind: str, repeats: int, definition: dict[str, Any] = EVERYTHING) -> int:
     """The most memory that an export of so many blocks takes."""
-    parsed = survey(EVERYTHING)
+    parsed = survey(definition)
     chunk = bits_of(parsed, 5000)
     tracemalloc.start()
     rows = (chunk.copy() for _ in range(repeats))
@@ -265,6 +269,20 @@ def test_memory_does_not_grow_with_the_reports(kind: str) -> None:
     many, few, arrow = map(int, done.stdout.split())
     assert many < 1.2 * few
     assert arrow < 2**26
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_an_export_takes_little_memory_however_narrow_or_wide_a_report_is(kind: str) -> None:
+    """A million reports of one bit, a hundred thousand of a thousand, with the sizes that a server uses."""
+    script = (
+        "from tests.results.test_export import NARROW, WIDE, peak, pyarrow\n"
+        f"peak({kind!r}, 1)\n"
+        f"print(peak({kind!r}, 200, NARROW), peak({kind!r}, 20, WIDE), pyarrow.default_memory_pool().max_memory())"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
+    narrow, wide, arrow = map(int, done.stdout.split())
+    assert max(narrow, wide) + arrow < 30_000_000
 
 
 def test_without_pyarrow_one_sentence_tells_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,19 +2,22 @@
 
 import asyncio
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask
+from flask import Flask, request
+from flask.testing import FlaskClient
 
 import client
 from survey_app.server import pools
 from survey_app.server.front import Front
 from survey_app.server.pools import SIZES, Kind, kind_of
-from tests.definitions import survey, worked
+from survey_app.server.uploads import of_an_account
+from tests.definitions import COIN, define, field, survey, worked, yes_no
 from tests.door import Protocol, _loop, ask, scope, serve
 from tests.house import SAID, House, build
 from tests.running import PATH
@@ -22,7 +25,7 @@ from tests.running import PATH
 CONNECTIONS = 300
 PATIENCE = 30.0  # seconds, which only a server that keeps respondents waiting takes
 RESPONDENTS = (
-    "/s/exam", "/s/exam/privacy", "/s/exam/form.html", "/api/surveys/exam", "/healthz", "/client/js/respond.js",
+    "/s/exam", "/s/exam/form.html", "/api/surveys/exam", "/healthz", "/client/js/respond.js",
     "/static/form/form.js", "/static/style.css",
 )  # fmt: skip
 HELD = {
@@ -32,6 +35,7 @@ HELD = {
     "api.survey_regression": "/api/surveys/exam/regression",
     "downloads.plot": "/results/exam/plots/help.svg",
     "archive.codebook_file": "/results/exam/codebook.html",
+    "explain.privacy": "/s/exam/privacy",
     "editor.questions": "/console/drafts/1",
     "auth.sign_in": "/login",
     "front.front": "/",
@@ -96,6 +100,37 @@ def test_300_connections_of_readers_keep_no_respondent_waiting(
         assert one.status == 200 or (one.status, one.headers["retry-after"]) == (503, str(pools.TRY_AGAIN))
 
 
+def test_a_reading_whose_reader_left_while_it_waited_is_not_made(app: Flask) -> None:
+    """Asking and leaving costs an attacker nothing, so it must not cost the server a reading."""
+    made: list[str] = []
+    begun, released = threading.Event(), threading.Event()
+
+    def view(slug: str) -> str:
+        made.append(slug)
+        begun.set()
+        released.wait(2 * PATIENCE)
+        return "done"
+
+    class Leaving(Protocol):
+        async def client_disconnect(self) -> None:
+            """It has gone at once."""
+
+    async def attack() -> list[int]:
+        front, size = Front(app), SIZES[Kind.READING]
+        stay, leave = ([kind() for _ in range(size.threads + extra)] for kind, extra in ((Protocol, 0), (Leaving, 20)))
+        asked = [asyncio.ensure_future(front.__rsgi__(scope("GET", "/results/exam"), one)) for one in [*stay, *leave]]
+        await asyncio.to_thread(begun.wait, PATIENCE)
+        await asyncio.sleep(0)
+        released.set()
+        await asyncio.gather(*asked)
+        return [one.status for one in stay]
+
+    app.view_functions["results.page"] = view
+    statuses = asyncio.run_coroutine_threadsafe(attack(), _loop()).result(timeout=10 * PATIENCE)
+    assert statuses == [200] * len(statuses)
+    assert len(made) == len(statuses)
+
+
 def test_a_reading_that_waited_too_long_is_refused_and_nobody_else(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pools, "PATIENCE", -1.0)
     for path, content in (("/results/exam", "text/html"), ("/api/surveys/exam/results", "application/problem+json")):
@@ -109,19 +144,80 @@ def test_a_reading_that_waited_too_long_is_refused_and_nobody_else(app: Flask, m
 
 
 def test_every_address_has_its_pool(app: Flask) -> None:
-    """Below /results/ all but the counter and links is a reading, below /s/ all is a respondent's."""
+    """Below /results/ all but the counter and links is a reading, below /s/ what does not explain a respondent's."""
     found: dict[Kind, set[str]] = {kind: set() for kind in Kind}
     for rule in app.url_map.iter_rules():
         found[kind_of(rule.endpoint)].add(rule.rule)
     results = {rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/results/")}
     assert results - found[Kind.READING] == {"/results/<slug>/count", "/results/<slug>/link"}
     forms = {rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith(("/s/", "/client/", "/static/"))}
-    assert forms | {"/healthz", "/api/surveys/<slug>"} <= found[Kind.RESPONDENT]
+    explained = {f"/s/<slug>/{page}" for page in ("privacy", "paper", "enter")}
+    assert (forms - explained) | {"/healthz", "/api/surveys/<slug>"} <= found[Kind.RESPONDENT]
+    assert found[Kind.EXPLANATION] == explained
     drafts = {rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/console/drafts/")}
     assert drafts <= found[Kind.DRAFT]
     assert kind_of("demo.administrator") is Kind.READING and kind_of("") is Kind.PAGE
     known = {name for rule in app.url_map.iter_rules() for name in (rule.endpoint, rule.endpoint.partition(".")[0])}
     assert {name for names in pools.KINDS.values() for name in names} - known == {"demo.administrator"}
+
+
+MANY = 1400  # questions, of yes and no: nearly the largest definition
+MOST_CALLS = {"/s/exam": 20_000, "/s/exam/form.html": 5_000, "/api/surveys/exam": 5_000, "/s/exam/privacy": 2_000_000}
+
+
+def calls(app: Flask, path: str, host: str) -> int:
+    """Count the calls of Python functions in which the app answers: what it costs, whatever else the machine does."""
+    counted = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal counted
+        counted += event == "call"
+
+    sys.setprofile(count)
+    try:
+        assert FlaskClient(app).get(path, headers={"Host": host}).status_code == 200
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+def test_the_form_of_a_thousand_questions_costs_little_by_whatever_name_the_server_is_called(tmp_path: Path) -> None:
+    """Version 0.8.0 made it again for each name, by more than a million calls, and the page about privacy by ten million."""
+    house = build(tmp_path)
+    names = [f"q{place}" for place in range(MANY)]
+    house.publish(define([yes_no(name) for name in names], [field(COIN, name) for name in names], slug="exam"))
+    for path, most in MOST_CALLS.items():
+        calls(house.app, path, "first.example")
+        assert calls(house.app, path, "second.example") < most, path
+    house.close()
+
+
+PLACES = ("/results/exam", "/api/surveys/exam/results", "/s/exam", "/s/exam/privacy", "/console/drafts/1", "/healthz")
+TRICKS = (
+    "{}", "/{}", "{}/", "{}//", "{}/.", "{}/..", "/s/x/../..{}", "/static/../..{}", "/static/{}", "/client/js{}", "/.{}",
+    "/s{}", "{}%2f", "{}%00", "{};x", "{}?x", "{}#x", "/%2e{}", "{}\\", "{}\u200b", "{} ", "http://h{}", "{}/form.html",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["GET", "get", "HEAD", "OPTIONS", "POST", "post", "PUT", "DELETE", "TRACE", "X"])
+def test_no_spelling_of_a_path_or_method_reaches_threads_of_another_pool(app: Flask, method: str) -> None:
+    """What the app makes of a request is what the front has chosen the threads for; strangers are refused as pages."""
+    seen: list[tuple[Kind, str]] = []
+
+    def record() -> str:
+        seen.append((kind_of(request.endpoint or ""), threading.current_thread().name.partition("_")[0]))
+        return "done"
+
+    app.before_request_funcs.clear()
+    app.before_request(record)
+    paths = [trick.format(place) for place in PLACES for trick in (*TRICKS, place.upper(), place.title())]
+    front = Front(app)
+    for path in paths:
+        serve(front, scope(method, path), Protocol())
+    front.close()
+    for path, (kind, thread) in zip(paths, seen, strict=True):
+        assert thread == (Kind.PAGE if of_an_account(method, path) else kind), path
+    assert method not in ("GET", "get", "HEAD") or {kind for kind, _ in seen} == set(Kind)
 
 
 @pytest.mark.parametrize("limit", ["3000/minute", "off"])

@@ -4,6 +4,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -39,22 +40,24 @@ class Made:
 
 
 class Gone(Protocol):
-    """A sender that reads a little of a large reply and goes away, or never begins."""
+    """A sender that reads a little of a large reply and goes away, or never begins; or reads a few bytes at a time."""
 
-    def __init__(self, taken: int) -> None:
+    def __init__(self, taken: int, at_once: int | None = None) -> None:
         super().__init__()
-        self.taken = taken
+        self.taken, self.at_once = taken, at_once or taken
 
     def response_file(self, status: int, headers: list[tuple[str, str]], file: str) -> None:
         self.status = status
 
-        def read() -> None:
-            with Path(file).open("rb", buffering=0) as source:
-                while len(self.body) < self.taken:
-                    self.body += source.read(self.taken - len(self.body))
+        def read(source: FileIO) -> None:
+            with source:
+                read = bytearray()
+                while len(read) < self.taken and (piece := source.read(min(self.at_once, self.taken - len(read)))):
+                    read += piece
+                self.body = bytes(read)
 
         if self.taken:
-            self.reader = threading.Thread(target=read)
+            self.reader = threading.Thread(target=read, args=(FileIO(file),))
             self.reader.start()
 
 
@@ -101,6 +104,19 @@ def test_a_small_reply_is_sent_at_once(app: Flask) -> None:
     assert (found.reader, found.body, made.closed) == (None, PIECE * 2, True)
 
 
+def test_a_client_that_left_before_it_was_answered_holds_no_file(app: Flask) -> None:
+    class Left(Protocol):
+        async def client_disconnect(self) -> None:
+            """It has gone at once."""
+
+    offer(app, Made(PIECES))
+    before = leftovers()
+    found = Left()
+    serve(Front(app), scope("GET", "/large"), found)
+    assert (found.status, found.reader) in ((0, None), (503, None))
+    assert leftovers()[0] == before[0]
+
+
 @pytest.mark.parametrize("taken", [0, sending.CHUNK, 3 * sending.CHUNK])
 def test_a_reader_who_goes_away_leaves_nothing_behind(app: Flask, monkeypatch: pytest.MonkeyPatch, taken: int) -> None:
     """The database was read before, so that nobody keeps it from being tidied by taking an export slowly."""
@@ -114,6 +130,19 @@ def test_a_reader_who_goes_away_leaves_nothing_behind(app: Flask, monkeypatch: p
     serve(Front(app), scope("GET", "/large"), gone)
     assert (gone.status, made.made, made.closed) == (200, 2 * PIECES, True)
     assert leftovers() == before
+
+
+def test_a_reader_who_takes_a_byte_at_a_time_is_given_up(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It never stalls, so only the time for the whole file ends it; a slow line has hours for a large export."""
+    assert sending.longest(2**20) < 150
+    assert 3600 < sending.longest(200_000_000) < 4 * 3600
+    offer(app, Made(PIECES))
+    before = leftovers()
+    monkeypatch.setattr(sending, "longest", lambda size: 0.05)
+    dripping = Gone(PIECES * len(PIECE), at_once=1)
+    serve(Front(app), scope("GET", "/large"), dripping)
+    assert dripping.status == 200 and len(dripping.body) < PIECES * len(PIECE)
+    assert leftovers()[0] == before[0]
 
 
 @pytest.mark.parametrize("pieces", [1, PIECES])

@@ -18,8 +18,8 @@ from survey_app.store import STEP, Outcome, Published, State, StoreError, Submis
 from survey_app.store.postgres import reports as postgres_reports
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite import reports as sqlite_reports
-from survey_app.tally import Bits
-from tests.definitions import survey, worked
+from survey_app.tally import HELD_BYTES, Bits, rows_at_once
+from tests.definitions import choice, define, field, subset, survey, worked
 from tests.house import add as publish
 from tests.house import begin, submission
 from tests.store.conftest import AnyStore, Place
@@ -241,6 +241,19 @@ def test_an_export_is_of_one_moment_while_others_write(made: Made, place: Place)
     assert writer.returncode == 0
     assert all(reports % STEP == 0 for reports, _ in seen)
     assert len(scanned(store, published)) == 80
+
+
+def test_a_scan_holds_few_bytes_however_long_the_reports_are(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty thousand of the longest would be a gigabyte, and anybody may ask for a cross-tab of public results."""
+    store, published = made
+    add(store, published, 40)
+    monkeypatch.setattr("survey_app.tally.HELD_BYTES", 10 * published.survey.length, raising=False)
+    assert max(len(chunk) for chunk in scan(store, published)) <= 10
+    assert rows_at_once(survey(worked()), 20_000) == 10
+    monkeypatch.undo()
+    assert rows_at_once(survey(worked()), 20_000) == 20_000
+    longest = define([choice(options=1000)], [field(subset(1000, 1), "help")])
+    assert rows_at_once(survey(longest), 10**9) * survey(longest).length <= HELD_BYTES
 
 
 def test_a_scan_sees_one_moment(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:

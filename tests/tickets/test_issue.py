@@ -134,6 +134,16 @@ def test_invented_codes_lock_nobody_out(office: Office, monkeypatch: pytest.Monk
     assert office.refusal("two") == "too_many_requests", "ten tries with codes that exist have filled the one cell"
 
 
+def test_invented_codes_have_no_definition_parsed_again(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large one takes 50 ms, so that one address could keep everybody else from their tickets."""
+    assert office.refusal("invented") == "not_invited"
+    parsed: list[bytes] = []
+    for name in ("from_json", "from_stored"):
+        monkeypatch.setattr(Survey, name, classmethod(lambda cls, source: parsed.append(source)), raising=False)
+    assert office.refusal("another") == "not_invited"
+    assert not parsed
+
+
 def test_of_fifty_who_bring_one_invitation_one_gets_a_ticket(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(issue, "TRIES", "1000/hour")
     desk = Desk(office.file, of_file(office.file))

@@ -6,6 +6,7 @@ is hashed. Only where scripts are off does the server show it, with the ways to 
 """
 
 import hashlib
+import secrets
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -14,7 +15,7 @@ from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup
 
 from client.definition import Survey
-from survey_app.assure.form import NoFile, form_file
+from survey_app.assure.form import NoFile, checked_server, form_file
 from survey_app.assure.version import __version__
 from survey_app.explain import chances
 from survey_app.explain.form import block, told
@@ -28,6 +29,7 @@ from survey_app.store import Published, State, Unavailable, now
 
 blueprint = Blueprint("form", __name__)
 MOST_KEPT = 32  # files
+SOMEWHERE = f"https://{secrets.token_hex(16)}.invalid"  # no text of an author has it
 
 NO_FORM = {
     State.READY: "survey_not_open",
@@ -89,13 +91,19 @@ def file_of(survey: Survey) -> bytes | None:
         return None
 
 
-@lru_cache(MOST_KEPT)
 def made_file(source: bytes, server: str) -> bytes:
-    """The file for a definition and a server; see `survey_app.assure.form`."""
+    """Return the file for a definition and a server; NoFile if that is none. See `survey_app.assure.form`."""
+    return _file_somewhere(source).replace(SOMEWHERE.encode(), checked_server(server).encode())
+
+
+@lru_cache(MOST_KEPT)
+def _file_somewhere(source: bytes) -> bytes:
+    """Make a file once for all servers: anybody may call ours by any name, and each time it would be made again."""
     style = assets.source("/static/style.css")
     mark = assets.source("/static/mark.svg")
     script = assets.script_of_the_form()
-    return form_file(Survey.from_stored(source), server, script=script, style=style, mark=mark, version=__version__)
+    survey = Survey.from_stored(source)
+    return form_file(survey, SOMEWHERE, script=script, style=style, mark=mark, version=__version__)
 
 
 def refusal(published: Published) -> str | None:

@@ -23,7 +23,7 @@ from survey_app.store.sql.base import total_of
 from survey_app.store.sql.rows import SELECT, published_from
 from survey_app.store.sql.states import States, together
 from survey_app.store.tallies import COLUMNS, HIDDEN, MARKS, BitsOf, Row, hidden_ids, merged, tally_of
-from survey_app.tally import Bits, Tally, add_bits, rows_of
+from survey_app.tally import Bits, Tally, add_bits, rows_at_once, rows_of
 
 CHUNK = 20_000
 COPIED = 256  # rows: from here on COPY is faster than an insert
@@ -135,7 +135,7 @@ class Reports(States, Database):
             if session is None or hidden is None:  # nothing is shown, or it was deleted meanwhile
                 yield Tally.empty(published.survey), iter(())
             else:
-                yield tally_of([row[:2] for row in rows]), _rows(session, published.key, hidden)
+                yield tally_of([row[:2] for row in rows]), _rows(session, published, hidden)
 
     def recount(self, published: Published, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
         """The tally as it is kept, and as a recount of all reports finds it, at one moment; for the operator alone."""
@@ -144,7 +144,7 @@ class Reports(States, Database):
             if session is None:
                 return Tally.empty(published.survey), Tally.empty(published.survey)
             rows = session.execute("select total, counts from tallies where survey = ?", (published.key,)).fetchall()
-            for bits in _rows(session, published.key, frozenset()):
+            for bits in _rows(session, published, frozenset()):
                 add_bits(counts, bits)
                 count += len(bits)
                 progress(len(bits))
@@ -297,10 +297,11 @@ def _grow(session: Session, key: int, shard: int, arrived: Sequence[Submission],
     session.execute(f"update tallies set ({COLUMNS}) = ({MARKS}) where survey = ? and shard = ?", (*row, key, shard))
 
 
-def _rows(session: Session, key: int, hidden: frozenset[bytes]) -> Iterator[Bits]:
+def _rows(session: Session, published: Published, hidden: frozenset[bytes]) -> Iterator[Bits]:
     """In the order of ids: an export is not to tell the order of the heap."""
     with session.raw.cursor(name="reports", binary=True) as cursor:
-        cursor.execute(f"select id, bits from {reports(key)} order by id".encode())
-        while rows := cursor.fetchmany(CHUNK):
+        cursor.execute(f"select id, bits from {reports(published.key)} order by id".encode())
+        most = rows_at_once(published.survey, CHUNK)
+        while rows := cursor.fetchmany(most):
             if shown := [bits for id, bits in rows if id not in hidden]:
                 yield rows_of(shown)

@@ -16,7 +16,7 @@ from survey_app.store.sql.states import States, together
 from survey_app.store.sqlite import tallies
 from survey_app.store.sqlite.tidying import Tidying, disturb
 from survey_app.store.tallies import HIDDEN, hidden_ids, tally_of
-from survey_app.tally import Bits, Tally, add_bits, rows_of
+from survey_app.tally import Bits, Tally, add_bits, rows_at_once, rows_of
 
 CHUNK = 20_000
 
@@ -101,7 +101,7 @@ class Reports(States, Tidying):
             if hidden is None:  # nothing is shown, or it was deleted meanwhile
                 yield Tally.empty(published.survey), iter(())
             else:
-                yield tally_of([row[:2]]), _rows(connection, published.key, hidden)
+                yield tally_of([row[:2]]), _rows(connection, published, hidden)
 
     def recount(self, published: Published, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
         """The tally as it is kept, and as a recount of all reports finds it, at one moment; for the operator alone."""
@@ -111,7 +111,8 @@ class Reports(States, Tidying):
             row = connection.execute("select total, counts from tallies where survey = ?", (published.key,)).fetchone()
             cursor = connection.execute("select bits from reports where survey = ?", (published.key,))
             counts, reports = np.zeros(published.survey.width, dtype=np.int64), 0
-            while rows := [bits for (bits,) in cursor.fetchmany(CHUNK)]:
+            most = rows_at_once(published.survey, CHUNK)
+            while rows := [bits for (bits,) in cursor.fetchmany(most)]:
                 add_bits(counts, rows_of(rows))
                 reports += len(rows)
                 progress(len(rows))
@@ -120,9 +121,10 @@ class Reports(States, Tidying):
         return tally_of([row]), Tally(reports, counts)
 
 
-def _rows(connection: sqlite3.Connection, key: int, hidden: frozenset[bytes]) -> Iterator[Bits]:
-    cursor = connection.execute("select id, bits from reports where survey = ?", (key,))
-    while rows := cursor.fetchmany(CHUNK):
+def _rows(connection: sqlite3.Connection, published: Published, hidden: frozenset[bytes]) -> Iterator[Bits]:
+    cursor = connection.execute("select id, bits from reports where survey = ?", (published.key,))
+    most = rows_at_once(published.survey, CHUNK)
+    while rows := cursor.fetchmany(most):
         if shown := [bits for id, bits in rows if id not in hidden]:
             yield rows_of(shown)
 

@@ -1,0 +1,239 @@
+"""How long a respondent waits beside 300 connections of readers, and what a large export adds to a worker's memory.
+
+Both against `candor serve` on loopback, without rate limits, as if every reader had an address of their own. The
+readers ask for the results page with a cross-tab and a regression of nearly a hundred thousand reports, each time at
+another confidence level, so that nothing comes from a cache. Meanwhile a respondent loads form, definition and health,
+one after the other, each over a connection of its own; before that, the same with nobody else there.
+"""
+
+import contextlib
+import http.client
+import multiprocessing
+import os
+import re
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.page import Bars
+from survey_app.accounts import add_user, secret_hash
+from survey_app.authoring import build
+from survey_app.authoring.terms import Terms
+from survey_app.plan.people import draw_people
+from survey_app.simulate import devices
+from survey_app.store import Member, Published, Submission
+from survey_app.store.sqlite import SqliteStore
+
+
+class Sizes(NamedTuple):
+    """How much is measured."""
+
+    connections: int
+    reports: int
+    seconds: float
+    megabytes: int
+
+
+FULL, QUICK = Sizes(300, 99_000, 30, 200), Sizes(20, 20_000, 2, 5)
+GOAL, MOST_GROWTH = 1.0, 40.0  # seconds at the 99th percentile; megabytes
+PATIENCE = 60.0
+WARMING = 20  # requests of each kind, so that every worker has made what it keeps
+OPTIONS = 500  # of the question whose reports are exported: a line of CSV has a thousand bytes
+PATHS = {"form": "/s/big", "definition": "/api/surveys/big", "health": "/healthz"}
+READING = "/results/big?rows=a&columns=b&outcome=c=o0&on=a&on=b&confidence=0.{}"
+CHOICE = "{{id: {}, type: choice, text: Which?, options: [{}]}}"
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that runs: its port, and its workers."""
+
+    port: int
+    workers: list[int]
+
+    def connect(self) -> http.client.HTTPConnection:
+        """Connect to it."""
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+
+    def get(self, path: str) -> tuple[int, float]:
+        """Ask for a path over a new connection; return the status and the seconds it took."""
+        start = time.perf_counter()
+        with contextlib.closing(self.connect()) as connection:
+            connection.request("GET", path)
+            reply = connection.getresponse()
+            reply.read()
+        return reply.status, time.perf_counter() - start
+
+    def peak(self) -> float:
+        """Return the most megabytes that any worker ever had."""
+        found = (re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{one}/status").read_text()) for one in self.workers)
+        return max(int(one[1]) for one in found if one) / 1024
+
+
+@contextlib.contextmanager
+def serving(db: str, workers: int) -> Iterator[Running]:
+    """Run `candor serve` on a free port, without limits."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    words = ["--db", db, "serve", "--port", str(port), "--workers", str(workers)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from survey_app.cli import main; main()", *words],
+        env={**os.environ, "CANDOR_RATE_LIMIT": "off"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        start = time.monotonic()
+        while process.poll() is None and time.monotonic() - start < PATIENCE:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                Running(port, []).get("/healthz")
+                break
+            time.sleep(0.05)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        yield Running(port, [int(one) for one in children])
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def read_on(server: Running, sizes: Sizes, told: Connection) -> None:
+    """Read results over so many connections, without a pause, for so long; in a process of its own."""
+    end = time.monotonic() + sizes.seconds
+    statuses: list[int] = []
+
+    def reader(place: int) -> None:
+        turn = place
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                statuses.append(server.get(READING.format(500 + turn % 499))[0])
+            turn += 7
+
+    threads = [threading.Thread(target=reader, args=(place,), daemon=True) for place in range(sizes.connections)]
+    for one in threads:
+        one.start()
+    time.sleep(max(end - time.monotonic(), 0))
+    told.send(Counter(statuses.copy()))
+
+
+def probe(server: Running, seconds: float) -> dict[str, list[float]]:
+    """Load what a respondent needs, again and again; return the seconds of each."""
+    times: dict[str, list[float]] = {name: [] for name in PATHS}
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for name, path in PATHS.items():
+            status, took = server.get(path)
+            if status != 200:
+                raise RuntimeError(f"{path}: {status}")
+            times[name].append(took)
+    return times
+
+
+def quantile(times: list[float], share: float) -> float:
+    """Return the time that a share of all did not exceed."""
+    return sorted(times)[min(int(share * len(times)), len(times) - 1)]
+
+
+def publish(store: SqliteStore, slug: str, questions: str, options: int) -> Published:
+    """Publish single choices of so many options, as an account whose name is bench."""
+    labels = ", ".join(f"o{number}" for number in range(options))
+    listed = ", ".join(CHOICE.format(name, labels) for name in questions)
+    survey = build(f"slug: {slug}\ntitle: Readers\nepsilon: 3\nquestions: [{listed}]".encode()).survey
+    owner = store.user_named("bench") or add_user(store, "bench", "not a secret")
+    return store.add_surveys([Member(survey, Terms(public=True))], owner=owner.key)[0]
+
+
+def beside_readers(sizes: Sizes) -> Bars:
+    """Print how long a respondent waits beside readers."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "candor.db")
+        store.migrate()
+        published = publish(store, "big", "abc", 4)
+        rng = np.random.default_rng()
+        for rows in devices.reports(published.survey, draw_people(published.survey, {}, sizes.reports, rng), rng):
+            store.write([Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows].copy)
+        store.close()
+        with serving(f"sqlite:///{folder}/candor.db", 2) as server:
+            for path in [*PATHS.values(), READING.format(950)] * WARMING:
+                status, _ = server.get(path)
+                if status != 200:
+                    raise RuntimeError(f"{path}: {status}")
+            alone = server.get(READING.format(951))[1]
+            idle = probe(server, sizes.seconds / 5)
+            told, tells = multiprocessing.Pipe(duplex=False)
+            attack = multiprocessing.get_context("fork").Process(target=read_on, args=(server, sizes, tells))
+            attack.start()
+            time.sleep(sizes.seconds / 10)
+            times = probe(server, sizes.seconds * 0.8)
+            statuses: Counter[int] = told.recv()
+            attack.join()
+    print(
+        f"{sizes.connections} connections, {sizes.reports:,} reports; one reading alone takes {alone:.2f} s;"
+        f" then {statuses[200] / sizes.seconds:.1f} readings/s were made, {statuses[503] / sizes.seconds:.0f}/s refused"
+    )
+    ratios = []
+    for name, found in times.items():
+        p99, p99_alone = quantile(found, 0.99), quantile(idle[name], 0.99)
+        ratios.append((name, p99 / p99_alone))
+        print(
+            f"{name:11} p50 {1000 * quantile(found, 0.5):4.0f} ms, p99 {1000 * p99:4.0f} ms, worst of {len(found)}"
+            f" {1000 * max(found):4.0f} ms (goal p99 under {1000 * GOAL:.0f});"
+            f" alone p99 {1000 * p99_alone:.1f} ms, ratio {ratios[-1][1]:.0f}"
+        )
+    title = f"Wait of a respondent beside {sizes.connections} connections of readers, 99th percentile"
+    return Bars("readers", title, "× alone", tuple(ratios))
+
+
+def export(megabytes: int) -> None:
+    """Print what a large export adds to the memory of a worker."""
+    token = secrets.token_urlsafe(32)
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "candor.db")
+        store.migrate()
+        store.add_token(add_user(store, "bench", "not a secret"), secret_hash(token))
+        published = publish(store, "wide", "a", OPTIONS)
+        survey, row = published.survey, published.survey.width // 8
+        for _ in range(megabytes):  # a thousand lines of a thousand bytes
+            made = [
+                Submission(published.key, secrets.token_bytes(16), secrets.token_bytes(row).ljust(survey.length, b"\0"))
+                for _ in range(10**6 // (2 * survey.width))
+            ]
+            store.write(made.copy)
+        store.close()
+        with serving(f"sqlite:///{folder}/candor.db", 1) as server:
+            for path in ("/s/wide", "/results/wide", "/healthz"):
+                server.get(path)
+            idle, size = server.peak(), 0
+            with contextlib.closing(server.connect()) as connection:
+                connection.request("GET", "/results/wide/reports.csv", headers={"Authorization": f"Bearer {token}"})
+                reply = connection.getresponse()
+                time.sleep(1)  # a slow reader must not cost more
+                while piece := reply.read(2**20):
+                    size += len(piece)
+            if reply.status != 200:
+                raise RuntimeError(f"the export: {reply.status}")
+            growth = server.peak() - idle
+    print(
+        f"export of {size / 1e6:.0f} MB of CSV: a worker grows from {idle:.0f} MB by {growth:.0f} MB"
+        f" (goal at most {MOST_GROWTH:.0f})"
+    )
+
+
+def main(quick: bool) -> list[Bars]:
+    """Print how long respondents wait beside readers, and what an export takes."""
+    sizes = QUICK if quick else FULL
+    print("\nReaders: form, definition and health beside readings of results, two workers, in real time")
+    chart = beside_readers(sizes)
+    export(sizes.megabytes)
+    return [chart]
