@@ -17,7 +17,7 @@ from survey_app.cli import main
 from survey_app.collect.intake import Intake
 from survey_app.store import Outcome, Published, Submission
 from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite.tidying import PATIENCE
+from survey_app.store.sqlite.tidying import PATIENCE, POLITE_SECONDS
 from tests.house import House, check_store, make, submission
 from tests.running import PATIENCE as ENOUGH
 from tests.store.test_plumbing import order_left_in, places_of
@@ -134,6 +134,42 @@ def test_readers_are_a_failure_only_when_they_keep_us_from_it_for_long(tmp_path:
         assert store.untidy_since is not None
     assert store.tidy(now=True) is True
     assert store.untidy_since is None
+    store.close()
+
+
+def test_readers_who_take_turns_without_end_keep_us_from_it_only_for_seconds(tmp_path: Path) -> None:
+    """Before 0.9 whoever downloaded all the time kept the order on disk, and saw in /healthz when a report came."""
+    path = tmp_path / "candor.db"
+    store, published = make(path)
+    store.tidy(now=True)
+    ended, turn = threading.Event(), threading.Barrier(2)
+
+    def take_turns() -> None:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            while not ended.is_set():
+                with reading(path):
+                    turn.wait(ENOUGH)  # the other one reads too
+                    ended.wait(0.02)
+                    turn.wait(ENOUGH)
+                    ended.wait(0.02 * secrets.randbelow(2))  # one of the two goes on
+
+    threads = [threading.Thread(target=take_turns) for _ in range(2)]
+    with reading(path):
+        ids = arrive(store, published, 30)
+        store._rest_until = 0
+        assert not store.tidy(), "at first they come first"
+    for thread in threads:
+        thread.start()
+    assert store._late is not None
+    store._late -= POLITE_SECONDS
+    store._rest_until = 0
+    done = store.tidy()
+    ended.set()
+    turn.abort()
+    for thread in threads:
+        thread.join()
+    assert done and not store.untidy
+    assert order_left_in(path, sorted(ids)) == 1.0, "in the order of keys"
     store.close()
 
 

@@ -109,7 +109,7 @@ def reports(slug: str, kind: str) -> Response:
         raise Problem("not_found", f"Raw data come as {', '.join(TYPES)}.")
     chunks = _bits(store(), published, kind)
     try:
-        first = next(chunks)  # before anything is promised
+        first = next(chunks)  # before anything is promised, and before anything is read that others would wait for
     except ExportError as error:
         raise Problem("malformed_request", f"{error}.") from None
     if request.method == "GET":
@@ -118,7 +118,10 @@ def reports(slug: str, kind: str) -> Response:
 
 
 def _bits(kept: Store, published: Published, kind: str) -> Iterator[bytes]:
-    """A file piece by piece; Parquet is written to disk first, so memory does not grow with the reports either."""
+    """A file piece by piece; Parquet is written to disk first, so memory does not grow with the reports either.
+
+    After the first piece nothing is being read: whoever reads and then waits to write keeps tidying waiting.
+    """
     survey = published.survey
     if kind == "parquet":
         with tempfile.TemporaryFile() as file:
@@ -128,6 +131,7 @@ def _bits(kept: Store, published: Published, kind: str) -> Iterator[bytes]:
             while chunk := file.read(CHUNK):
                 yield chunk
         return
+    yield b""
     with kept.shown(published) as (tally, rows):
         yield from csv_chunks(survey, rows) if kind == "csv" else ndjson_chunks(survey, tally.reports, rows)
 

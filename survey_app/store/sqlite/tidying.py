@@ -27,6 +27,8 @@ from survey_app.store.sqlite.database import BUSY_SECONDS, LOCK_SECONDS, SPARE, 
 log = logging.getLogger(__name__)
 
 PATIENCE = 60.0  # seconds that readers may keep us from it before it is a failure
+POLITE_SECONDS = 3.0  # so long do we give way to readers; then they are waited for
+WAIT_SECONDS = 2.0  # and so long each time, while nobody can write
 PART_ROWS, PART_BYTES, ROW_BYTES = 400, 16_384, 24  # put anew in one transaction; with a key and lengths in each row
 
 
@@ -69,13 +71,14 @@ class Tidying(Database):
 
     def tidy(self, *, now: bool = False) -> bool:
         """Leave no order of arrival at rest; False if that failed, or others read just now, or the last time is too
-        recent. With `now` it is done in any case, and readers are waited for."""
+        recent. With `now` it is done in any case, and readers are waited for; a little also where they have kept us
+        from it for long, since some would take turns for ever."""
         begun = time.monotonic()
         if begun < self._rest_until and not now:
             return False
         done = False
         try:
-            with self._lock.held(LOCK_SECONDS), self._patient(BUSY_SECONDS if now else 0):
+            with self._lock.held(LOCK_SECONDS), self._patient(BUSY_SECONDS if now else self._wait):
                 begun = time.monotonic()  # waiting for others is no work
                 try:
                     done = (not now and not self.untidy) or self._tidy()
@@ -89,6 +92,11 @@ class Tidying(Database):
             self._tell(done, error)
         self._rest_until = time.monotonic() + rest_after(time.monotonic() - begun)
         return done
+
+    @property
+    def _wait(self) -> float:
+        is_late = self._late is not None and time.monotonic() - self._late >= POLITE_SECONDS
+        return WAIT_SECONDS if is_late else 0
 
     @contextmanager
     def _patient(self, seconds: float) -> Iterator[None]:

@@ -4,12 +4,15 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pyarrow.parquet
 import pytest
 
 from survey_app.results.export import csv_chunks, ndjson_chunks
-from survey_app.store import STEP
+from survey_app.store import STEP, Published
 from tests.pages.results.house import (
     EVIL,
     LISTS,
@@ -98,6 +101,30 @@ def test_the_csv_names_its_survey_and_has_the_chances_behind_every_reported_shar
     assert told == ({"no": ("0.75", "0.25"), "yes": ("0.75", "0.25")} if slug == "campus" else {})
     empty = {row["kind"] if row["list"] == "estimates" else row["list"] for row in rows if not row["p"]}
     assert {"mean", "answered"} <= empty
+
+
+def test_nothing_is_written_while_raw_data_are_read(fresh: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tidying waits for those who read, and whoever writes for tidying."""
+    fresh.add(campus(), 2 * STEP)
+    shown, record, seen = fresh.store.shown, fresh.store.record, list[str]()
+
+    @contextmanager
+    def watched(published: Published) -> Iterator[Any]:
+        seen.append("begin")
+        with shown(published) as read:
+            yield read
+        seen.append("end")
+
+    def noted(*what: Any) -> None:
+        seen.append("write")
+        record(*what)
+
+    monkeypatch.setattr(fresh.store, "shown", watched)
+    monkeypatch.setattr(fresh.store, "record", noted)
+    for kind, order in (("csv", "write begin end"), ("ndjson", "write begin end"), ("parquet", "begin end write")):
+        assert fresh.get(f"/results/campus/reports.{kind}", name="ada").data
+        assert " ".join(seen) == order
+        seen.clear()
 
 
 def test_the_owner_takes_raw_data_and_the_log_keeps_it(fresh: House) -> None:
