@@ -118,6 +118,9 @@ def publish_as(
 ) -> list[Published]:
     """The same for an account: its own survey, or a new version of one that it edits."""
     edited = edited_by(store, user, built)
+    same = same_as(store, built)
+    if same and (edited or same[0].owner == user.key):  # with another key it would hide for ever what was sent so far
+        raise StoreError(f"this very definition of {same[0].name} is published already: {same[0].survey.digest}")
     if edited is None:
         return publish(store, tickets, built, owner=user.key, state=state, source=source)
     if built.terms.deletes:

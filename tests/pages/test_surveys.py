@@ -146,6 +146,18 @@ def test_a_slug_of_somebody_else_and_the_same_again_are_conflicts(house: House) 
     assert len(house.store.surveys()) == 1
 
 
+def test_a_survey_by_invitation_that_is_sent_again_is_no_new_version(house: House) -> None:
+    """It would get another key, and what was sent to the one before would never be shown."""
+    invited = EXAM + b"invitations: true\n"
+    assert add(house, invited).status_code == 201
+    again = add(house, invited)
+    check_refused(again, "conflict")
+    assert "published already" in again.text
+    stranger = add(house, invited, token=token_of(house.store, "eve"))
+    assert "belongs to somebody else" in stranger.text
+    assert add(house, invited.replace(b"copy", b"cheat")).status_code == 201
+
+
 # who may
 
 
