@@ -177,6 +177,18 @@ def _has_ticket(device: Device, address: Address, survey: Survey, given: argpars
         if not (given.yes or _agree("Take the ticket now?")):
             print("No ticket was taken, and nothing was sent.")
             return False
+    elif device.is_brought(address, survey):
+        for paragraph in (
+            "This link brings a ticket. Use it only if you took it yourself, on another device. Whoever took it "
+            "recognises your report by it and can find out, by trying, which bits are in it, at any time. What they "
+            "say is still left to the dice.",
+            "If somebody sent it to you, ask them for your invitation instead: your own device then makes up the "
+            "ticket, and nobody else knows it.",
+        ):
+            print(f"\n{textwrap.fill(paragraph, 100)}")
+        if not (given.yes or _agree("Did you take it yourself, and want to use it?")):
+            print("The ticket was not used, and nothing was sent.")
+            return False
     ticket = device.ticket(address, survey)
     print("\nThe ticket for this survey is in the ledger of this device.")
     if given.ticket_link:

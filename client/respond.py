@@ -168,6 +168,11 @@ class Device:
             raise TooLate(f"tickets for this survey were given out until {opens:%Y-%m-%d %H:%M} UTC", opens)
         return True
 
+    def is_brought(self, address: Address, survey: Survey) -> bool:
+        """Whether the ticket comes with the link: whoever made it would recognise the report."""
+        entry = self.entry(address, survey)
+        return address.ticket is not None and not (entry.ticket or entry.stored)
+
     def ticket(self, address: Address, survey: Survey) -> Ticket:
         """The ticket, from the ledger, the link or the issuer; a request that is pending is repeated first."""
         book = self.ledger.read()

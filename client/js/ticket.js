@@ -98,7 +98,7 @@ async function finish(survey, address, ledger, pending, { attempts, pause }) {
 }
 
 /** @param {Tickets} tickets */
-const keyOf = ({ key }) => bigEndian(fromText(key));
+export const keyOf = ({ key }) => bigEndian(fromText(key));
 
 /**
  * @param {Entry} entry

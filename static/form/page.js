@@ -102,7 +102,7 @@ async function show() {
 		if (entry?.day) return place(() => [notice("report_lost", { day: day(entry.day) }), panel()]);
 		if (!isOpen) return place(() => []);
 		charge(ledger.read(), survey, here().server, limits(ledger));
-		const screen = await tickets?.ticketScreen({ survey, ledger, refresh: again, problem });
+		const screen = tickets?.ticketScreen({ survey, ledger, refresh: again, problem });
 		seen = ledger.read().entries[survey.digest];
 		// taking a ticket waits for consent; news of it does not
 		if (screen) return place(() => gated(screen()));

@@ -4,7 +4,7 @@ import { ticketOf } from "/client/js/book.js";
 import { CandorError } from "/client/js/index.js";
 import { toText } from "/client/js/report.js";
 import { ticketLink } from "/client/js/respond.js";
-import { ticketFor } from "/client/js/ticket.js";
+import { checkTicket, keyOf, ticketFor } from "/client/js/ticket.js";
 import { here, privacyPage, thisPage } from "./address.js";
 import { limits } from "./device.js";
 import { arrive, button, copyable, details, el, heading, ours } from "./dom.js";
@@ -28,20 +28,19 @@ const LONGEST = 2 ** 31 - 1; // ms that a browser can wait
 /**
  * What draws the screen before the first question; nothing if there is a ticket and answering has begun.
  * @param {Page} page
- * @returns {Promise<(() => HTMLElement) | null>}
+ * @returns {(() => HTMLElement) | null}
  */
-export async function ticketScreen(page) {
+export function ticketScreen(page) {
 	const { survey, ledger, problem } = page;
 	const address = here();
 	const entry = ledger.read().entries[survey.digest];
 	const from = survey.tickets?.from;
 	const ticket = entry && ticketOf(entry);
-	if (address.ticket && (!ticket || toText(address.ticket.prefix) === entry.prefix)) {
-		// nothing is sent for it: it is verified, and kept
-		await ticketFor(survey, address, ledger, limits(ledger));
-		hideTicket();
-		return ticketScreen(page);
+	if (survey.tickets && address.ticket && !ticket) {
+		checkTicket(keyOf(survey.tickets), survey.digest, address.ticket);
+		return () => brought(page);
 	}
+	if (address.ticket && toText(address.ticket.prefix) === entry?.prefix) hideTicket();
 	if (ticket) return from && Date.now() < Date.parse(from) ? () => waiting(page, ticket, from) : null;
 	if (!entry?.r && !address.invitation) return () => problem("ticket_needed");
 	if (from && Date.now() >= Date.parse(from)) return () => problem("too_late");
@@ -102,6 +101,36 @@ function offer({ survey, ledger, refresh, problem }, asked) {
 		el("p.actions", {}, take),
 		ours("p", "ticket_guess"),
 		ours("p", "ticket_alone"),
+		more(),
+	);
+}
+
+/**
+ * Whoever made a ticket knows the report that comes with it: it is kept only if the person says that it is their own.
+ * @param {Page} page
+ */
+function brought({ survey, ledger, refresh, problem }) {
+	const problems = el("div");
+	const use = button("button.primary", "ticket_use", async () => {
+		use.disabled = true;
+		try {
+			await ticketFor(survey, here(), ledger, limits(ledger)); // nothing is sent for it: it is verified, and kept
+			hideTicket();
+			await refresh();
+		} catch (error) {
+			use.disabled = false;
+			problems.replaceChildren(problem(error instanceof CandorError ? error.code : undefined, "no_ticket"));
+			arrive(problems);
+		}
+	});
+	return el(
+		"section",
+		{},
+		heading("ticket_brought"),
+		ours("p", "ticket_maker"),
+		problems,
+		el("p.actions", {}, use),
+		ours("p", "ticket_sent"),
 		more(),
 	);
 }

@@ -42,6 +42,8 @@ def owner(folder: Path) -> Section:
     )
     section.say(
         "What remains: a survey, a group or a version that is made for one person and filled up with reports of its"
-        " owner's own has one row that is not theirs. What that row says is bounded by ε."
+        " owner's own has one row that is not theirs; and whoever takes a ticket and gives it to somebody else recognises"
+        " the report that comes with it, so devices ask before they use one that a link brings. What the row says is"
+        " bounded by ε."
     )
     return section

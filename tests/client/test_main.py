@@ -366,12 +366,17 @@ def test_ticket_now_and_answer_later(
 
 
 def test_a_ticket_can_be_carried_to_another_device(
-    server: Server, answers: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: Server, typed: list[str], answers: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     issuer = Issuer(server, by_invitation(KEY, worked(), **{"from": "2026-12-10T00:00Z"}))
     before = Simulated(datetime(2026, 12, 9, tzinfo=UTC)).clock
     assert main([issuer.invite("code"), "--ticket-link", "--yes"], before) == 0
     (link,) = re.findall(rf"^{issuer.link}#ticket=\S+$", capsys.readouterr().out, re.MULTILINE)
     other = ["--ledger", str(tmp_path / "other.json")]
-    assert main([link, *other, *answers], Simulated(datetime(2026, 12, 11, tzinfo=UTC)).clock) == 0
+    later = Simulated(datetime(2026, 12, 11, tzinfo=UTC)).clock
+    typed.append("n")
+    assert main([link, *other], later) == 1, "whoever made it would recognise the report"
+    assert "Whoever took it recognises your report" in capsys.readouterr().out.replace("\n", " ")
+    assert not Ledger(Path(other[1])).read().entries
+    assert main([link, *other, *answers], later) == 0
     assert (len(issuer.asked), len(issuer.reports)) == (1, 1)

@@ -41,6 +41,11 @@ def take(page: Page) -> None:
     page.get_by_role("button", name="Take my ticket").click()
 
 
+def use(page: Page) -> None:
+    """A ticket that a link brings."""
+    page.get_by_role("button", name="I took it myself").click()
+
+
 def question(page: Page) -> Any:
     return page.get_by_role("group", name="Did you copy?")
 
@@ -303,6 +308,7 @@ def test_forgetting_a_ticket_offers_its_link_first_and_says_that_it_is_gone(site
         assert "If your report was sent" not in device.text()
         page.goto("about:blank")
         device.open(link)
+        use(page)
         answer(page)
         assert len(site.stored(published)) == 1
 
@@ -337,11 +343,16 @@ def test_a_ticket_goes_to_another_device_by_its_link(site: Site, browser: Browse
         assert link == page.get_by_role("textbox", name="Link with your ticket").input_value()
     with visit(browser, init=FALLEN.format(0)) as device:
         page = device.open(link)
+        expect(title(page, "This link brings a ticket")).to_be_visible()
+        assert question(page).count() == 0
+        assert "entries" not in page.evaluate("() => JSON.stringify({...localStorage})"), "it is not kept yet"
+        use(page)
         expect(question(page)).to_be_visible()
         assert "ticket=" not in page.url
         answer(page)
     with visit(browser, init=FALLEN.format(255)) as device:
         page = device.open(link)  # somebody else who has got hold of it
+        use(page)
         option(page, "Yes").check()
         randomize(page)
         page.get_by_role("button", name="Send this").click()
@@ -386,6 +397,7 @@ def test_in_phases_the_place_is_kept_until_answering_begins(site: Site, browser:
     with visit(browser) as device:
         device.page.clock.set_fixed_time(now() - timedelta(days=3))
         page = device.open(link)
+        use(page)
         expect(title(page, "Your ticket is on this device")).to_be_visible()
         page.clock.set_fixed_time(now())
         device.open(site.link(published))
@@ -464,6 +476,7 @@ def test_where_nothing_is_kept_the_link_saves_the_ticket(site: Site, browser: Br
         link = page.get_by_role("textbox", name="Link with your ticket").input_value()
         page.goto("about:blank")
         device.open(link)
+        use(page)
         answer(page)
         assert len(site.stored(published)) == 1
 
@@ -487,6 +500,11 @@ def test_the_screens_of_a_ticket_fit_and_pass_axe_light_and_dark(site: Site, bro
         page.evaluate(f"location.hash = 'code={CODE}'")
         take(page)
         page.get_by_text("Answer on another device").click()
+        look(device)
+        link = page.get_by_role("textbox", name="Link with your ticket").input_value()
+    with visit(browser) as device:
+        page = device.open(link)
+        expect(title(page, "This link brings a ticket")).to_be_visible()
         look(device)
 
 
