@@ -163,29 +163,32 @@ def _respond(arguments: list[str], clock: Clock, program: str) -> int:
     return 0
 
 
+def _explain(*paragraphs: str) -> None:
+    for paragraph in paragraphs:
+        print(f"\n{textwrap.fill(paragraph, 100)}")
+
+
 def _has_ticket(device: Device, address: Address, survey: Survey, given: argparse.Namespace) -> bool:
     """Take the ticket, if it is not here yet and the person agrees."""
     if device.awaits_issuer(address, survey):
         issuer = urlsplit(address.issuer(survey)).netloc
-        for paragraph in (
+        _explain(
             f"This survey is by invitation. {issuer} changes yours for a ticket, which it signs without seeing it. "
             "Your report carries the ticket, never the invitation.",
             "Whoever writes down times and addresses can still guess which report followed which ticket. You may take "
             "the ticket now and answer at another time, in another place.",
-        ):
-            print(f"\n{textwrap.fill(paragraph, 100)}")
+        )
         if not (given.yes or _agree("Take the ticket now?")):
             print("No ticket was taken, and nothing was sent.")
             return False
-    elif device.is_brought(address, survey):
-        for paragraph in (
-            "This link brings a ticket. Use it only if you took it yourself, on another device. Whoever took it "
-            "recognises your report by it and can find out, by trying, which bits are in it, at any time. What they "
-            "say is still left to the dice.",
+    elif device.brought(address, survey):
+        _explain(
+            "This link brings a ticket. Use it only if you took it yourself, on another device. The person who took it "
+            "recognises your report by it and can find out, by trying, what was sent. What it says is still left to "
+            "the dice.",
             "If somebody sent it to you, ask them for your invitation instead: your own device then makes up the "
             "ticket, and nobody else knows it.",
-        ):
-            print(f"\n{textwrap.fill(paragraph, 100)}")
+        )
         if not (given.yes or _agree("Did you take it yourself, and want to use it?")):
             print("The ticket was not used, and nothing was sent.")
             return False

@@ -168,18 +168,18 @@ class Device:
             raise TooLate(f"tickets for this survey were given out until {opens:%Y-%m-%d %H:%M} UTC", opens)
         return True
 
-    def is_brought(self, address: Address, survey: Survey) -> bool:
-        """Whether the ticket comes with the link: whoever made it would recognise the report."""
+    def brought(self, address: Address, survey: Survey) -> Ticket | None:
+        """The ticket of the link, if this device has none: the person who made it would recognise the report."""
         entry = self.entry(address, survey)
-        return address.ticket is not None and not (entry.ticket or entry.stored)
+        return None if entry.ticket or entry.stored else address.ticket
 
     def ticket(self, address: Address, survey: Survey) -> Ticket:
         """The ticket, from the ledger, the link or the issuer; a request that is pending is repeated first."""
         book = self.ledger.read()
         entry = self.entry(address, survey, book)
         if not self.awaits_issuer(address, survey):
-            if address.ticket and not (entry.ticket or entry.stored):
-                entry = self.ledger.keep(survey, address.server, address.ticket)
+            if brought := self.brought(address, survey):
+                entry = self.ledger.keep(survey, address.server, brought)
             return _held(entry)
         book.check(survey, address.server, self.limit, self.server_limit)
         if entry.blinding and address.invitation not in (None, entry.code):

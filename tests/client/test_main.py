@@ -376,7 +376,7 @@ def test_a_ticket_can_be_carried_to_another_device(
     later = Simulated(datetime(2026, 12, 11, tzinfo=UTC)).clock
     typed.append("n")
     assert main([link, *other], later) == 1, "whoever made it would recognise the report"
-    assert "Whoever took it recognises your report" in capsys.readouterr().out.replace("\n", " ")
+    assert "The person who took it recognises your report" in capsys.readouterr().out.replace("\n", " ")
     assert not Ledger(Path(other[1])).read().entries
     assert main([link, *other, *answers], later) == 0
     assert (len(issuer.asked), len(issuer.reports)) == (1, 1)

@@ -109,7 +109,7 @@ def reports(slug: str, kind: str) -> Response:
         raise Problem("not_found", f"Raw data come as {', '.join(TYPES)}.")
     chunks = _bits(store(), published, kind)
     try:
-        first = next(chunks)  # before anything is promised, and before anything is read that others would wait for
+        first = next(chunks)  # before anything is promised
     except ExportError as error:
         raise Problem("malformed_request", f"{error}.") from None
     if request.method == "GET":
@@ -120,7 +120,7 @@ def reports(slug: str, kind: str) -> Response:
 def _bits(kept: Store, published: Published, kind: str) -> Iterator[bytes]:
     """A file piece by piece; Parquet is written to disk first, so memory does not grow with the reports either.
 
-    After the first piece nothing is being read: whoever reads and then waits to write keeps tidying waiting.
+    With the first piece nothing is being read: tidying waits for readers, so a reader must not wait to write.
     """
     survey = published.survey
     if kind == "parquet":
