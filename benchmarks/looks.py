@@ -10,7 +10,7 @@ import click
 import numpy as np
 from scipy.stats import binom
 
-from client.mechanism import Flip
+from client.mechanisms import Flip
 from survey_app.authoring.choose import flip
 from survey_app.estimate.intervals import Options, binomial
 from survey_app.results.checklist import LOOKS

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import product
 
-from client.mechanism import Drawn, Geometric, Subset
+from client.mechanisms import Drawn, Geometric, Subset
 from survey_app.authoring import choose
 from survey_app.authoring.fields import best_single
 from survey_app.channel import (

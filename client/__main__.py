@@ -27,7 +27,7 @@ from client.display import languages
 from client.errors import AnswerError, CandorError, LimitExceeded, TooEarly
 from client.interview import FILTER, farewell, in_words_of, interview, paragraphs
 from client.ledger import Ledger
-from client.mechanism import Subset, round_up
+from client.mechanisms import Subset, round_up
 from client.report import to_text, unpack
 from client.respond import SYSTEM_CLOCK, Clock, Device, Receipt, check_phase, fetch
 from client.verify import check_limit, verify

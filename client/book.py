@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from client.definition import Survey
 from client.errors import OtherServer
-from client.mechanism import round_up
+from client.mechanisms import round_up
 from client.report import Report, from_text, to_text
 from client.ticket import MODULUS_BYTES, Blinding, Ticket
 from client.verify import check_limit, verify

@@ -13,11 +13,11 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from client import canonical, display, mechanism
+from client import canonical, display, mechanisms
 from client.canonical import check_keys, decimal, integer, items, name_at, plain_text
 from client.display import Section, Translation
 from client.errors import DefinitionError
-from client.mechanism import Drawn, Geometric, Mechanism
+from client.mechanisms import Drawn, Geometric, Mechanism
 from client.question import Question, count_labels, labels_of, parse_questions
 from client.ticket import Tickets, parse_tickets
 
@@ -227,7 +227,7 @@ def _fields(value: Any, questions: Sequence[Question], raws: Sequence[Any], *, a
             raise DefinitionError("too_large", path, f"all fields together have more than {MOST_WORK} symbols")
         digest = hashlib.sha256(canonical.dumps({"mechanism": form, "questions": [raws[place] for place in places]}))
         size = sum(1 for _ in possible_cells(members)) if len(members) > 1 else size
-        made = mechanism.parse(form, size, f"{path}.mechanism")
+        made = mechanisms.parse(form, size, f"{path}.mechanism")
         fields.append(Field(members, made, chance, digest.hexdigest()))
     if free:
         raise DefinitionError("bad_value", "fields", f"no field holds {next(iter(free))}")
@@ -259,7 +259,7 @@ def _size(form: Any, questions: Sequence[Question], path: str) -> tuple[int, int
     elif kind == Drawn.kind:
         if only.type != "multiple":
             raise DefinitionError("bad_mechanism", path, "drawn is for a multiple")
-        draw = integer(form.get("draw"), f"{path}.draw", 1, mechanism.MOST_DRAWN)
+        draw = integer(form.get("draw"), f"{path}.draw", 1, mechanisms.MOST_DRAWN)
         return len(only.labels) + only.optional, 1 << draw
     elif kind == Geometric.kind and (not only.levels or only.optional):
         raise DefinitionError("bad_mechanism", path, "geometric is for a number with levels, not optional")

@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 
 from client.definition import Survey
 from client.errors import ClaimExceeded, LimitExceeded
-from client.mechanism import EXACT, round_up
+from client.mechanisms import EXACT, round_up
 
 SLACK = Decimal("1e-9")
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from client.definition import Field
-from client.mechanism import EXACT, Drawn, Flip, Geometric, Subset
+from client.mechanisms import EXACT, Drawn, Flip, Geometric, Subset
 from client.question import Question, labels_of
 
 NO_ANSWER = "no answer"

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from client.definition import Field, Survey
-from client.mechanism import Drawn, Flip
+from client.mechanisms import Drawn, Flip
 from client.words import NO_ANSWER, symbol_label
 
 MANY = 512  # reports from which a histogram is faster than unpacking

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from client.mechanism import Drawn, Geometric, Mechanism, Subset
+from client.mechanisms import Drawn, Geometric, Mechanism, Subset
 from client.question import Question
 from survey_app.authoring import choose
 from survey_app.channel import (

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import norm
 
 from client.definition import Survey
-from client.mechanism import Drawn, Geometric, Subset
+from client.mechanisms import Drawn, Geometric, Subset
 from survey_app.authoring import choose
 from survey_app.authoring.questions import DESIGNS
 from survey_app.channel import bit_variance, level_variance, share_variance

@@ -35,7 +35,7 @@ from benchmarks.coverage.truths import (
     yes_no,
 )
 from client.definition import Survey
-from client.mechanism import Mechanism
+from client.mechanisms import Mechanism
 from survey_app.authoring import choose
 from survey_app.plan.people import Indices
 from survey_app.tally import columns_of

@@ -35,7 +35,7 @@ from benchmarks.coverage.truths import (
     yes_no,
 )
 from client.definition import Survey
-from client.mechanism import Flip, Subset
+from client.mechanisms import Flip, Subset
 from survey_app.authoring import choose
 from survey_app.estimate.intervals import Options
 

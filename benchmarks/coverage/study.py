@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from client import canonical
 from client.definition import FORMAT, Survey
-from client.mechanism import Mechanism, publish
+from client.mechanisms import Mechanism, publish
 from survey_app.estimate.intervals import Interval
 from survey_app.plan.people import Indices
 from survey_app.simulate import devices

@@ -12,7 +12,7 @@ from scipy.stats import binom, multinomial
 
 from benchmarks.coverage.study import APPROXIMATE, Case, Find, Floats, People, Truth, counts_with
 from client.definition import Survey
-from client.mechanism import Subset
+from client.mechanisms import Subset
 from survey_app.plan.people import Indices
 
 Integers = npt.NDArray[np.int64]

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from benchmarks.reproductions.figures import Floats
 from client import Survey
-from client.mechanism import Flip
+from client.mechanisms import Flip
 from survey_app.authoring import build
 from survey_app.channel import share_variance
 from survey_app.estimate.functional import unbiased

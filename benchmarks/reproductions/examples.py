@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.reproductions.figures import Number, Section, figure, mean_of, share_of, spread_of
 from client import Survey
-from client.mechanism import Subset
+from client.mechanisms import Subset
 from survey_app.authoring import build
 from survey_app.estimate.functional import unbiased
 from survey_app.simulate.devices import reports

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from client import Survey
-from client.mechanism import Subset
+from client.mechanisms import Subset
 from survey_app.authoring import build, choose
 from survey_app.estimate.functional import unbiased
 from survey_app.estimate.points import project

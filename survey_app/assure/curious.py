@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from client.definition import Field, Survey
-from client.mechanism import Drawn, Flip, Geometric, Mechanism
+from client.mechanisms import Drawn, Flip, Geometric, Mechanism
 from client.question import Question
 from client.sampling import WHOLE
 from client.words import digit_label

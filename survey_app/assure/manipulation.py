@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from scipy.special import bdtr, bdtrc
 
 from client.definition import Survey
-from client.mechanism import Drawn, Geometric
+from client.mechanisms import Drawn, Geometric
 from client.words import NO_ANSWER, symbol_label
 from survey_app.channel import geometric_chances
 from survey_app.estimate.asked import draw_test, draws

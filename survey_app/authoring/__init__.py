@@ -13,12 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from client import canonical, mechanism
+from client import canonical, mechanisms
 from client.canonical import spell
 from client.definition import FORMAT, Survey, possible_cells
 from client.display import LANGUAGE
 from client.errors import DefinitionError
-from client.mechanism import round_up
+from client.mechanisms import round_up
 from client.question import Question, count_labels, parse_questions
 from client.verify import spend, verify
 from survey_app.authoring.design import Design
@@ -173,7 +173,7 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
         "epsilon": spell(total),
         "questions": raws,
         "fields": [
-            {"mechanism": mechanism.publish(field.mechanism), "questions": [item.question.id for item in field.items]}
+            {"mechanism": mechanisms.publish(field.mechanism), "questions": [item.question.id for item in field.items]}
             | ({"chance": field.chance} if field.chance > 1 else {})
             for field in fields
         ],

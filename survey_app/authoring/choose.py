@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from client.definition import possible_cells
 from client.errors import DefinitionError
-from client.mechanism import MOST_DRAWN, MOST_LEVELS, Drawn, Flip, Geometric, Mechanism, Subset
+from client.mechanisms import MOST_DRAWN, MOST_LEVELS, Drawn, Flip, Geometric, Mechanism, Subset
 from client.question import Question
 from client.sampling import WHOLE
 from survey_app.authoring.imagined import OPTION, YES

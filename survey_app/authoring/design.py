@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from client.definition import MOST_CELLS, MOST_CHANCES, MOST_WORK
-from client.mechanism import MOST_DRAWN
+from client.mechanisms import MOST_DRAWN
 from client.question import Question
 from survey_app.authoring.choose import MOST_SETS, rounded
 from survey_app.authoring.figures import cell_counts, main_figures

@@ -16,7 +16,7 @@ from math import prod
 from client import definition
 from client.definition import possible_cells
 from client.errors import DefinitionError
-from client.mechanism import Mechanism
+from client.mechanisms import Mechanism
 from client.question import Question
 from survey_app.authoring import choose, imagined
 from survey_app.authoring.budget import Claim, split

@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from client.mechanism import Drawn, Flip, Geometric, Mechanism
+from client.mechanisms import Drawn, Flip, Geometric, Mechanism
 from client.question import Question, labels_of
 from survey_app.authoring.imagined import judged_share, level_shares, spread_evenly
 from survey_app.channel import (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from client.mechanism import Flip
+from client.mechanisms import Flip
 from client.question import TYPES, Question
 from client.sampling import WHOLE
 from survey_app.authoring import choose

@@ -8,7 +8,7 @@ counts (Bonferroni), and then the ratio lies between L_j/(1 − L_0) and U_j/(1 
 import math
 from dataclasses import replace
 
-from client.mechanism import Drawn
+from client.mechanisms import Drawn
 from client.question import Question
 from survey_app.estimate.intervals import Interval, Limits, Options
 from survey_app.estimate.question import Estimate, Evidence, clamp, question_estimates

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from client.definition import Survey
-from client.mechanism import Drawn
+from client.mechanisms import Drawn
 from client.question import Question, labels_of
 from survey_app.tally import columns_of
 

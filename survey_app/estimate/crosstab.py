@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from client.definition import Survey
-from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Subset
 from client.question import Question
 from client.words import NO_ANSWER
 from survey_app import channel

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from client.mechanism import Drawn, Subset
+from client.mechanisms import Drawn, Subset
 from client.question import Question
 from client.words import NO_ANSWER, digit_label
 from survey_app.estimate.answered import drawn_answered

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.optimize import brentq
 
-from client.mechanism import Subset
+from client.mechanisms import Subset
 from survey_app.channel import Categorical, Floats, subset_moments, union_variance
 from survey_app.estimate.intervals import (
     Interval,

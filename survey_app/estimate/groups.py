@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from client.definition import Survey
-from client.mechanism import Flip, Subset
+from client.mechanisms import Flip, Subset
 from client.question import Question
 from survey_app.estimate import hypotheses
 from survey_app.estimate.hypotheses import Test

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import ndtri
 
-from client.mechanism import Subset
+from client.mechanisms import Subset
 from client.question import Question
 from survey_app import channel
 from survey_app.channel import Floats

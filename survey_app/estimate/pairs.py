@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from client.definition import Survey
-from client.mechanism import Drawn, Subset
+from client.mechanisms import Drawn, Subset
 from client.question import Question
 from client.sampling import WHOLE
 from client.words import NO_ANSWER

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from client.definition import Field, Survey
-from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Subset
 from client.question import Question
 from client.words import NO_ANSWER, digit_label, level_value
 from survey_app.channel import Floats, geometric_scores

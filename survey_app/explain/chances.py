@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from client import words
 from client.definition import Survey
-from client.mechanism import EXACT, Drawn, Flip, Subset
+from client.mechanisms import EXACT, Drawn, Flip, Subset
 from client.question import Question
 from client.verify import spend
 

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from client.definition import MOST_CHANCES, MOST_FIELDS, Field, Survey
-from client.mechanism import Flip, Mechanism, coin_odds, loss
+from client.mechanisms import Flip, Mechanism, coin_odds, loss
 from client.verify import spend
 
 WHOLE_WITHIN = Fraction(1, 2**40)  # thresholds are rounded to 2^-64

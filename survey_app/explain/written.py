@@ -8,7 +8,7 @@ Languages differ in their marks alone; whoever speaks none of them in particular
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 
-from client.mechanism import EXACT, round_up
+from client.mechanisms import EXACT, round_up
 from survey_app.explain.chances import Chance, raised
 from survey_app.explain.languages import Words
 

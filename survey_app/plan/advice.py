@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from client.definition import Survey
 from client.errors import DefinitionError
-from client.mechanism import Geometric, round_up
+from client.mechanisms import Geometric, round_up
 from client.question import Question
 from survey_app.authoring import ADVISED_FIELD, ADVISED_TOTAL, Built
 from survey_app.explain import written

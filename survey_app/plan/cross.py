@@ -11,7 +11,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from client.definition import Field, Survey, possible_cells
-from client.mechanism import Flip, Subset
+from client.mechanisms import Flip, Subset
 from client.question import Question
 from survey_app.authoring import Built
 from survey_app.authoring.design import joint_price

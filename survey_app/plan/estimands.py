@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from client.definition import Field
-from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Subset
 from client.question import Question
 from client.words import bin_range, level_value
 from survey_app.authoring import choose

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from client.canonical import spell
 from client.errors import DefinitionError
-from client.mechanism import publish
+from client.mechanisms import publish
 from client.question import Question, parse_questions
 from survey_app.authoring.choose import PRECISE
 from survey_app.authoring.imagined import SKIPPING

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from client.definition import Field, Survey
-from client.mechanism import Drawn
+from client.mechanisms import Drawn
 from client.question import Question
 from survey_app.estimate.asked import draw_test, draws
 from survey_app.estimate.hypotheses import Test

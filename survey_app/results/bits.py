@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from client.definition import Field, Survey
-from client.mechanism import THRESHOLDS, Drawn, Flip, Geometric, publish
+from client.mechanisms import THRESHOLDS, Drawn, Flip, Geometric, publish
 from client.words import NO_ANSWER, level_value, symbol_label
 from survey_app.channel import geometric_scores
 from survey_app.tally import Columns, column_names, columns

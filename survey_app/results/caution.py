@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from client.definition import Field, Survey
-from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Subset
 from client.question import Question
 from client.words import digit_label, level_value
 from survey_app.channel import geometric_scores, share_variance, union_variance

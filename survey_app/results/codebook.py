@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from client.definition import Survey
 from client.display import in_language, parted
-from client.mechanism import Geometric
+from client.mechanisms import Geometric
 from client.question import Question
 from client.words import NO_ANSWER, digit_label
 from survey_app.estimate.question import scores_of

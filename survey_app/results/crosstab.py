@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from client.definition import Survey
-from client.mechanism import Drawn
+from client.mechanisms import Drawn
 from survey_app.authoring.design import Asked, joint_price
 from survey_app.authoring.fields import has_too_many_cells
 from survey_app.authoring.imagined import answering

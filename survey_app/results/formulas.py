@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from client.definition import Field, Survey
-from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Subset
 from client.question import Question
 from client.words import level_value
 from survey_app.estimate.question import answer_sets, scores_of, union_chances

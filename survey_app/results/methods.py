@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from client.definition import Field, Survey
-from client.mechanism import Drawn, Flip, Geometric, Mechanism
+from client.mechanisms import Drawn, Flip, Geometric, Mechanism
 from client.question import Question
 from client.sampling import WHOLE
 from survey_app.estimate.intervals import Method, Options

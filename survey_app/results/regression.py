@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from client.definition import Survey
-from client.mechanism import Flip, Subset
+from client.mechanisms import Flip, Subset
 from client.question import Question
 from survey_app import channel
 from survey_app.channel import Floats

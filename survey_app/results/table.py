@@ -17,7 +17,7 @@ from msgspec import UNSET
 from msgspec.structs import fields
 
 from client.definition import Field, Survey
-from client.mechanism import Flip, Geometric, Subset
+from client.mechanisms import Flip, Geometric, Subset
 from client.words import digit_label
 from survey_app.estimate.question import union_chances
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from client.definition import Field, Survey
-from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Subset
 from client.question import Question
 from client.sampling import WHOLE
 from survey_app.plan.people import Generator, Indices

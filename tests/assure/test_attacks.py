@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from client.mechanism import Subset
+from client.mechanisms import Subset
 from tests.attacks.__main__ import HEAD, PAGE, sections
 from tests.attacks.files import administrator
 from tests.attacks.pins import expected_rank, ranks, survey_of

@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 import client
 from benchmarks.reproductions.figures import Number, Section, figure
 from client import Survey
-from client.mechanism import Subset
+from client.mechanisms import Subset
 from survey_app.authoring import build
 
 OPTIONS = 10_000

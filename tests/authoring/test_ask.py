@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from client import Survey, verify
-from client.mechanism import Flip, Geometric, Subset
+from client.mechanisms import Flip, Geometric, Subset
 from survey_app.authoring import build
 from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from client import canonical, verify
-from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Subset
 from survey_app.authoring import build, build_file
 from survey_app.authoring.budget import Claim, split
 from survey_app.authoring.source import AuthoringError, read

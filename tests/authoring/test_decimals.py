@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from client import Survey, verify
 from client.canonical import spell
-from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Mechanism, Subset
 from client.sampling import WHOLE
 from survey_app.authoring import build, choose
 from survey_app.authoring.source import PUBLISHED, AuthoringError

@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from client.mechanism import Drawn, Subset
+from client.mechanisms import Drawn, Subset
 from client.question import Question
 from survey_app.authoring import choose
 from survey_app.authoring.figures import main_figures, variance

@@ -16,7 +16,7 @@ from benchmarks.promises.figures import Figure, promised, shown, true_value
 from benchmarks.promises.study import Kept, Study, chance_of, look, study
 from benchmarks.promises.surveys import FILES
 from client.definition import Survey
-from client.mechanism import Subset
+from client.mechanisms import Subset
 from survey_app.authoring import build
 from survey_app.plan.forecast import forecasts
 from survey_app.plan.people import draw_people

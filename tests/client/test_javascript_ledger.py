@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from client import Survey
 from client.book import Book, Entry
-from client.mechanism import round_up
+from client.mechanisms import round_up
 from client.verify import verify
 from tests.answers import SMALL
 from tests.definitions import WORKED_DIGEST, define, encode, field, simple, subset, worked, yes_no

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from client import Survey, mechanism, randomize
+from client import Survey, mechanisms, randomize
 from client.errors import DefinitionError
-from client.mechanism import EXACT, Drawn, Flip, Geometric, Mechanism, Subset, round_up
+from client.mechanisms import EXACT, Drawn, Flip, Geometric, Mechanism, Subset, round_up
 from client.sampling import WHOLE, below, coin
 from client.verify import verify
 from survey_app.authoring import choose
@@ -394,4 +394,4 @@ def test_publishing_and_parsing_are_inverse() -> None:
         (Drawn(size=3, draw=2, keep=2**63), 3),
         (Geometric(size=3, ratio=2**62), 3),
     ):
-        assert mechanism.parse(mechanism.publish(made), size, "") == made
+        assert mechanisms.parse(mechanisms.publish(made), size, "") == made

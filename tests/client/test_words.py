@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from client.definition import Field
-from client.mechanism import Drawn, Flip, Subset, parse
+from client.mechanisms import Drawn, Flip, Subset, parse
 from client.words import blind, describe, digit_label, odds_sentence, said, symbol_label
 from tests.definitions import (
     COIN,

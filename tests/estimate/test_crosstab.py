@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from client import Survey
-from client.mechanism import publish
+from client.mechanisms import publish
 from survey_app.authoring import choose
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Method, Options

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import binom, hypergeom, multinomial
 
-from client.mechanism import Drawn, Flip, Subset, publish
+from client.mechanisms import Drawn, Flip, Subset, publish
 from survey_app.authoring import choose
 from survey_app.estimate import derived, functional
 from survey_app.estimate.intervals import (

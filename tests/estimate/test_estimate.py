@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binom
 
 from client import Survey
-from client.mechanism import Geometric, Subset, publish
+from client.mechanisms import Geometric, Subset, publish
 from survey_app.authoring import choose
 from survey_app.estimate import functional
 from survey_app.estimate.intervals import (

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import binom
 
-from client.mechanism import publish
+from client.mechanisms import publish
 from survey_app.authoring import choose
 from survey_app.estimate.groups import GroupsError, check_same, combine, difference, possible
 from survey_app.estimate.intervals import Options

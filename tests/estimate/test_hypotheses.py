@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 from scipy.stats import binom, chi2, ncx2
 
-from client.mechanism import Flip, Subset
+from client.mechanisms import Flip, Subset
 from survey_app import channel
 from survey_app.authoring import choose
 from survey_app.estimate.hypotheses import (

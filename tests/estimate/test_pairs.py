@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from client import Survey
-from client.mechanism import Drawn
+from client.mechanisms import Drawn
 from survey_app.channel import share_variance
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Options

@@ -14,7 +14,7 @@ import pytest
 from scipy.special import expit, logit
 
 from client.definition import Survey
-from client.mechanism import publish
+from client.mechanisms import publish
 from survey_app.authoring import choose
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Options

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from client.definition import Survey
-from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Mechanism, Subset
 from client.sampling import WHOLE
 from client.words import odds_sentence, of_hundred
 from survey_app.authoring import build_file, choose

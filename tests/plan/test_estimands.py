@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import chi2
 
 from client.definition import Field, Survey
-from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Subset
 from survey_app.authoring import build, choose, imagined
 from survey_app.channel import Floats, score_variance, union_variance
 from survey_app.plan import people

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from client import Survey
-from client.mechanism import publish
+from client.mechanisms import publish
 from survey_app.authoring import choose
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.points import project

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from client import Survey
-from client.mechanism import Drawn, Flip, Geometric, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Subset
 from survey_app.authoring import build_file
 from survey_app.estimate.intervals import Options
 from survey_app.explain import written

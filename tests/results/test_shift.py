@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from client.definition import Field, Survey
-from client.mechanism import Drawn, Subset
+from client.mechanisms import Drawn, Subset
 from client.question import Question
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import Evidence, question_estimates

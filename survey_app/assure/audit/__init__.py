@@ -15,7 +15,7 @@ import numpy as np
 
 from client.definition import Field, Survey
 from client.errors import ClaimExceeded
-from client.mechanism import round_up
+from client.mechanisms import round_up
 from client.verify import verify
 from survey_app.assure.audit import subjects
 from survey_app.assure.audit.bounds import lower_bound, needed

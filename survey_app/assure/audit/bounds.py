@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from client.definition import Survey
-from client.mechanism import Drawn, Flip, Geometric, Mechanism
+from client.mechanisms import Drawn, Flip, Geometric, Mechanism
 from survey_app.assure.audit.chances import Hits, fits
 from survey_app.assure.audit.inputs import Inputs, Mixture
 from survey_app.assure.audit.reading import Matrix, Numbers

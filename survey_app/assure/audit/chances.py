@@ -11,7 +11,7 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset
+from client.mechanisms import Drawn, Flip, Geometric, Mechanism, Subset
 from client.sampling import WHOLE
 from survey_app.assure.audit.inputs import Mixture
 from survey_app.assure.audit.reading import Matrix, Numbers

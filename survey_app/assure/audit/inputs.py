@@ -15,7 +15,7 @@ from typing import Any
 
 from client.answer import encode, index_of, shown, unanswered
 from client.definition import Field, Survey
-from client.mechanism import Drawn
+from client.mechanisms import Drawn
 from client.question import Question, labels_of
 
 MOST_TRIED = 24  # answers to one field

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from client.definition import Survey
-from client.mechanism import Flip
+from client.mechanisms import Flip
 from survey_app.assure.audit.chances import named
 from survey_app.assure.audit.inputs import Inputs
 from survey_app.assure.audit.reading import Reports

@@ -12,7 +12,7 @@ from client import words
 from client.book import SERVER_LIMIT, SURVEY_LIMIT
 from client.definition import Field
 from client.display import Section
-from client.mechanism import Drawn, Flip, Geometric, Mechanism, Subset, publish
+from client.mechanisms import Drawn, Flip, Geometric, Mechanism, Subset, publish
 from client.question import Question
 from client.report import ID_BYTES, Report, draw_bits, to_text, unpack
 from survey_app.authoring import is_weak

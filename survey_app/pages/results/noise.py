@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from client.mechanism import Subset
+from client.mechanisms import Subset
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
 from survey_app.pages.results.figures import Figure, Plot, rows_of

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from client import Survey, randomize
-from client.mechanism import Drawn, Flip, Subset
+from client.mechanisms import Drawn, Flip, Subset
 from client.report import Report
 from client.sampling import RandomBytes, below, coin, pick
 
@@ -138,7 +138,7 @@ def rounding(survey: Survey, answers: dict[str, Any]) -> Report:
     return randomize(survey, answers | {"hours": level * question.steps // (question.levels - 1)})
 
 
-class Chosen(Drawn):
+class Chosen(Drawn):  # type: ignore[misc]  # a broken client may do what ours may not
     """Draws neighbours only, each option as often as it should."""
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
@@ -150,7 +150,7 @@ class Chosen(Drawn):
         return sum(1 << (self.width - 1 - 2 * option - (sent >> place & 1)) for place, option in enumerate(options))
 
 
-class Paired(Drawn):
+class Paired(Drawn):  # type: ignore[misc]  # a broken client may do what ours may not
     """Turns what was said of both options or of none: each is as noisy as it should be, whether they agree is plain."""
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:

@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from client import Survey
 from client.answer import encode as indices_of
-from client.mechanism import Drawn, Mechanism
+from client.mechanisms import Drawn, Mechanism
 from client.report import Report
 from survey_app.assure.audit import (
     ERROR,
