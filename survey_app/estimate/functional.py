@@ -12,12 +12,12 @@ from scipy.optimize import brentq
 
 from client.mechanisms import Subset
 from survey_app.channel import Categorical, Floats, subset_moments, union_variance
+from survey_app.channels.observations import Spread
 from survey_app.estimate.intervals import (
     Interval,
     Limits,
     Method,
     Options,
-    Spread,
     binomial,
     dirichlet,
     dirichlet_excess,

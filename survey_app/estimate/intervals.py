@@ -16,7 +16,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from survey_app.channel import Floats
+from survey_app.channels.observations import Spread
+from survey_app.figures import Floats
 
 Coverage = Literal["guaranteed", "approximate"]
 GUARANTEED: Coverage = "guaranteed"
@@ -96,34 +97,6 @@ class Options:
         if not self.simultaneous:
             return self
         return replace(self, confidence=1 - self.alpha / max(count, 1), simultaneous=False)
-
-
-@dataclass(frozen=True)
-class Spread:
-    """How much the estimate of a share x varies if x is true, n·Var = v0 + v1 x + v2 x²; `step` is what one bit adds.
-
-    Of a binomial count with p and q: λ(1−λ)/(p−q)², λ = q + x(p−q).
-    """
-
-    v0: float
-    v1: float
-    v2: float
-    step: float
-
-    @classmethod
-    def binomial(cls, n: int, p: Fraction, q: Fraction) -> "Spread":
-        """Of a share whose count is binomial."""
-        d = float(p - q)
-        return cls(float(q * (1 - q)) / d**2, float(1 - 2 * q) / d, -1.0, 1 / (n * d))
-
-    def at(self, x: float) -> float:
-        """n·Var at x; of an x that no report allows, none."""
-        return max(self.v0 + self.v1 * x + self.v2 * x * x, 0.0)
-
-    def mapped(self, slope: float, offset: float) -> "Spread":
-        """Of slope · x + offset."""
-        v0 = slope**2 * self.v0 - slope * offset * self.v1 + offset**2 * self.v2
-        return Spread(v0, slope * self.v1 - 2 * offset * self.v2, self.v2, abs(slope) * self.step)
 
 
 @dataclass(frozen=True)

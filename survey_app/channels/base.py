@@ -1,0 +1,221 @@
+"""What a mechanism does to shares, and what the counts of its bits say of a figure.
+
+A channel takes in the symbols of its field, unless it `reads_answers`; figures are lifted to what it takes in before it
+sees them, so it knows nothing of questions. Methods without a default are abstract, so that mypy names a channel that
+lacks one.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from client.definition import Field
+from client.mechanisms import Mechanism
+from survey_app.channels.observations import Counts, Observation
+from survey_app.figures import Figure, Floats, Sets
+
+Indices = npt.NDArray[np.int64]
+Matrix = npt.NDArray[np.uint8]  # unpacked bits, a row for each report
+Hits = npt.NDArray[np.bool_]
+Generator = np.random.Generator
+
+
+@dataclass(frozen=True, eq=False)
+class Assumed:
+    """People who were not asked yet: the values of a figure, whose shares are these, and in which parts of a field.
+
+    An event is two values, 0 and 1. `parts` say how many of the field's symbols hold each value.
+    """
+
+    values: Floats
+    shares: Floats
+    parts: Floats
+
+    @classmethod
+    def event(cls, share: float, part: float) -> "Assumed":
+        """Return a share of the people, which this part of all symbols holds."""
+        return cls(np.array([0.0, 1.0]), np.array([1 - share, share]), np.array([1 - part, part]))
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreMap:
+    """Unbiased scores of some answers, as an affine map of the stored bits of a field: u = bits · slope + offset."""
+
+    slope: Floats  # stored bits × answers
+    offset: Floats
+    still: Floats  # E(u²) of each answer if it is not the true one
+    gain: Floats  # what E(u²) gains if it is
+    table: tuple[Floats, float] | None  # where every report names one answer i: it does so if base_i + d · u_i is 1
+
+
+@dataclass(frozen=True)
+class BitMeaning:
+    """One stored bit of a field: its names, and what a 1 says.
+
+    A bit that names a symbol has p and q, a noisy level has a score, another bit neither.
+    """
+
+    name: str  # after the field's name in a column of a file; empty where the field has one bit
+    suffix: str  # the same for a variable of a statistics package
+    says: str
+    p: Fraction | None = None
+    q: Fraction | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class SeenBit:
+    """How often devices named something: which bits count them, and P(named) if nobody and if everybody has it."""
+
+    says: str
+    ones: int
+    n: int
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Channel(ABC):
+    """One mechanism; `reads_answers` if it takes in a set of answers, each by itself, and never a symbol."""
+
+    mechanism: Mechanism
+    reads_answers: ClassVar[bool] = False
+
+    # What a report says.
+
+    @abstractmethod
+    def bit_chances(self, symbol: int) -> Floats:
+        """Return P(bit = 1 | symbol) for each stored bit of a field that was asked."""
+
+    @abstractmethod
+    def pair_chances(self, symbol: int, first: Indices, second: Indices) -> Floats:
+        """Return P(both bits = 1 | symbol) for pairs of different stored bits."""
+
+    @abstractmethod
+    def likelihood(self, bits: int) -> list[Fraction]:
+        """Return P(bits | symbol) for every symbol, up to a factor that is the same for all of them."""
+
+    @abstractmethod
+    def outcomes(self, most: int) -> Matrix | None:
+        """Return every row of bits that can be sent; None if they are more than `most`, or single bits tell as much."""
+
+    @abstractmethod
+    def outcome_chances(self, rows: Matrix, symbol: int) -> Floats:
+        """Return how likely each of the `outcomes` is."""
+
+    @abstractmethod
+    def truthful(self, rows: Matrix, symbol: int) -> Hits:
+        """Return which reports say that this symbol is true, or nothing against it."""
+
+    @abstractmethod
+    def truthful_chance(self, symbol: int, true: int) -> float:
+        """Return the probability that a report of a device with symbol `true` is among the `truthful` of `symbol`."""
+
+    @abstractmethod
+    def sample(self, symbols: Indices, rng: Generator) -> Matrix:
+        """Return noisy bits of made-up devices with these symbols; never a client's coins."""
+
+    @abstractmethod
+    def bits(self, field: Field) -> list[BitMeaning]:
+        """Return the meaning of every stored bit, in order."""
+
+    @abstractmethod
+    def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
+        """Return how often each thing was named that a device can name."""
+
+    def asked_places(self) -> Indices | None:
+        """Return for every stored bit two bits, one of which is 1 on a device that was asked; None if all are."""
+        return None
+
+    # What counts say of a figure.
+
+    @abstractmethod
+    def observe(self, counts: Counts, n: int, figure: Figure) -> Observation | None:
+        """Return what the counts say of a figure that is no ratio, lifted to what the channel takes in."""
+
+    @abstractmethod
+    def variance(self, assumed: Assumed) -> float:
+        """Return n·Var of a figure's estimate, of those who are asked about it."""
+
+    @abstractmethod
+    def largest_shift(self, figure: Figure) -> float:
+        """Return by how much more a made-up report can move n times a figure than an honest one."""
+
+    @abstractmethod
+    def score_map(self, sets: Sets) -> ScoreMap | None:
+        """Return unbiased scores of answers that are these sets of symbols (of a channel that reads answers: of all).
+
+        None if reports say nothing about single answers.
+        """
+
+    def shares(self, counts: Counts, n: int) -> Floats | None:
+        """Return the unbiased shares of the field's symbols, where each has a bit; points are made of them."""
+        return None
+
+    def named_symbols(self, counts: Counts, n: int) -> Counts | None:
+        """Return how often each symbol was named, where every report names exactly one."""
+        return None
+
+    def apart(self, figures: int) -> int:
+        """Return how many intervals of so many shares can miss apart from each other."""
+        return figures
+
+    @property
+    def asked(self) -> float:
+        """The part of the devices that says something about one figure."""
+        return 1.0
+
+    def likelihoods(self, rows: Matrix) -> Floats:
+        """Return `likelihood` of each of some unpacked rows."""
+        each = (self.likelihood(int("".join("01"[int(bit)] for bit in row), 2)) for row in rows)
+        return np.array([[float(chance) for chance in row] for row in each])
+
+
+class CoinChannel(Channel):
+    """A mechanism whose bits are 1 with p if they are true, and with q if not; as floats, computed once."""
+
+    @property
+    @abstractmethod
+    def coin(self) -> tuple[Fraction, Fraction]:
+        """P(1 | true) and P(1 | not true), exactly."""
+
+    @cached_property
+    def p(self) -> float:
+        """P(1 | true)."""
+        return float(self.coin[0])
+
+    @cached_property
+    def q(self) -> float:
+        """P(1 | not true)."""
+        return float(self.coin[1])
+
+    @cached_property
+    def gap(self) -> float:
+        """The difference of both."""
+        p, q = self.coin
+        return float(p - q)
+
+
+def ones_of(bits: int, width: int) -> list[int]:
+    """Return the places of the ones in a field's bits."""
+    return [place for place in range(width) if bits >> (width - 1 - place) & 1]
+
+
+def smallest(keys: Floats, count: int) -> Indices:
+    """Return in each row the places of its `count` smallest keys, in no order."""
+    if count == keys.shape[1]:
+        return np.broadcast_to(np.arange(count), keys.shape)
+    return np.argpartition(keys, count - 1, axis=1)[:, :count]
+
+
+def rows_of(width: int, ones: Sequence[Sequence[int]]) -> Matrix:
+    """Return a row of bits for each list of the places of its ones."""
+    found = np.zeros((len(ones), width), dtype=np.uint8)
+    np.put_along_axis(found, np.array(ones), 1, axis=1)
+    return found

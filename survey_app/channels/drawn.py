@@ -1,0 +1,164 @@
+"""Some options of a set, drawn on the device; each is counted among those who were asked about it."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, product
+from typing import ClassVar, final
+
+import numpy as np
+
+from client.definition import Field
+from client.mechanisms import Drawn
+from client.sampling import WHOLE
+from client.words import NO_ANSWER
+from survey_app.channels.base import (
+    Assumed,
+    BitMeaning,
+    CoinChannel,
+    Generator,
+    Hits,
+    Indices,
+    Matrix,
+    ScoreMap,
+    SeenBit,
+    ones_of,
+    rows_of,
+    smallest,
+)
+from survey_app.channels.moments import share_variance
+from survey_app.channels.observations import Binomial, Counts
+from survey_app.figures import Figure, Floats, Sets
+
+
+@final
+@dataclass(frozen=True)
+class DrawnChannel(CoinChannel):
+    """Two bits for each option, asked and not reported, asked and reported; p and q are those of an asked option."""
+
+    mechanism: Drawn
+    reads_answers: ClassVar[bool] = True
+
+    @cached_property
+    def coin(self) -> tuple[Fraction, Fraction]:
+        return self.mechanism.p, self.mechanism.q
+
+    @property
+    def asked(self) -> float:
+        return self.mechanism.draw / self.mechanism.size
+
+    @property
+    def kept(self) -> float:
+        """The probability that the true set of the asked options is sent."""
+        return self.mechanism.keep / WHOLE
+
+    def bit_chances(self, symbol: int) -> Floats:
+        yes = [self.p if symbol >> option & 1 else self.q for option in range(self.mechanism.size)]
+        return np.array([self.asked * chance for one in yes for chance in (1 - one, one)])
+
+    def pair_chances(self, symbol: int, first: Indices, second: Indices) -> Floats:
+        m, r, sets = self.mechanism.size, self.mechanism.draw, self.mechanism.sets
+        option, other = first // 2, second // 2
+        true = ((symbol >> option & 1) == first % 2) & ((symbol >> other & 1) == second % 2)
+        reported = self.kept * true + (1 - self.kept) * (sets / 4 - true) / (sets - 1)
+        found: Floats = np.where(option == other, 0.0, r * (r - 1) / (m * max(m - 1, 1)) * reported)
+        return found
+
+    def likelihood(self, bits: int) -> list[Fraction]:
+        kept = Fraction(self.mechanism.keep, WHOLE)
+        other = (1 - kept) / (self.mechanism.sets - 1)
+        sent = [(place // 2, place % 2) for place in ones_of(bits, self.mechanism.width)]
+        masks = range(1 << self.mechanism.size)
+        return [kept if all(mask >> option & 1 == bit for option, bit in sent) else other for mask in masks]
+
+    def outcomes(self, most: int) -> Matrix | None:
+        m, r = self.mechanism.size, self.mechanism.draw
+        if r == 1 or math.comb(m, r) * self.mechanism.sets > most:
+            return None
+        reported = list(product((0, 1), repeat=r))
+        each = [
+            [2 * option + bit for option, bit in zip(options, bits, strict=True)]
+            for options in combinations(range(m), r)
+            for bits in reported
+        ]
+        return rows_of(self.mechanism.width, each)
+
+    def outcome_chances(self, rows: Matrix, symbol: int) -> Floats:
+        other = (1 - self.kept) / (self.mechanism.sets - 1)
+        found: Floats = np.where(self.truthful(rows, symbol), self.kept, other)
+        return found / math.comb(self.mechanism.size, self.mechanism.draw)
+
+    def truthful(self, rows: Matrix, symbol: int) -> Hits:
+        no, yes = rows[:, 0::2] == 1, rows[:, 1::2] == 1
+        mask = np.array([symbol >> option & 1 for option in range(self.mechanism.size)], dtype=bool)
+        found: Hits = ~((no & mask) | (yes & ~mask)).any(axis=1)
+        return found
+
+    def truthful_chance(self, symbol: int, true: int) -> float:
+        """The sets agree on the asked options if none is asked of those on which they differ."""
+        m, r = self.mechanism.size, self.mechanism.draw
+        alike = math.comb(m - (symbol ^ true).bit_count(), r) / math.comb(m, r)
+        return alike * self.kept + (1 - alike) * (1 - self.kept) / (self.mechanism.sets - 1)
+
+    def sample(self, symbols: Indices, rng: Generator) -> Matrix:
+        """What was selected among the asked options is one of their sets, kept or another one."""
+        count = len(symbols)
+        asked = smallest(rng.random((count, self.mechanism.size)), self.mechanism.draw)
+        place = np.arange(self.mechanism.draw)
+        truth = ((symbols[:, None] >> asked & 1) << place).sum(axis=1)
+        held = rng.random(count) < self.kept
+        other = rng.integers(0, self.mechanism.sets - 1, count)
+        sent = np.where(held, truth, other + (other >= truth))
+        bits = np.zeros((count, self.mechanism.width), dtype=np.uint8)
+        np.put_along_axis(bits, 2 * asked + (sent[:, None] >> place & 1), 1, axis=1)
+        return bits
+
+    def options(self, field: Field) -> list[str]:
+        """Return what can be drawn: the options, and no answer where people may skip."""
+        return [*field.questions[0].labels, NO_ANSWER][: self.mechanism.size]
+
+    def bits(self, field: Field) -> list[BitMeaning]:
+        found: list[BitMeaning] = []
+        for number, option in enumerate(self.options(field), 1):
+            found.append(BitMeaning(f"{option}:no", f"_{number}_no", f"asked about {option}: no"))
+            found.append(BitMeaning(f"{option}:yes", f"_{number}_yes", f"asked about {option}: yes", *self.coin))
+        return found
+
+    def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
+        by_option = zip(self.options(field), counts[0::2], counts[1::2], strict=True)
+        return [SeenBit(option, int(yes), int(no + yes), self.q, self.p) for option, no, yes in by_option]
+
+    def asked_places(self) -> Indices:
+        return np.repeat(np.arange(self.mechanism.width).reshape(-1, 2), 2, axis=0)
+
+    def observe(self, counts: Counts, n: int, figure: Figure) -> Binomial | None:
+        """Only one answer at a time: which were reported together is not counted."""
+        places = np.flatnonzero(figure.sum.weights)
+        if len(places) != 1:
+            return None
+        place = int(places[0])
+        no, yes = (int(count) for count in counts[2 * place : 2 * place + 2])
+        everyone = self.mechanism.draw == self.mechanism.size
+        slope, offset = float(figure.sum.weights[place]), figure.sum.constant
+        return Binomial(yes, no + yes, *self.coin, slope, offset, everyone=everyone)
+
+    def variance(self, assumed: Assumed) -> float:
+        return share_variance(self.p, self.q, float(assumed.shares[1]))
+
+    def largest_shift(self, figure: Figure) -> float:
+        most = float(np.abs(figure.sum.weights).max())
+        return most * max(1 - self.q, self.p) / (self.p - self.q)
+
+    def score_map(self, sets: Sets) -> ScoreMap:
+        """An option counts as often as it is asked about seldom.
+
+        The noise of options that are asked together is one draw; but each option alone is a coin with p and q, and
+        what several say together is seen in the sums of a scan.
+        """
+        p, q, d, rare = self.p, self.q, self.p - self.q, self.mechanism.size / self.mechanism.draw
+        slope, ones = np.zeros((self.mechanism.width, self.mechanism.size)), np.ones(self.mechanism.size)
+        for i in range(self.mechanism.size):
+            slope[2 * i : 2 * i + 2, i] = -q * rare / d, (1 - q) * rare / d
+        still, gone = rare * q * (1 - q) / d**2, rare * (1 + p * (1 - p) / d**2)
+        return ScoreMap(slope, 0 * ones, still * ones, (gone - still) * ones, None)

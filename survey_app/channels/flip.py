@@ -1,0 +1,96 @@
+"""One bit for two symbols."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from client.definition import Field
+from client.mechanisms import Flip
+from client.words import symbol_label
+from survey_app.channels.base import (
+    Assumed,
+    BitMeaning,
+    CoinChannel,
+    Generator,
+    Hits,
+    Indices,
+    Matrix,
+    ScoreMap,
+    SeenBit,
+)
+from survey_app.channels.moments import share_variance
+from survey_app.channels.observations import Binomial, Counts
+from survey_app.figures import Figure, Floats, Sets
+
+
+@final
+@dataclass(frozen=True)
+class FlipChannel(CoinChannel):
+    """A coin whose heads says that the second symbol is true."""
+
+    mechanism: Flip
+
+    @property
+    def coin(self) -> tuple[Fraction, Fraction]:
+        return self.mechanism.p, self.mechanism.q
+
+    def bit_chances(self, symbol: int) -> Floats:
+        return np.array([self.p if symbol else self.q])
+
+    def pair_chances(self, symbol: int, first: Indices, second: Indices) -> Floats:
+        return np.zeros(len(first))  # there is no second bit
+
+    def likelihood(self, bits: int) -> list[Fraction]:
+        p, q = self.coin
+        return [q, p] if bits else [1 - q, 1 - p]
+
+    def outcomes(self, most: int) -> None:
+        return None
+
+    def outcome_chances(self, rows: Matrix, symbol: int) -> Floats:
+        heads: Floats = np.where(rows[:, 0] == 1, self.bit_chances(symbol)[0], 1 - self.bit_chances(symbol)[0])
+        return heads
+
+    def truthful(self, rows: Matrix, symbol: int) -> Hits:
+        found: Hits = rows[:, 0] == symbol
+        return found
+
+    def truthful_chance(self, symbol: int, true: int) -> float:
+        heads = float(self.bit_chances(true)[0])
+        return heads if symbol else 1 - heads
+
+    def sample(self, symbols: Indices, rng: Generator) -> Matrix:
+        chances = np.where(symbols == 1, self.p, self.q)
+        return (rng.random(len(symbols)) < chances).astype(np.uint8)[:, None]
+
+    def bits(self, field: Field) -> list[BitMeaning]:
+        return [BitMeaning("", "", symbol_label(field, 1), *self.coin)]
+
+    def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
+        return [SeenBit(symbol_label(field, 1), int(counts[0]), n, self.q, self.p)]
+
+    def observe(self, counts: Counts, n: int, figure: Figure) -> Binomial:
+        first, second = (figure.sum.constant + float(weight) for weight in figure.sum.weights)
+        return Binomial(int(counts[0]), n, *self.coin, second - first, first)
+
+    def variance(self, assumed: Assumed) -> float:
+        width = assumed.values[1] - assumed.values[0]
+        return float(width**2) * share_variance(self.p, self.q, float(assumed.shares[1]))
+
+    def largest_shift(self, figure: Figure) -> float:
+        first, second = figure.sum.weights
+        return float(abs(second - first)) * max(1 - self.q, self.p) / (self.p - self.q)
+
+    def score_map(self, sets: Sets) -> ScoreMap:
+        p, q, d = self.p, self.q, self.p - self.q
+        still = np.array([p * (1 - p), q * (1 - q)]) / d**2
+        slope, offset = np.array([[-1.0, 1.0]]) / d, np.array([p, -q]) / d
+        return ScoreMap(slope, offset, still, 1 + still[::-1] - still, (np.array([1 - p, q]), d))
+
+    def named_symbols(self, counts: Counts, n: int) -> Counts:
+        return np.array([n - counts[0], counts[0]], dtype=np.int64)
+
+    def apart(self, figures: int) -> int:
+        return 1  # all come of one bit

@@ -1,0 +1,148 @@
+"""A level plus geometric noise, clamped to the levels there are; only the mean can be estimated."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+
+from client.definition import Field
+from client.mechanisms import Geometric
+from client.sampling import WHOLE
+from client.words import level_value, symbol_label
+from survey_app.channels.base import (
+    Assumed,
+    BitMeaning,
+    Channel,
+    Generator,
+    Hits,
+    Indices,
+    Matrix,
+    SeenBit,
+    ones_of,
+)
+from survey_app.channels.observations import Counts, Scores
+from survey_app.figures import Figure, FigureKind, Floats, Sets
+
+
+@final
+@dataclass(frozen=True)
+class GeometricChannel(Channel):
+    """The bit of the noisy level."""
+
+    mechanism: Geometric
+
+    @cached_property
+    def scores(self) -> Floats:
+        """What each noisy level counts for, so that the mean score is the mean level.
+
+        The ends stand for all beyond them: there lies r/(1−r) more on average, whatever the truth was, so clamping
+        forgets nothing about it.
+        """
+        ratio = self.mechanism.ratio / WHOLE
+        scores = np.arange(self.mechanism.size, dtype=float)
+        scores[0] -= ratio / (1 - ratio)
+        scores[-1] += ratio / (1 - ratio)
+        return scores
+
+    @cached_property
+    def chances(self) -> Floats:
+        """P(noisy level | level): a row for each level, from the published integers."""
+        size, top = self.mechanism.size, self.mechanism.size - 1
+        tails = [1.0, *(tail / WHOLE for tail in self.mechanism.tails), 0.0]  # P(noise ≥ k), for k ≥ 1
+        chances = np.zeros((size, size))
+        for level in range(size):
+            for sent in range(size):
+                far = abs(sent - level)
+                chances[level, sent] = tails[far] - tails[far + 1] if far else 1 - 2 * tails[1]
+            chances[level, 0] = tails[level] if level else 1 - tails[1]
+            chances[level, top] = tails[top - level] if level < top else 1 - tails[1]
+        return chances
+
+    def bit_chances(self, symbol: int) -> Floats:
+        found: Floats = self.chances[symbol]
+        return found
+
+    def pair_chances(self, symbol: int, first: Indices, second: Indices) -> Floats:
+        return np.zeros(len(first))  # one bit is set
+
+    def likelihood(self, bits: int) -> list[Fraction]:
+        (sent,) = ones_of(bits, self.mechanism.size)
+        return [Fraction(float(chance)) for chance in self.chances[:, sent]]
+
+    def outcomes(self, most: int) -> None:
+        return None
+
+    def outcome_chances(self, rows: Matrix, symbol: int) -> Floats:
+        found: Floats = rows @ self.chances[symbol]
+        return found
+
+    def truthful(self, rows: Matrix, symbol: int) -> Hits:
+        found: Hits = rows[:, symbol] == 1
+        return found
+
+    def truthful_chance(self, symbol: int, true: int) -> float:
+        return float(self.chances[true, symbol])
+
+    def sample(self, symbols: Indices, rng: Generator) -> Matrix:
+        """The device's own arithmetic: one word decides how many of the tails it lies below, or as far from the top."""
+        rising = np.array(self.mechanism.tails[::-1], dtype=np.uint64)
+        up = rng.integers(0, WHOLE, len(symbols), dtype=np.uint64)
+        down = np.uint64(WHOLE - 1) - up
+        above, below = (len(rising) - np.searchsorted(rising, word, side="right") for word in (up, down))
+        sent = np.clip(symbols + above - below, 0, self.mechanism.size - 1)
+        bits: Matrix = (sent[:, None] == np.arange(self.mechanism.size)).astype(np.uint8)
+        return bits
+
+    def bits(self, field: Field) -> list[BitMeaning]:
+        """Scores are in the unit of the question."""
+        question = field.questions[0]
+        low, step = float(question.min), float(level_value(question, 1) - level_value(question, 0))
+        found: list[BitMeaning] = []
+        for level, score in enumerate(self.scores):
+            label = symbol_label(field, level)
+            found.append(BitMeaning(label, f"_{level + 1}", label, score=low + step * float(score)))
+        return found
+
+    def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
+        ends = zip(counts, self.chances.min(axis=0), self.chances.max(axis=0), strict=True)
+        return [
+            SeenBit(symbol_label(field, level), int(ones), n, float(least), float(most))
+            for level, (ones, least, most) in enumerate(ends)
+        ]
+
+    def observe(self, counts: Counts, n: int, figure: Figure) -> Scores | None:
+        """Levels are equally far apart: a mean follows from the first two."""
+        if figure.kind != FigureKind.MEAN:
+            return None
+        first, second = (figure.sum.constant + float(weight) for weight in figure.sum.weights[:2])
+        step = second - first
+        return Scores(self.scores, counts, n, -first / step, 1 / step)
+
+    def variance(self, assumed: Assumed) -> float:
+        step, shares, scores = assumed.values[1] - assumed.values[0], assumed.shares, self.scores
+        levels = float(shares @ (self.chances @ scores**2) - (shares @ (self.chances @ scores)) ** 2)
+        return float(step**2) * levels
+
+    def largest_shift(self, figure: Figure) -> float:
+        values = figure.sum.weights
+        sent = values[0] + (values[1] - values[0]) * self.scores
+        return float(max(sent[-1] - values[0], values[-1] - sent[0]))
+
+    def score_map(self, sets: Sets) -> None:
+        return None
+
+    def worst_variance(self, *, rounded: bool) -> float:
+        """Return n·Var of a mean on [−1, 1] at the worst true value (sample target).
+
+        Rounding at random to a grid coarser than the numbers adds f(1 − f) squared steps between two levels.
+        """
+        spread = self.chances @ self.scores**2 - (self.chances @ self.scores) ** 2
+        worst = float(spread.max())
+        if rounded:
+            for below, above in pairwise(spread):
+                part = min(max((1 + float(above - below)) / 2, 0.0), 1.0)
+                worst = max(worst, float(below + (above - below) * part) + part * (1 - part))
+        return worst * (2 / (self.mechanism.size - 1)) ** 2

@@ -1,0 +1,112 @@
+"""What counts say of a figure: one of three observations, each of which has its own interval in `estimate`."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from survey_app.figures import Floats
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much the estimate of a share x varies if x is true, n·Var = v0 + v1 x + v2 x²; `step` is what one bit adds.
+
+    Of a binomial count with p and q: λ(1−λ)/(p−q)², λ = q + x(p−q).
+    """
+
+    v0: float
+    v1: float
+    v2: float
+    step: float
+
+    @classmethod
+    def binomial(cls, n: int, p: Fraction, q: Fraction) -> "Spread":
+        """Return that of a share whose count is binomial."""
+        d = float(p - q)
+        return cls(float(q * (1 - q)) / d**2, float(1 - 2 * q) / d, -1.0, 1 / (n * d))
+
+    def at(self, x: float) -> float:
+        """Return n·Var at x; at an x that no report allows, 0."""
+        return max(self.v0 + self.v1 * x + self.v2 * x * x, 0.0)
+
+    def mapped(self, slope: float, offset: float) -> "Spread":
+        """Return that of slope · x + offset."""
+        v0 = slope**2 * self.v0 - slope * offset * self.v1 + offset**2 * self.v2
+        return Spread(v0, slope * self.v1 - 2 * offset * self.v2, self.v2, abs(slope) * self.step)
+
+
+@dataclass(frozen=True)
+class Binomial:
+    """A count of n devices that is binomial: each counts with p if it belongs to the share, otherwise with q.
+
+    The figure is slope · share + offset; `everyone` if n are all devices that answered the field.
+    """
+
+    ones: int
+    n: int
+    p: Fraction
+    q: Fraction
+    slope: float = 1.0
+    offset: float = 0.0
+    everyone: bool = True
+
+    @property
+    def reported(self) -> float | None:
+        """The raw share, before the noise is undone."""
+        return self.slope * (self.ones / self.n) + self.offset if self.n else None
+
+    @cached_property
+    def value(self) -> float:
+        """The unbiased estimate; of nobody, not a number."""
+        if not self.n:
+            return float("nan")
+        return self.slope * ((self.ones / self.n - float(self.q)) / float(self.p - self.q)) + self.offset
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """One of some scores in each report; the figure is (mean score − base)/scale."""
+
+    values: Floats
+    counts: Counts
+    n: int
+    base: float
+    scale: float
+    reported: ClassVar[None] = None
+
+    @property
+    def value(self) -> float:
+        """The unbiased estimate."""
+        return (float(self.values @ self.counts / self.n) - self.base) / self.scale
+
+
+@dataclass(frozen=True)
+class Sums:
+    """A sum of scores between two ends in each report, whose variance is estimated; base and scale as in `Scores`.
+
+    `spread` is that of a share at any true value, for sums over groups.
+    """
+
+    mean: float
+    variance: float
+    least: float
+    most: float
+    n: int
+    base: float
+    scale: float
+    spread: Spread | None = None
+    reported: ClassVar[None] = None
+
+    @property
+    def value(self) -> float:
+        """The unbiased estimate."""
+        return (self.mean - self.base) / self.scale
+
+
+Observation = Binomial | Scores | Sums

@@ -1,0 +1,211 @@
+"""A random set of `weight` symbols; with weight 1, one symbol."""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import final
+
+import numpy as np
+
+from client.definition import Field
+from client.mechanisms import Subset
+from client.words import symbol_label
+from survey_app.channels.base import (
+    Assumed,
+    BitMeaning,
+    CoinChannel,
+    Generator,
+    Hits,
+    Indices,
+    Matrix,
+    ScoreMap,
+    SeenBit,
+    ones_of,
+    rows_of,
+    smallest,
+)
+from survey_app.channels.moments import Moments, moments, set_variance
+from survey_app.channels.observations import Binomial, Counts, Observation, Scores, Spread, Sums
+from survey_app.figures import Figure, FigureKind, Floats, Sets
+
+
+@final
+@dataclass(frozen=True)
+class SubsetChannel(CoinChannel):
+    """A set that holds the true symbol with p, and each other one with q."""
+
+    mechanism: Subset
+
+    @cached_property
+    def coin(self) -> tuple[Fraction, Fraction]:
+        return self.mechanism.p, self.mechanism.q
+
+    @cached_property
+    def pairs(self) -> tuple[float, float]:
+        """P(two stored bits are both 1), if one of them is the true symbol's, and if neither is."""
+        k, w, p = self.mechanism.size, self.mechanism.weight, self.p
+        neither = (p * (w - 1) * (w - 2) + (1 - p) * w * (w - 1)) / max((k - 1) * (k - 2), 1)
+        return p * (w - 1) / (k - 1), neither
+
+    def union_coin(self, size: int) -> tuple[Fraction, Fraction]:
+        """Return P = p + (c − 1)q and Q = cq of a set of c symbols, for reports that name one symbol.
+
+        They are the chances that a report names one of the set if the answer is in it, and if it is not.
+        """
+        p, q = self.coin
+        return (p, q) if size == 1 else (p + (size - 1) * q, size * q)
+
+    def bit_chances(self, symbol: int) -> Floats:
+        return np.where(np.arange(self.mechanism.size) == symbol, self.p, self.q)
+
+    def pair_chances(self, symbol: int, first: Indices, second: Indices) -> Floats:
+        held, neither = self.pairs
+        found: Floats = np.where((first == symbol) | (second == symbol), held, neither)
+        return found
+
+    def likelihood(self, bits: int) -> list[Fraction]:
+        (p, _), k, w = self.coin, self.mechanism.size, self.mechanism.weight
+        held, ones = (p / w, (1 - p) / (k - w)), set(ones_of(bits, k))
+        return [held[symbol not in ones] for symbol in range(k)]
+
+    def outcomes(self, most: int) -> Matrix | None:
+        k, w = self.mechanism.size, self.mechanism.weight
+        if w == 1 or math.comb(k, w) > most:
+            return None
+        return rows_of(k, list(combinations(range(k), w)))
+
+    def outcome_chances(self, rows: Matrix, symbol: int) -> Floats:
+        k, w = self.mechanism.size, self.mechanism.weight
+        held, lost = self.p / math.comb(k - 1, w - 1), (1 - self.p) / math.comb(k - 1, w)
+        found: Floats = np.where(rows[:, symbol] == 1, held, lost)
+        return found
+
+    def truthful(self, rows: Matrix, symbol: int) -> Hits:
+        found: Hits = rows[:, symbol] == 1
+        return found
+
+    def truthful_chance(self, symbol: int, true: int) -> float:
+        return self.p if symbol == true else self.q
+
+    def sample(self, symbols: Indices, rng: Generator) -> Matrix:
+        """The true symbol has the smallest key if it is held, else the largest."""
+        count = len(symbols)
+        held = rng.random(count) < self.p
+        keys = rng.random((count, self.mechanism.size))
+        keys[np.arange(count), symbols] = np.where(held, -1.0, 2.0)
+        bits = np.zeros(keys.shape, dtype=np.uint8)
+        np.put_along_axis(bits, smallest(keys, self.mechanism.weight), 1, axis=1)
+        return bits
+
+    def bits(self, field: Field) -> list[BitMeaning]:
+        labels = [symbol_label(field, symbol) for symbol in range(self.mechanism.size)]
+        return [BitMeaning(label, f"_{number}", label, *self.coin) for number, label in enumerate(labels, 1)]
+
+    def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
+        named = enumerate(counts)
+        return [SeenBit(symbol_label(field, symbol), int(ones), n, self.q, self.p) for symbol, ones in named]
+
+    def observe(self, counts: Counts, n: int, figure: Figure) -> Observation:
+        if figure.kind != FigureKind.MEAN:
+            return self._share(counts, n, figure)
+        values = figure.sum.weights + figure.sum.constant
+        if figure.rounded and self.mechanism.size == 2:
+            return Binomial(int(counts[1]), n, *self.coin, float(values[1] - values[0]), float(values[0]))
+        if self.mechanism.weight > 1:
+            return self._sums(counts, n, values)
+        return Scores(values, counts, n, self.q * float(values.sum()), self.p - self.q)
+
+    def variance(self, assumed: Assumed) -> float:
+        return figure_variance(moments(assumed.values, assumed.shares, assumed.parts), self.mechanism)
+
+    def largest_shift(self, figure: Figure) -> float:
+        """An honest report moves a sum by one score; a made-up one by (S − q Σa)/(p − q), S the scores it names."""
+        w, values = self.mechanism.weight, np.sort(figure.sum.weights)
+        ends = float(values[:w].sum()), float(values[-w:].sum())
+        low, high = ((end - self.q * float(values.sum())) / (self.p - self.q) for end in ends)
+        return max(high - float(values[0]), float(values[-1]) - low)
+
+    def score_map(self, sets: Sets) -> ScoreMap:
+        """Of a set of m symbols: u = (Σ b − mq)/(p−q) over them."""
+        q, d, (one, neither) = self.q, self.p - self.q, self.pairs
+        slope, m = np.zeros((self.mechanism.size, len(sets))), np.array([float(len(symbols)) for symbols in sets])
+        for i, symbols in enumerate(sets):
+            slope[symbols, i] = 1 / d
+        still = (m * q + m * (m - 1) * neither - (m * q) ** 2) / d**2
+        gain = (d + 2 * (m - 1) * (one - neither) - 2 * m * q * d) / d**2
+        return ScoreMap(slope, -m * q / d, still, gain, (m * q, d) if self.mechanism.weight == 1 else None)
+
+    def shares(self, counts: Counts, n: int) -> Floats:
+        found: Floats = (counts / n - self.q) / self.gap
+        return found
+
+    def named_symbols(self, counts: Counts, n: int) -> Counts | None:
+        return counts if self.mechanism.weight == 1 else None
+
+    def covariance(self, shares: Floats, sizes: int | Floats = 1) -> Floats:
+        """Return the covariance of the stored bits of one report, if these are the shares of the symbols.
+
+        With `sizes`, of the sums of the bits of disjoint sets of so many symbols, whose shares these are; a set of none
+        has share 0 and no part in it.
+        """
+        true, neither = self.pairs
+        each = np.broadcast_to(np.asarray(sizes, dtype=float), shares.shape)
+        ones = each * self.q + (self.p - self.q) * shares
+        second = neither * np.outer(each, each) + (true - neither) * (np.outer(each, shares) + np.outer(shares, each))
+        np.fill_diagonal(second, ones + each * (each - 1) * neither + 2 * (each - 1) * (true - neither) * shares)
+        spread: Floats = second - np.outer(ones, ones)
+        return spread
+
+    def union_variance(self, union: int, share: float) -> float:
+        """Return n·Var of the share of a union of `union` symbols."""
+        reported = self.covariance(np.array([share]), union)[0, 0]
+        return float(reported) / (self.p - self.q) ** 2
+
+    def score_moments(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return E[S | truth] and E[S² | truth] for every true symbol, S the sum of the scores of the reported symbols.
+
+        r of the k − 1 others are drawn without replacement, so their sum varies by
+        r(k−1−r)/((k−1)(k−2)) (B − A²/(k−1)), A and B the sums of their scores and of the squares.
+        """
+        k, w, p, q = self.mechanism.size, self.mechanism.weight, self.p, self.q
+        rest, squares = scores.sum() - scores, (scores**2).sum() - scores**2
+        scatter = (squares - rest**2 / (k - 1)) / ((k - 1) * max(k - 2, 1))
+        held = (scores + (w - 1) * rest / (k - 1)) ** 2 + (w - 1) * (k - w) * scatter
+        lost = (w * rest / (k - 1)) ** 2 + w * (k - 1 - w) * scatter
+        return p * scores + q * rest, p * held + (1 - p) * lost
+
+    def _share(self, counts: Counts, n: int, figure: Figure) -> Observation:
+        """A set of symbols is a count where a report names one symbol, or where the set is one symbol."""
+        members = np.flatnonzero(figure.sum.weights)
+        slope, offset, size = float(figure.sum.weights[members[0]]), figure.sum.constant, len(members)
+        if size == 1 or self.mechanism.weight == 1:
+            return Binomial(int(counts[members].sum()), n, *self.union_coin(size), slope, offset)
+        sums = self._sums(counts, n, (figure.sum.weights != 0).astype(float))
+        spread = self._spread(size, n).mapped(slope, offset)
+        scale = sums.scale / slope
+        return replace(sums, base=sums.base - offset * scale, scale=scale, spread=spread)
+
+    def _sums(self, counts: Counts, n: int, values: Floats) -> Sums:
+        """The sum of the scores of the reported symbols, its variance from the estimated shares."""
+        k, w = self.mechanism.size, self.mechanism.weight
+        ordered = np.sort(values)
+        mean = float(values @ counts / n)
+        shares = np.clip(self.shares(counts, n), 0, None)
+        shares = shares / shares.sum() if shares.sum() > 0 else np.full(k, 1 / k)
+        first, second = self.score_moments(values)
+        variance = max(float(shares @ second) - mean * mean, float((second - first**2).min()))
+        least, most = float(ordered[:w].sum()), float(ordered[k - w :].sum())
+        return Sums(mean, variance, least, most, n, self.q * float(values.sum()), self.p - self.q)
+
+    def _spread(self, size: int, n: int) -> Spread:
+        """n·Var of the share of a union is quadratic in the share, so three of its values tell all."""
+        none, half, whole = (self.union_variance(size, share) for share in (0.0, 0.5, 1.0))
+        bend = 2 * (none + whole) - 4 * half
+        return Spread(none, whole - none - bend, bend, 1 / (n * self.gap))
+
+
+def figure_variance(figure: Moments, mechanism: Subset) -> float:
+    """Return n·Var of an estimated Σ a f, from the published integers."""
+    return set_variance(figure, mechanism.size, mechanism.weight, float(mechanism.p))

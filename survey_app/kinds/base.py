@@ -1,0 +1,202 @@
+"""What the server knows of a type of question. Only the modules beside this one know their names.
+
+Data are required fields and facts are abstract methods, so that mypy names what a new type lacks: a default would be
+silence. What has a default holds wherever one symbol is one answer; a kind that is not `exclusive` overrides it.
+
+A question's *answers* are the options of a multiple, otherwise its symbols; "no answer" comes last where people may
+skip. An *index* is what a person said, exactly; a *symbol* is what the device randomizes.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from client.question import Question
+from client.words import NO_ANSWER, digit_label
+from survey_app.figures import Family, FamilyName, Figure, FigureKind, Floats, Sum, share_of
+from survey_app.kinds.assumptions import Generator, Guess, Indices, PlannedMean
+
+Starter = Mapping[str, str | list[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionKind(ABC):
+    """One type of question, for the server."""
+
+    name: str  # that of the client's type
+    menu: str  # in the editor's list of types
+    plan_name: str  # in plans: "a scale"
+    codebook_name: str  # in codebooks: "a point of a scale"
+    share_name: str  # what one share is a share of, in plans: "point"
+    share_phrase: str  # the same in a sentence: "a point"
+    ddi_domain: str  # the response domain of DDI-Codebook
+    exclusive: bool  # whether one symbol holds one answer, so that shares add up
+    starter: Starter  # the keys that the editor gives a new question
+    author_keys: tuple[str, ...]  # keys of an author's file that a definition does not have
+    template: str  # the editor's fields for it, in templates/
+
+    # What can be answered.
+
+    def answers(self, question: Question) -> Sequence[str]:
+        """Return what can be answered, but for no answer."""
+        return [digit_label(question, symbol) for symbol in range(question.no_answer)]
+
+    def count(self, question: Question) -> int:
+        """Return how many answers there are; no answer is the last of them where people may skip."""
+        return len(self.answers(question)) + question.optional
+
+    def names(self, question: Question) -> list[str]:
+        """Return the names of all answers, no answer among them where people may skip."""
+        return [*self.answers(question), *[NO_ANSWER] * question.optional]
+
+    def holds(self, question: Question, symbol: int) -> Sequence[int]:
+        """Return the answers that a symbol holds."""
+        return (symbol,)
+
+    @abstractmethod
+    def scores(self, question: Question) -> Sequence[float] | None:
+        """Return what each answer counts for, if there is a mean."""
+
+    def has_shares(self, question: Question) -> bool:
+        """Whether the share of an answer means something; not of a level that a coin may have chosen."""
+        return not self.is_rounded(question)
+
+    @abstractmethod
+    def is_ordered(self, question: Question) -> bool:
+        """Whether "at most this" means something."""
+
+    @abstractmethod
+    def is_rounded(self, question: Question) -> bool:
+        """Whether a coin chooses between two symbols."""
+
+    def value_range(self, question: Question) -> tuple[float, float]:
+        """Return the lowest and the highest mean."""
+        scores = self.scores(question) or (0.0, 1.0)
+        return min(scores), max(scores)
+
+    # What is estimated: follows from the above.
+
+    def families(self, question: Question) -> list[Family]:
+        """Return everything that is estimated of a question."""
+        found: list[Family] = []
+        if self.has_shares(question):
+            found.append(Family(FamilyName.SHARES, self.shares(question)))
+        if self.scores(question) is not None:
+            found.append(Family(FamilyName.MEAN, (self.mean(question),)))
+        if question.optional:
+            found.append(Family(FamilyName.ANSWERING, (self.answering(question),)))
+            if self.has_shares(question):
+                found.append(Family(FamilyName.ANSWERED, self._answered(question)))
+        if self.is_ordered(question):
+            found.append(Family(FamilyName.CUMULATIVE, self._cumulative(question), derived=True))
+        return found
+
+    def shares(self, question: Question) -> tuple[Figure, ...]:
+        """Return the share of each answer, and that of no answer last where people may skip."""
+        count = self.count(question)
+        found = [share_of(label, [place], count) for place, label in enumerate(self.answers(question))]
+        if question.optional:
+            found.append(share_of(NO_ANSWER, [count - 1], count, FigureKind.NO_ANSWER))
+        return tuple(found)
+
+    def mean(self, question: Question) -> Figure:
+        """Return the mean score of those who answered."""
+        scores, (low, high) = list(self.scores(question) or ()), self.value_range(question)
+        return Figure(
+            name="mean",
+            kind=FigureKind.MEAN,
+            sum=Sum(np.array([*scores, *[0.0] * question.optional])),
+            low=low,
+            high=high,
+            denominator=self.answering(question).sum if question.optional else None,
+            rounded=self.is_rounded(question),
+        )
+
+    def answering(self, question: Question) -> Figure:
+        """Return the share of devices that were asked and answered: all but those without an answer."""
+        none = share_of("answered", [self.count(question) - 1], self.count(question))
+        return replace(none, sum=Sum(-none.sum.weights, 1.0))
+
+    def total(self, question: Question, labels: Sequence[str]) -> Family | None:
+        """Return the share of those whose answer is any of some labels, if shares add up."""
+        if not (self.exclusive and self.has_shares(question)):
+            return None
+        names = self.names(question)
+        figure = share_of(" or ".join(labels), [names.index(label) for label in labels], self.count(question))
+        return Family(FamilyName.TOTAL, (figure,), derived=True)
+
+    def _answered(self, question: Question) -> tuple[Figure, ...]:
+        below = self.answering(question).sum
+        return tuple(replace(figure, denominator=below) for figure in self.shares(question)[:-1])
+
+    def _cumulative(self, question: Question) -> tuple[Figure, ...]:
+        names, count = self.answers(question), self.count(question)
+        return tuple(share_of(f"at most {name}", range(place + 1), count) for place, name in enumerate(names[:-1]))
+
+    # What is assumed before anybody was asked.
+
+    @abstractmethod
+    def usual_share(self, question: Question) -> float:
+        """Return the share of a yes, or of one option, point or bin, among those who answer."""
+
+    @abstractmethod
+    def design_share(self, question: Question) -> float:
+        """Return the same, where designs are judged by it and everybody sees the question."""
+
+    @abstractmethod
+    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
+        """Return the share of those who answer with any of some labels, if `guess` is that of a yes or an option."""
+
+    @abstractmethod
+    def planned_mean(self, question: Question, guess: Guess) -> PlannedMean | None:
+        """Return the mean, if there will be one."""
+
+    def main_answers(self, question: Question) -> Sequence[int]:
+        """Return the answers whose shares must reach the margin, if no mean must."""
+        return range(len(self.answers(question)))
+
+    def parts(self, question: Question, cells: Sequence[int] | None) -> list[float]:
+        """Return which parts of a field's symbols hold each answer; `cells` hold each symbol, by itself one each."""
+        each = cells or [1] * question.size
+        return [held / sum(each) for held in each[: question.no_answer]]
+
+    # Made-up people.
+
+    @abstractmethod
+    def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
+        """Return the indices of `count` made-up people; `truth` is what a truth file says, None for the usual."""
+
+    def sample_symbols(self, question: Question, indices: Indices, rng: Generator) -> Indices:
+        """Return the symbols that the devices of people with these indices randomize."""
+        return indices
+
+    def symbol_chances(self, question: Question, index: int) -> list[tuple[int, float]]:
+        """Return the symbols that an index may become, each with its chance."""
+        return [(index, 1.0)]
+
+    def true_values(self, question: Question, indices: Indices) -> Floats:
+        """Return what each of the people who answered counts for, exactly; for kinds with a mean."""
+        return np.array(self.scores(question) or ())[indices[indices < question.no_answer]]
+
+    def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
+        """Return whose index holds an answer, by its place among the answers."""
+        found: npt.NDArray[np.bool_] = indices == answer
+        return found
+
+    @abstractmethod
+    def example(self, question: Question, symbol: int) -> Any:
+        """Return an answer, as a person gives it, whose symbol this is."""
+
+    # Archives.
+
+    def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
+        """Return what a codebook says of this type beside its name."""
+        return []
+
+    def codebook_rows(self, question: Question) -> list[list[str]]:
+        """Return what each symbol stands for, with its score where there is a mean of scores."""
+        return [[str(symbol), digit_label(question, symbol)] for symbol in range(question.size)]

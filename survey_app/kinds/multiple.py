@@ -1,0 +1,93 @@
+"""Any of several options; a symbol is a set of them, as a mask."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from client.question import Question
+from client.words import NO_ANSWER
+from survey_app.kinds.assumptions import OPTION, Generator, Guess, Indices, check_share
+from survey_app.kinds.base import QuestionKind
+from survey_app.kinds.labelled import check_labels
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Multiple(QuestionKind):
+    """Options that do not exclude each other: option i is bit i of the symbol."""
+
+    def answers(self, question: Question) -> Sequence[str]:
+        return question.labels
+
+    def holds(self, question: Question, symbol: int) -> Sequence[int]:
+        count = len(question.labels)
+        return [count] if symbol == question.no_answer else [i for i in range(count) if symbol >> i & 1]
+
+    def scores(self, question: Question) -> None:
+        return None
+
+    def is_ordered(self, question: Question) -> bool:
+        return False
+
+    def is_rounded(self, question: Question) -> bool:
+        return False
+
+    def usual_share(self, question: Question) -> float:
+        return OPTION
+
+    def design_share(self, question: Question) -> float:
+        return OPTION
+
+    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
+        return 1 - (1 - (OPTION if guess is None else guess)) ** len(labels)
+
+    def planned_mean(self, question: Question, guess: Guess) -> None:
+        return None
+
+    def parts(self, question: Question, cells: Sequence[int] | None) -> list[float]:
+        count = len(question.labels)
+        if cells is None:  # half of all sets; there may be too many to list
+            return [question.no_answer // 2 / question.size] * count
+        held = [sum(cells[mask] for mask in range(question.no_answer) if mask >> i & 1) for i in range(count)]
+        return [one / sum(cells) for one in held]
+
+    def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
+        check_labels(question, truth)
+        labels = question.labels
+        chances = [check_share(question, OPTION if truth is None else truth.get(label, 0)) for label in labels]
+        picked = rng.random((count, len(labels))) < np.array(chances)
+        found: Indices = picked @ (1 << np.arange(len(labels), dtype=np.int64))
+        return found
+
+    def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
+        if answer == len(question.labels):
+            none: npt.NDArray[np.bool_] = indices == question.no_answer
+            return none
+        found: npt.NDArray[np.bool_] = (indices >> answer & 1) == 1
+        return found
+
+    def example(self, question: Question, symbol: int) -> Any:
+        return [label for place, label in enumerate(question.labels) if symbol >> place & 1]
+
+    def codebook_rows(self, question: Question) -> list[list[str]]:
+        """Return the options that a set is made of."""
+        rows = [[f"option {place}", label] for place, label in enumerate(question.labels)]
+        return rows + [["", NO_ANSWER]] * question.optional
+
+
+KIND = Multiple(
+    name="multiple",
+    menu="Multiple choice",
+    plan_name="a multiple",
+    codebook_name="any of several options",
+    share_name="option",
+    share_phrase="an option",
+    ddi_domain="multiple",
+    exclusive=False,
+    starter={"options": []},
+    author_keys=(),
+    template="console/types/multiple.html",
+)

@@ -1,0 +1,170 @@
+"""A number: rounded at random to one of some levels, of which only the mean is estimated; or put into a bin."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr
+
+from client.answer import unanswered
+from client.question import Question
+from client.words import bin_range, level_value
+from survey_app.figures import Floats
+from survey_app.kinds.assumptions import (
+    OPTION,
+    USUAL_SD,
+    Generator,
+    Guess,
+    Indices,
+    PlanError,
+    PlannedMean,
+    TruthError,
+    even_share,
+)
+from survey_app.kinds.base import QuestionKind
+
+FINEST = 10_000  # points at which a distribution of numbers is computed
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Number(QuestionKind):
+    """Levels have a mean and no shares; bins have shares and an order."""
+
+    def scores(self, question: Question) -> Sequence[float] | None:
+        if not question.levels:
+            return None
+        return [float(level_value(question, level)) for level in range(question.levels)]
+
+    def is_ordered(self, question: Question) -> bool:
+        return bool(question.bins)
+
+    def is_rounded(self, question: Question) -> bool:
+        return bool(question.levels)
+
+    def value_range(self, question: Question) -> tuple[float, float]:
+        return float(question.min), float(question.max)
+
+    def usual_share(self, question: Question) -> float:
+        return even_share(question)
+
+    def design_share(self, question: Question) -> float:
+        return OPTION if question.bins else even_share(question)
+
+    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
+        raise ValueError("a number shows no other question")
+
+    def planned_mean(self, question: Question, guess: Guess) -> PlannedMean:
+        places, chances = spread_numbers(question, guess)
+        low, width = float(question.min), float(question.max - question.min)
+        if question.levels:
+            values = np.array(self.scores(question))
+            middle = float(chances @ places)
+            variance = width**2 * float(chances @ (places - middle) ** 2)
+            shares = level_shares(places, chances, question.levels)
+            return PlannedMean("mean", values, shares, low + width * middle, variance, leads=True)
+        values = np.array([float(sum(bin_range(question, i))) / 2 for i in range(question.bins)])
+        index = np.rint(places * question.steps).astype(np.int64) * question.bins // (question.steps + 1)
+        shares = np.bincount(index, chances, question.bins).astype(np.float64)
+        centre = float(shares @ values)
+        variance = float(shares @ (values - centre) ** 2)
+        return PlannedMean("mean of bins", values, shares, centre, variance, leads=False)
+
+    def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
+        low, high, step = float(question.min), float(question.max), float(question.step)
+        if truth is None:
+            index = rng.integers(0, question.steps + 1, count)
+        else:
+            try:
+                mean, sd = float(truth.get("mean", (low + high) / 2)), float(truth.get("sd", USUAL_SD * (high - low)))
+            except (AttributeError, TypeError, ValueError):
+                raise TruthError(f"{question.id}: give mean and sd") from None
+            index = np.clip(np.rint((rng.normal(mean, sd, count) - low) / step), 0, question.steps).astype(np.int64)
+        return index * question.bins // (question.steps + 1) if question.bins else index
+
+    def sample_symbols(self, question: Question, indices: Indices, rng: Generator) -> Indices:
+        """Round to a level at random, as the device does."""
+        if not question.levels:
+            return indices
+        position = np.minimum(indices, question.steps) * (question.levels - 1)
+        level = position // question.steps
+        level = level + (rng.integers(0, question.steps, len(indices)) < position % question.steps)
+        return np.where(indices > question.steps, question.levels, level)
+
+    def symbol_chances(self, question: Question, index: int) -> list[tuple[int, float]]:
+        if not question.levels:
+            return [(index, 1.0)]
+        if index > question.steps:
+            return [(question.no_answer, 1.0)]
+        level, rest = divmod(index * (question.levels - 1), question.steps)
+        return [(level, 1 - rest / question.steps)] + [(level + 1, rest / question.steps)] * (rest > 0)
+
+    def true_values(self, question: Question, indices: Indices) -> Floats:
+        answered = indices[indices <= question.steps].astype(np.float64)
+        return float(question.min) + float(question.step) * answered
+
+    def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
+        wanted = unanswered(question) if answer == question.no_answer else answer
+        found: npt.NDArray[np.bool_] = indices == wanted
+        return found
+
+    def example(self, question: Question, symbol: int) -> Any:
+        value = bin_range(question, symbol)[0] if question.bins else level_value(question, symbol)
+        steps = round((value - Fraction(question.min)) / Fraction(question.step))  # the nearest number on the grid
+        return f"{question.min + steps * question.step:f}"
+
+    def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
+        grain = f"{question.levels} levels, rounded to at random" if question.levels else f"{question.bins} bins"
+        return [("Range", number_range(question)), ("Symbols are", grain)]
+
+
+def number_range(question: Question) -> str:
+    """Return from where to where a number goes, in which steps."""
+    unit = f" {question.unit}" if question.unit else ""
+    return f"{question.min:f} to {question.max:f}{unit}, in steps of {question.step:f}"
+
+
+def spread_numbers(question: Question, guess: Guess) -> tuple[Floats, Floats]:
+    """Return places from 0 (the smallest number) to 1 (the largest), and the chance of each.
+
+    Evenly, unless a mean or an sd is guessed: then a normal distribution, cut to the range.
+    """
+    points = min(question.steps, FINEST)
+    places, chances = np.arange(points + 1) / points, np.full(points + 1, 1 / (points + 1))
+    if guess.mean is None and guess.sd is None:
+        return places, chances
+    low, width = float(question.min), float(question.max - question.min)
+    centre = 0.5 if guess.mean is None else (guess.mean - low) / width
+    if not 0 <= centre <= 1:
+        raise PlanError(f"a mean of {guess.mean:g} is outside of the range, {question.min} to {question.max}")
+    sd = USUAL_SD if guess.sd is None else guess.sd / width
+    edges = (places[1:] + places[:-1]) / 2
+    below = ndtr((edges - centre) / sd) if sd > 0 else (edges > centre).astype(float)
+    return places, np.diff(below, prepend=0.0, append=1.0)
+
+
+def level_shares(places: Floats, chances: Floats, levels: int) -> Floats:
+    """Return the chance of each level, when a place from 0 to 1 is rounded at random to one beside it."""
+    position = places * (levels - 1)
+    lower = np.minimum(np.floor(position + 1e-9).astype(np.int64), levels - 2)
+    up = np.clip(position - lower, 0.0, 1.0)
+    shares = np.bincount(lower, chances * (1 - up), levels) + np.bincount(lower + 1, chances * up, levels)
+    return shares.astype(np.float64)
+
+
+KIND = Number(
+    name="number",
+    menu="Number",
+    plan_name="a number",
+    codebook_name="a number",
+    share_name="bin",
+    share_phrase="a bin",
+    ddi_domain="numeric",
+    exclusive=True,
+    starter={"min": "", "max": ""},
+    author_keys=("bins", "mechanism", "unit", "step"),
+    template="console/types/number.html",
+)

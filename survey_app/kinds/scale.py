@@ -1,0 +1,69 @@
+"""A point of a scale, with scores 1, 2, 3, … unless the author gave others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from client.question import Question
+from survey_app.kinds.assumptions import Generator, Guess, Indices, PlannedMean, even_share
+from survey_app.kinds.base import QuestionKind
+from survey_app.kinds.labelled import draw_label
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Scale(QuestionKind):
+    """Points in order, each with a score."""
+
+    def scores(self, question: Question) -> Sequence[float]:
+        return [float(score) for score in question.scores] or [i + 1.0 for i in range(len(question.labels))]
+
+    def is_ordered(self, question: Question) -> bool:
+        return True
+
+    def is_rounded(self, question: Question) -> bool:
+        return False
+
+    def usual_share(self, question: Question) -> float:
+        return even_share(question)
+
+    def design_share(self, question: Question) -> float:
+        return even_share(question)
+
+    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
+        return len(labels) / len(question.labels)
+
+    def planned_mean(self, question: Question, guess: Guess) -> PlannedMean | None:
+        if len(set(question.scores)) == 1:  # exactly: floats of two scores may be one
+            return None
+        scores = np.array(self.scores(question))
+        even = np.full(len(scores), 1 / len(scores))
+        centre = float(even @ scores)
+        return PlannedMean("mean", scores, even, centre, float(even @ (scores - centre) ** 2), leads=True)
+
+    def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
+        return draw_label(question, truth, count, rng)
+
+    def example(self, question: Question, symbol: int) -> Any:
+        return question.labels[symbol]
+
+    def codebook_rows(self, question: Question) -> list[list[str]]:
+        scores = [*(f"{score:g}" for score in self.scores(question)), *[""] * question.optional]
+        return [[*row, score] for row, score in zip(super().codebook_rows(question), scores, strict=True)]
+
+
+KIND = Scale(
+    name="scale",
+    menu="Scale",
+    plan_name="a scale",
+    codebook_name="a point of a scale",
+    share_name="point",
+    share_phrase="a point",
+    ddi_domain="category",
+    exclusive=True,
+    starter={"points": []},
+    author_keys=(),
+    template="console/types/scale.html",
+)

@@ -1,0 +1,62 @@
+"""Yes or no."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from client.question import Question
+from survey_app.kinds.assumptions import YES, Generator, Guess, Indices, check_share
+from survey_app.kinds.base import QuestionKind
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class YesNo(QuestionKind):
+    """Two answers, of which the second is the one that is asked about."""
+
+    def scores(self, question: Question) -> None:
+        return None
+
+    def is_ordered(self, question: Question) -> bool:
+        return False
+
+    def is_rounded(self, question: Question) -> bool:
+        return False
+
+    def usual_share(self, question: Question) -> float:
+        return YES
+
+    def design_share(self, question: Question) -> float:
+        return YES
+
+    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
+        no, yes = question.labels
+        share = YES if guess is None else guess
+        return share * (yes in labels) + (1 - share) * (no in labels)
+
+    def main_answers(self, question: Question) -> Sequence[int]:
+        return (1,)
+
+    def planned_mean(self, question: Question, guess: Guess) -> None:
+        return None
+
+    def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
+        return (rng.random(count) < check_share(question, YES if truth is None else truth)).astype("int64")
+
+    def example(self, question: Question, symbol: int) -> Any:
+        return question.labels[symbol]
+
+
+KIND = YesNo(
+    name="yes_no",
+    menu="Yes or no",
+    plan_name="yes or no",
+    codebook_name="yes or no",
+    share_name="yes",
+    share_phrase="yes",
+    ddi_domain="category",
+    exclusive=True,
+    starter={},
+    author_keys=("design",),
+    template="console/types/yes_no.html",
+)
