@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from client.canonical import check_keys, items, labels_at, only_true, plain_text
 from client.errors import DefinitionError
 from client.question import Question
+from client.types import type_of
 
 if TYPE_CHECKING:
     from client.definition import Survey
@@ -30,11 +31,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Words:
-    """The words of one question in another language; labels are by position."""
+    """The words of one question in another language; labels are by position, its own if nobody translates them."""
 
     text: str
-    labels: tuple[str, ...] = ()
-    unit: str = ""
+    labels: tuple[str, ...]
+    unit: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +77,8 @@ def sections(value: Any, questions: Sequence[Question]) -> tuple[Section, ...]:
         made.append(Section(first, plain_text(raw["title"], f"{path}.title"), text, grid))
     for i, (section, start, stop) in enumerate(zip(made, starts, [*starts[1:], len(questions)], strict=True)):
         inside = questions[start:stop]
-        if section.grid and any(one.type != "scale" or one.labels != inside[0].labels for one in inside):
+        equal = len({one.labels for one in inside}) == 1
+        if section.grid and not (equal and all(type_of(one.type).fits_grid for one in inside)):
             raise DefinitionError("bad_value", f"sections[{i}].grid", "is for scales with equal points")
     return tuple(made)
 
@@ -117,11 +119,11 @@ def _translation(tag: str, value: Any, survey: "Survey", path: str) -> Translati
 
 
 def _words(value: Any, question: Question, path: str) -> Words:
-    key = {"choice": "options", "multiple": "options", "scale": "points"}.get(question.type)
+    key, count = type_of(question.type).labels_key, len(question.labels)
     wanted = ["text", *([key] if key else []), *(["unit"] if question.unit else [])]
     check_keys(value, path, wanted)
-    labels = labels_at(value[key], f"{path}.{key}", 1) if key else ()
-    if key and len(labels) != len(question.labels):
+    labels = labels_at(value[key], f"{path}.{key}", 1) if key else question.labels
+    if len(labels) != count:
         raise DefinitionError("bad_value", f"{path}.{key}", "needs one entry for every label")
     unit = plain_text(value["unit"], f"{path}.unit") if question.unit else ""
     return Words(plain_text(value["text"], f"{path}.text"), labels, unit)
@@ -150,7 +152,7 @@ def in_language(survey: "Survey", tag: str) -> "Survey":
     if words is None:
         return survey
     labels = {
-        question.id: dict(zip(question.labels, said.labels or question.labels, strict=True))
+        question.id: dict(zip(question.labels, said.labels, strict=True))
         for question, said in zip(survey.questions, words.questions, strict=True)
     }
     questions = {

@@ -16,6 +16,7 @@ from client.display import in_language, languages, parted, preferred
 from client.errors import AnswerError
 from client.question import Question, labels_of
 from client.sampling import RandomBytes, pick
+from client.types import type_of
 
 FILTER = "asked only to know what comes next; not sent"
 WIDTH = 100
@@ -78,44 +79,21 @@ def _ask(question: Question, spoken: Question, note: str, random_bytes: RandomBy
     if question.shuffle:
         pick(len(order), order, random_bytes)
     labels = [question.labels[place] for place in order]
-    if question.type == "number":
-        ends = f"from {question.min:f} to {question.max:f} {spoken.unit}".rstrip()
-        hint = f"a number {ends}, in steps of {question.step:f}"
-    elif question.type == "yes_no":
-        hint = "yes or no"
-    else:
+    kind = type_of(question.type)
+    if kind.lists_labels:
         for i, place in enumerate(order, 1):
             print(f"  {i}. {spoken.labels[place]}")
-        hint = "numbers, separated by spaces; 0 for none" if question.type == "multiple" else "a number"
-    hint += "; just Enter for no answer" if question.optional else ""
+    hint = kind.prompt(spoken) + ("; just Enter for no answer" if question.optional else "")
     while True:
         said = input(f"  ({hint}) > ").strip()
         if not said and question.optional:
             return None
         try:
-            answer = _understand(question, labels, said)
+            answer = kind.understand(question, labels, said)
             index_of(question, answer)
             return answer
         except AnswerError as error:
             print(f"  {error}")
-
-
-def _understand(question: Question, labels: list[str], said: str) -> Any:
-    """What was typed, as an answer: positions on the screen become labels."""
-    if question.type == "yes_no":
-        return {"y": "yes", "n": "no"}.get(said.lower(), said.lower())
-    if question.type == "number":
-        return said
-    try:
-        places = [int(word) for word in said.replace(",", " ").split()]
-        chosen = [labels[place - 1] for place in places if place > 0]
-    except (ValueError, IndexError):
-        raise AnswerError(question.id, f"type numbers from 1 to {len(labels)}") from None
-    if question.type == "multiple" and places:
-        return chosen
-    if len(places) != 1 or not chosen:
-        raise AnswerError(question.id, f"type one number from 1 to {len(labels)}")
-    return chosen[0]
 
 
 def farewell(survey: Survey) -> str:

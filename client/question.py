@@ -6,21 +6,17 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from client.canonical import check_keys, decimal, integer, items, labels_at, name_at, only_true, plain_text
+from client.canonical import check_keys, items, labels_at, name_at, only_true, plain_text
 from client.errors import DefinitionError
+from client.types import TypeName, type_of
+from client.types.number import to_grid
 
-MOST_STEPS = 2**31 - 1
 MOST_LABELS = 1024  # options of a choice or multiple, points of a scale
 MOST_NAMED = 8  # answers in a complaint
+NO_ANSWER = "no answer"
 
 # For each type: the keys it needs and those it may have, beside the common ones.
-TYPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "yes_no": ((), ()),
-    "choice": (("options",), ("shuffle",)),
-    "scale": (("points",), ("scores",)),
-    "multiple": (("options",), ("shuffle",)),
-    "number": (("min", "max", "step"), ("unit", "levels", "bins")),
-}
+TYPES = {name.value: (type_of(name).required, type_of(name).possible) for name in TypeName}
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class Question:
     """One question; `labels` are the options of a choice or multiple, the points of a scale, or no and yes."""
 
     id: str
-    type: str
+    type: TypeName
     text: str
     labels: tuple[str, ...] = ()
     scores: tuple[Decimal, ...] = ()
@@ -69,38 +65,29 @@ class Question:
     @cached_property
     def no_answer(self) -> int:
         """The last symbol of an optional question; without it, the number of symbols."""
-        if self.type == "multiple":
-            return 1 << len(self.labels)
-        return len(self.labels) or self.levels or self.bins
+        return type_of(self.type).symbols(self)
 
     @cached_property
     def size(self) -> int:
         """The number of symbols."""
         return self.no_answer + self.optional
 
-
-def to_grid(low: Decimal, high: Decimal, step: Decimal) -> tuple[int, int, int, int]:
-    """Three decimals as integers in the largest unit 10^−digits that fits them all, and those digits."""
-    texts = [f"{value:f}".partition(".") for value in (low, high, step)]
-    digits = max(len(decimals) for _, _, decimals in texts)
-    least, most, width = (int(whole + decimals.ljust(digits, "0")) for whole, _, decimals in texts)
-    return least, most, width, digits
+    def label(self, symbol: int) -> str:
+        """Return the words for one symbol."""
+        return NO_ANSWER if symbol == self.no_answer else type_of(self.type).label(self, symbol)
 
 
 def labels_of(question: Question, index: int) -> set[str]:
     """The labels that an index stands for: one, several for a multiple, none for no answer or a number."""
-    if question.type == "multiple":
-        mask = f"{index:0{len(question.labels)}b}"[::-1]
-        return {label for label, bit in zip(question.labels, mask, strict=False) if bit == "1"}
-    return {question.labels[index]} if index < len(question.labels) else set()
+    return type_of(question.type).labels_of(question, index)
 
 
 def count_labels(questions: Iterable[Question]) -> Iterator[DefinitionError]:
     """Yield an error for each question with more labels than are allowed as of 0.9."""
     for i, question in enumerate(questions):
-        if len(question.labels) > MOST_LABELS:
-            path = f"questions[{i}].{'points' if question.type == 'scale' else 'options'}"
-            yield DefinitionError("too_large", path, f"has {len(question.labels)} entries; {MOST_LABELS} are allowed")
+        if (count := len(question.labels)) > MOST_LABELS:
+            path = f"questions[{i}].{type_of(question.type).labels_key}"
+            yield DefinitionError("too_large", path, f"has {count} entries; {MOST_LABELS} are allowed")
 
 
 def parse_questions(value: Any) -> tuple[Question, ...]:
@@ -112,12 +99,12 @@ def parse_questions(value: Any) -> tuple[Question, ...]:
 
 
 def _question(value: Any, earlier: Sequence[Question], path: str) -> Question:
-    kind = value.get("type") if isinstance(value, dict) else None
-    if not isinstance(kind, str) or kind not in TYPES:
-        raise DefinitionError("bad_value", f"{path}.type", f"must be one of {', '.join(TYPES)}")
-    required, optional = TYPES[kind]
-    check_keys(value, path, ("id", "type", "text", *required), ("optional", "show_if", *optional))
-    given: dict[str, Any] = {"id": name_at(value["id"], f"{path}.id"), "type": kind}
+    name = value.get("type") if isinstance(value, dict) else None
+    if not isinstance(name, str) or name not in list(TypeName):
+        raise DefinitionError("bad_value", f"{path}.type", f"must be one of {', '.join(TypeName)}")
+    kind = type_of(TypeName(name))
+    check_keys(value, path, ("id", "type", "text", *kind.required), ("optional", "show_if", *kind.possible))
+    given: dict[str, Any] = {"id": name_at(value["id"], f"{path}.id"), "type": kind.name}
     if any(given["id"] == question.id for question in earlier):
         raise DefinitionError("bad_value", f"{path}.id", f"{given['id']} occurs twice")
     given["text"] = plain_text(value["text"], f"{path}.text")
@@ -128,47 +115,17 @@ def _question(value: Any, earlier: Sequence[Question], path: str) -> Question:
         given["shuffle"] = only_true(value["shuffle"], f"{path}.shuffle")
     if "show_if" in value:
         given["show_if"] = _condition(value["show_if"], earlier, f"{path}.show_if")
-    if kind == "yes_no":
-        given["labels"] = ("no", "yes")
-    elif kind == "number":
-        given |= _number(value, path)
-    else:
-        given["labels"] = labels_at(value[required[0]], f"{path}.{required[0]}", 2)
-    if "scores" in value:
-        scores = items(value["scores"], f"{path}.scores", 2)
-        given["scores"] = tuple(decimal(score, f"{path}.scores[{i}]") for i, score in enumerate(scores))
-        if len(scores) != len(given["labels"]):
-            raise DefinitionError("bad_value", f"{path}.scores", "needs one score for every point")
-    return Question(**given)
-
-
-def _number(value: dict[str, Any], path: str) -> dict[str, Any]:
-    low, high, step = (decimal(value[key], f"{path}.{key}") for key in ("min", "max", "step"))
-    if low >= high:
-        raise DefinitionError("bad_value", f"{path}.max", "must be above min")
-    least, most, width, _ = to_grid(low, high, step)
-    steps = (most - least) // width if width > 0 else 0
-    if steps * width != most - least or steps > MOST_STEPS:
-        reason = "must be positive and divide max - min into at most 2^31 - 1 whole steps"
-        raise DefinitionError("bad_value", f"{path}.step", reason)
-    given: dict[str, Any] = {"min": low, "max": high, "step": step}
-    if "unit" in value:
-        given["unit"] = plain_text(value["unit"], f"{path}.unit")
-    if ("levels" in value) == ("bins" in value):
-        raise DefinitionError("bad_value", path, "needs levels or bins, and not both")
-    grain = "levels" if "levels" in value else "bins"
-    given[grain] = integer(value[grain], f"{path}.{grain}", 2, steps + 1)
-    return given
+    return Question(**given, **kind.parse(value, path))
 
 
 def _condition(value: Any, earlier: Sequence[Question], path: str) -> Condition:
     check_keys(value, path, ("question", "is"))
     parent = next((question for question in earlier if question.id == value["question"]), None)
-    if parent is None or parent.type == "number":
+    if parent is None or not type_of(parent.type).has_labels:
         raise DefinitionError("bad_value", f"{path}.question", "must be an earlier question with options")
     labels = labels_at(value["is"], f"{path}.is", 1)
     if strange := [label for label in labels if label not in parent.labels]:
-        known = ", ".join(parent.labels[:MOST_NAMED]) + (", …" if len(parent.labels) > MOST_NAMED else "")
+        known = ", ".join(parent.labels[:MOST_NAMED]) + (", …" if parent.labels[MOST_NAMED:] else "")
         reason = f"{strange[0]!r} is no answer of {parent.id}; its answers are {known}"
         raise DefinitionError("bad_value", f"{path}.is", reason)
     return Condition(parent.id, labels)

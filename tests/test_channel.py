@@ -10,6 +10,7 @@ import pytest
 
 from client.mechanisms import Drawn, Geometric, Mechanism, Subset
 from client.question import Question
+from client.types import TypeName
 from survey_app.authoring import choose
 from survey_app.channel import (
     bit_variance,
@@ -225,7 +226,7 @@ def test_clamped_noise_costs_less_than_the_unbounded(epsilon: int, left: float) 
     ],
 )
 def test_the_best_number_of_levels(epsilon: str, levels: int, worst: float) -> None:
-    question = Question(id="x", type="number", text="x", max=Decimal(1000), levels=2)
+    question = Question(id="x", type=TypeName.NUMBER, text="x", max=Decimal(1000), levels=2)
     chosen = choose.choose([question], Decimal(epsilon))
     assert chosen.levels == (levels,)
     assert 4 * chosen.variance == pytest.approx(worst, rel=3e-3)
@@ -289,7 +290,7 @@ def test_a_symmetric_response_has_the_published_figure() -> None:
 
 
 def multiple(options: int) -> Question:
-    return Question(id="x", type="multiple", text="x", labels=tuple(f"o{i}" for i in range(options)))
+    return Question(id="x", type=TypeName.MULTIPLE, text="x", labels=tuple(f"o{i}" for i in range(options)))
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from client.definition import Survey
 from client.mechanisms import Drawn, Subset
 from client.question import Question
 from client.sampling import WHOLE
+from client.types import TypeName
 from client.words import NO_ANSWER
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.joint import crossed_sets, joint_crosstab
@@ -73,7 +74,7 @@ def option_crosstab(
             " larger ε, or fewer options, lets a device answer two or more"
         )
     counts = _asked_together(survey, question, (first, second), scan)
-    both = tuple(Question(id=name, type="yes_no", text=name, labels=YES_NO) for name in (rows, columns))
+    both = tuple(Question(id=name, type=TypeName.YES_NO, text=name, labels=YES_NO) for name in (rows, columns))
     field = replace(evidence.field, questions=both, mechanism=_of_four(mechanism))
     asked = Evidence(field, counts, int(counts.sum()), complete=False)
     return joint_crosstab(asked, (both[0], both[1]), names, options)

@@ -9,6 +9,7 @@ import pytest
 
 from client.mechanisms import Drawn, Subset
 from client.question import Question
+from client.types import TypeName
 from survey_app.authoring import choose
 from survey_app.authoring.figures import main_figures, variance
 from survey_app.channel import (
@@ -68,12 +69,12 @@ def test_clamped_noise_and_the_better_grid(epsilon: str, usual: float, grid: flo
 
 
 def test_a_scale_whose_scores_tell_nothing_apart_is_judged_by_its_points() -> None:
-    flat = Question(id="x", type="scale", text="x", labels=("a", "b", "c"), scores=(Decimal(1),) * 3)
+    flat = Question(id="x", type=TypeName.SCALE, text="x", labels=("a", "b", "c"), scores=(Decimal(1),) * 3)
     assert main_figures(flat, 1.0) == (event_moments(1 / 3, 1 / 3),)
 
 
 def multiple(options: int) -> Question:
-    return Question(id="x", type="multiple", text="x", labels=tuple(f"o{i}" for i in range(options)))
+    return Question(id="x", type=TypeName.MULTIPLE, text="x", labels=tuple(f"o{i}" for i in range(options)))
 
 
 @pytest.mark.parametrize(

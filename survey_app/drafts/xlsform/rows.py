@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from client.question import MOST_STEPS, to_grid
+from client.types.number import MOST_STEPS, to_grid
 from survey_app.authoring.source import Plain
 from survey_app.drafts.write import item
 from survey_app.drafts.xlsform.words import Heading, Label, Texts, identifier, line

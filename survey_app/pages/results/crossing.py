@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from client.definition import Survey
 from client.question import Question
+from client.types import TypeName
 from client.words import digit_label
 from survey_app.estimate.pairs import has_pairs, names_option, option_of
 
@@ -82,4 +83,6 @@ def side(survey: Survey, name: str) -> Question:
         return next(question for question in survey.questions if question.id == name)
     question, option = option_of(survey, name)
     label = question.labels[option]
-    return Question(id=name, type="yes_no", text=f"{question.text} – {label}", labels=(f"{label}: no", f"{label}: yes"))
+    return Question(
+        id=name, type=TypeName.YES_NO, text=f"{question.text} – {label}", labels=(f"{label}: no", f"{label}: yes")
+    )

@@ -1,0 +1,29 @@
+"""One of several options."""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from client.canonical import labels_at
+from client.types import TypeName
+from client.types.labelled import OneLabel
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Choice(OneLabel):
+    """Options without an order; a screen may shuffle them."""
+
+    def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:
+        return {"labels": labels_at(value["options"], f"{path}.options", 2)}
+
+
+TYPE = Choice(
+    name=TypeName.CHOICE,
+    required=("options",),
+    possible=("shuffle",),
+    labels_key="options",
+    has_labels=True,
+    has_sets=False,
+    fits_grid=False,
+    lists_labels=True,
+)
