@@ -27,7 +27,7 @@ from client.display import languages
 from client.errors import AnswerError, CandorError, LimitExceeded, TooEarly
 from client.interview import FILTER, farewell, in_words_of, interview, paragraphs
 from client.ledger import Ledger
-from client.mechanisms import Subset, round_up
+from client.mechanisms import round_up
 from client.report import to_text, unpack
 from client.respond import SYSTEM_CLOCK, Clock, Device, Receipt, check_phase, fetch
 from client.verify import check_limit, verify
@@ -329,11 +329,10 @@ def _show(survey: Survey, spoken: Survey, entry: Entry, answers: Mapping[str, An
 
 def _apart(field: Field, bits: int) -> list[tuple[Field, str]]:
     """What is sent, question by question where it is one combination of answers, else in one piece."""
-    mechanism = field.mechanism
-    if not (field.joint and isinstance(mechanism, Subset) and mechanism.weight == 1):
+    symbol = field.mechanism.named_symbol(bits)
+    if symbol is None or not field.joint:
         return [(field, words.describe(field, bits))]
-    digits = field.cells[mechanism.width - bits.bit_length()]
-    pairs = zip(field.questions, digits, strict=True)
+    pairs = zip(field.questions, field.cells[symbol], strict=True)
     return [(replace(field, questions=(one,)), words.digit_label(one, digit)) for one, digit in pairs]
 
 

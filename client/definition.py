@@ -17,7 +17,7 @@ from client import canonical, display, mechanisms
 from client.canonical import check_keys, decimal, integer, items, name_at, plain_text
 from client.display import Section, Translation
 from client.errors import DefinitionError
-from client.mechanisms import Drawn, Geometric, Mechanism
+from client.mechanisms import Mechanism
 from client.question import Question, count_labels, labels_of, parse_questions
 from client.ticket import Tickets, parse_tickets
 
@@ -64,6 +64,11 @@ class Field:
     def symbols(self) -> Mapping[tuple[int, ...], int]:
         """The inverse of `cells`."""
         return {digits: symbol for symbol, digits in enumerate(self.cells)}
+
+    def label(self, symbol: int) -> str:
+        """Return the words for one symbol; for a joint field, those of each question."""
+        digits = self.cells[symbol] if self.joint else (symbol,)
+        return " + ".join(question.label(digit) for question, digit in zip(self.questions, digits, strict=True))
 
 
 def possible_cells(questions: Sequence[Question]) -> Iterator[tuple[int, ...]]:
@@ -248,19 +253,13 @@ def _place(name: Any, free: dict[str, int], path: str) -> int:
 
 def _size(form: Any, questions: Sequence[Question], path: str) -> tuple[int, int]:
     """The size that a field's mechanism has to have, if it is one question's, and the symbols to look at."""
-    kind = form.get("kind") if isinstance(form, dict) else None
-    only = questions[0]
+    mechanism = mechanisms.find_class(form)  # if there is none, `mechanisms.parse` says so
     size = prod(question.size for question in questions)
     if len(questions) > 1:
-        if kind in (Drawn.kind, Geometric.kind):
-            raise DefinitionError("bad_mechanism", path, f"{kind} is for one question alone")
+        if mechanism and not mechanism.fits_joint:
+            raise DefinitionError("bad_mechanism", path, f"{mechanism.kind} is for one question alone")
         if size > MOST_CELLS:
             raise DefinitionError("too_large", path, f"a joint field has at most {MOST_CELLS} combinations")
-    elif kind == Drawn.kind:
-        if only.type != "multiple":
-            raise DefinitionError("bad_mechanism", path, "drawn is for a multiple")
-        draw = integer(form.get("draw"), f"{path}.draw", 1, mechanisms.MOST_DRAWN)
-        return len(only.labels) + only.optional, 1 << draw
-    elif kind == Geometric.kind and (not only.levels or only.optional):
-        raise DefinitionError("bad_mechanism", path, "geometric is for a number with levels, not optional")
+    elif mechanism:
+        return mechanism.fit(form, questions[0], path)
     return size, size

@@ -11,7 +11,7 @@ from typing import Any, assert_never
 
 from client import canonical
 from client.errors import DefinitionError
-from client.mechanisms.base import EXACT, BaseMechanism, MechanismName, coin_odds, loss, round_up
+from client.mechanisms.base import EXACT, BaseMechanism, MechanismName, coin_odds, loss, round_up, share
 from client.mechanisms.drawn import MOST_DRAWN, Drawn
 from client.mechanisms.flip import Flip
 from client.mechanisms.geometric import MOST_LEVELS, Geometric
@@ -29,10 +29,12 @@ __all__ = [
     "MechanismName",
     "Subset",
     "coin_odds",
+    "find_class",
     "loss",
     "parse",
     "publish",
     "round_up",
+    "share",
 ]
 
 Mechanism = Flip | Subset | Drawn | Geometric
@@ -42,10 +44,9 @@ THRESHOLDS = ("one", "zero", "keep", "ratio")  # published as text, since they m
 
 def parse(value: Any, size: int, path: str) -> Mechanism:
     """Return the mechanism of a field with `size` symbols (`size` options, for `drawn`)."""
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(kind, str) or kind not in list(MechanismName):
+    mechanism = find_class(value)
+    if mechanism is None:
         raise DefinitionError("bad_value", f"{path}.kind", f"must be one of {', '.join(MechanismName)}")
-    mechanism = class_of(MechanismName(kind))
     names = mechanism.parameters
     canonical.check_keys(value, path, ("kind", *names))
     given = {
@@ -69,6 +70,12 @@ def publish(mechanism: Mechanism) -> dict[str, int | str]:
         value: int = getattr(mechanism, name)
         form[name] = str(value) if name in THRESHOLDS else value
     return form
+
+
+def find_class(value: Any) -> type[Mechanism] | None:
+    """Return the class that a published form names; None if it names none."""
+    kind = value.get("kind") if isinstance(value, dict) else None
+    return class_of(MechanismName(kind)) if isinstance(kind, str) and kind in list(MechanismName) else None
 
 
 def class_of(name: MechanismName) -> type[Mechanism]:

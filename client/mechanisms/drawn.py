@@ -1,11 +1,29 @@
 """Some options of a set, drawn on the device."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
-from client.mechanisms.base import BaseMechanism, MechanismName, check_keep, check_symbol, refuse
+from client.canonical import integer
+from client.errors import DefinitionError
+from client.mechanisms.base import (
+    BaseMechanism,
+    MechanismName,
+    blind_cases,
+    check_keep,
+    check_symbol,
+    ones,
+    refuse,
+    share,
+)
+from client.question import NO_ANSWER
 from client.sampling import WHOLE, RandomBytes, below, coin, pick
+from client.types import type_of
+
+if TYPE_CHECKING:
+    from client.definition import Field
+    from client.question import Question
 
 MOST_DRAWN = 16  # options of a multiple at once: 2^16 sets
 
@@ -22,6 +40,7 @@ class Drawn(BaseMechanism):
 
     kind = MechanismName.DRAWN
     parameters = ("size", "draw", "keep")
+    fits_joint = False
     size: int
     draw: int
     keep: int
@@ -57,6 +76,13 @@ class Drawn(BaseMechanism):
         """The probability of each set that is not the true one."""
         return Fraction(WHOLE - self.keep, WHOLE * (self.sets - 1))
 
+    @staticmethod
+    def fit(form: Mapping[str, Any], question: "Question", path: str) -> tuple[int, int]:
+        if not type_of(question.type).has_sets:
+            raise DefinitionError("bad_mechanism", path, "drawn is for a multiple")
+        draw = integer(form.get("draw"), f"{path}.draw", 1, MOST_DRAWN)
+        return len(question.labels) + question.optional, 1 << draw
+
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         check_symbol(symbol, 1 << self.size)
         asked = sorted(pick(self.draw, list(range(self.size)), random_bytes))
@@ -69,3 +95,20 @@ class Drawn(BaseMechanism):
     def possible(self, bits: int) -> bool:
         reported_0 = int("10" * self.size, 2)
         return bits.bit_count() == self.draw and not (bits & reported_0) >> 1 & bits
+
+    def named_symbol(self, bits: int) -> None:
+        return None
+
+    def describe(self, field: "Field", bits: int) -> str:
+        options = [*field.questions[0].labels, NO_ANSWER]
+        return ", ".join(f"{options[place // 2]}: {'yes' if place % 2 else 'no'}" for place in ones(bits, self.width))
+
+    def blind_draw(self) -> tuple[int, int]:
+        truth = self.p - self.q  # of an asked option; p + q = 1, so the rest falls on yes and no alike
+        return share(truth, 1 - truth)[:2]
+
+    def odds_sentence(self, field: "Field") -> str:
+        options = f"reports on {self.draw} of {self.size} options, drawn at random"
+        return (
+            f"{options}: {blind_cases(*self.blind_draw())} what was said, otherwise yes or no for each, drawn blindly"
+        )

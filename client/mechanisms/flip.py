@@ -1,11 +1,25 @@
 """One bit for two symbols."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from client.mechanisms.base import BaseMechanism, MechanismName, check_symbol, coin_odds, refuse
+from client.mechanisms.base import (
+    BaseMechanism,
+    MechanismName,
+    blind_sentence,
+    blind_share,
+    check_symbol,
+    coin_odds,
+    refuse,
+    share,
+)
 from client.sampling import WHOLE, RandomBytes, coin
+
+if TYPE_CHECKING:
+    from client.definition import Field
+    from client.question import Question
 
 
 @final
@@ -15,6 +29,7 @@ class Flip(BaseMechanism):
 
     kind = MechanismName.FLIP
     parameters = ("one", "zero")
+    fits_joint = True
     size: ClassVar[int] = 2
     width: ClassVar[int] = 1
     one: int
@@ -36,9 +51,30 @@ class Flip(BaseMechanism):
     def q(self) -> Fraction:
         return Fraction(self.zero, WHOLE)
 
+    @staticmethod
+    def fit(form: Mapping[str, Any], question: "Question", path: str) -> tuple[int, int]:
+        return question.size, question.size
+
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         check_symbol(symbol, 2)
         return int(coin(self.one if symbol else self.zero, random_bytes))
 
     def possible(self, bits: int) -> bool:
         return True
+
+    def named_symbol(self, bits: int) -> int:
+        return bits
+
+    def describe(self, field: "Field", bits: int) -> str:
+        return field.label(bits)
+
+    def blind_draw(self) -> tuple[int, int] | None:
+        return blind_share(self.p, self.q, 1)
+
+    def odds_sentence(self, field: "Field") -> str:
+        if blind := self.blind_draw():
+            return blind_sentence(field, *blind)
+        people, p, q = share(self.p, self.q)
+        no, yes = field.label(0), field.label(1)
+        group = f"of {people:,}"
+        return f"{group} people with {yes}, about {p:,} devices send {yes}; {group} with {no}, about {q:,} do"

@@ -1,13 +1,21 @@
 """A level plus geometric noise."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
-from client.mechanisms.base import BaseMechanism, MechanismName, check_symbol, refuse
+from client.errors import DefinitionError
+from client.mechanisms.base import BaseMechanism, MechanismName, check_symbol, describe_symbols, ones, refuse
 from client.sampling import WHOLE, RandomBytes, word
+from client.types import type_of
+from client.types.number import level_value, with_unit
+
+if TYPE_CHECKING:
+    from client.definition import Field
+    from client.question import Question
 
 MOST_LEVELS = 64
 
@@ -23,6 +31,7 @@ class Geometric(BaseMechanism):
 
     kind = MechanismName.GEOMETRIC
     parameters = ("size", "ratio")
+    fits_joint = False
     size: int
     ratio: int
 
@@ -50,6 +59,12 @@ class Geometric(BaseMechanism):
         within = [WHOLE - 2 * self.tails[0], *(before - after for before, after in pairwise(self.tails))]
         return max(ends, Fraction(max(within), min(within))) if self.size > 2 else ends
 
+    @staticmethod
+    def fit(form: Mapping[str, Any], question: "Question", path: str) -> tuple[int, int]:
+        if question.optional or not type_of(question.type).has_levels(question):
+            raise DefinitionError("bad_mechanism", path, "geometric is for a number with levels, not optional")
+        return question.size, question.size
+
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         check_symbol(symbol, self.size)
         up = word(random_bytes)
@@ -59,6 +74,25 @@ class Geometric(BaseMechanism):
 
     def possible(self, bits: int) -> bool:
         return bits.bit_count() == 1
+
+    def named_symbol(self, bits: int) -> int:
+        return self.size - bits.bit_length()
+
+    def describe(self, field: "Field", bits: int) -> str:
+        return describe_symbols(field, ones(bits, self.width))
+
+    def blind_draw(self) -> None:
+        return None
+
+    def odds_sentence(self, field: "Field") -> str:
+        if not (off := self.away(field.questions[0])):
+            return "random noise is added, but on more than half of all devices it leaves the number as it is"
+        far = with_unit(field.questions[0], off)
+        return f"random noise is added, on about every second device at least {far}; what leaves the range is cut there"
+
+    def away(self, question: "Question") -> Fraction:
+        """Return how much noise about every second device adds; zero if more than half send the number as it is."""
+        return level_value(question, self.median_shift()) - Fraction(question.min)
 
     def median_shift(self) -> int:
         """The largest k with P(|noise| ≥ k) ≥ ½, before anything is clamped; for display."""

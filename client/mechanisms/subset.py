@@ -1,11 +1,27 @@
 """A random set of symbols."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
-from client.mechanisms.base import BaseMechanism, MechanismName, check_keep, check_symbol, refuse
+from client.mechanisms.base import (
+    BaseMechanism,
+    MechanismName,
+    blind_sentence,
+    blind_share,
+    check_keep,
+    check_symbol,
+    describe_symbols,
+    ones,
+    refuse,
+    share,
+)
 from client.sampling import WHOLE, RandomBytes, coin, pick
+
+if TYPE_CHECKING:
+    from client.definition import Field
+    from client.question import Question
 
 
 @final
@@ -18,6 +34,7 @@ class Subset(BaseMechanism):
 
     kind = MechanismName.SUBSET
     parameters = ("size", "weight", "keep")
+    fits_joint = True
     size: int
     weight: int
     keep: int
@@ -43,6 +60,10 @@ class Subset(BaseMechanism):
     def q(self) -> Fraction:
         return (self.weight - self.p) / (self.size - 1)
 
+    @staticmethod
+    def fit(form: Mapping[str, Any], question: "Question", path: str) -> tuple[int, int]:
+        return question.size, question.size
+
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         check_symbol(symbol, self.size)
         held = coin(self.keep, random_bytes)
@@ -52,3 +73,21 @@ class Subset(BaseMechanism):
 
     def possible(self, bits: int) -> bool:
         return bits.bit_count() == self.weight
+
+    def named_symbol(self, bits: int) -> int | None:
+        return self.size - bits.bit_length() if self.weight == 1 else None
+
+    def describe(self, field: "Field", bits: int) -> str:
+        return describe_symbols(field, ones(bits, self.width))
+
+    def blind_draw(self) -> tuple[int, int] | None:
+        return blind_share(self.p, self.q, self.size - 1)
+
+    def odds_sentence(self, field: "Field") -> str:
+        if blind := self.blind_draw():
+            return blind_sentence(field, *blind)
+        people, p, q = share(self.p, self.q)
+        group = f"of {people:,}"
+        named = f"names {self.weight} of {self.size} possible answers"
+        said = f"{group} people who gave an answer, about {p:,} devices name it"
+        return f"{named}; {said}; {group} who gave another, about {q:,} do"
