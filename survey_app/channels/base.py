@@ -6,7 +6,7 @@ lacks one.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +17,9 @@ import numpy.typing as npt
 
 from client.definition import Field
 from client.mechanisms import Mechanism
+from client.question import Question
 from survey_app.channels.observations import Counts, Observation
+from survey_app.channels.sentences import Sentence, SymbolWords
 from survey_app.figures import Figure, Floats, Sets
 
 Indices = npt.NDArray[np.int64]
@@ -133,6 +135,38 @@ class Channel(ABC):
         """Return for every stored bit two bits, one of which is 1 on a device that was asked; None if all are."""
         return None
 
+    # What is said of it, in archives and papers, and to respondents.
+
+    @property
+    @abstractmethod
+    def coin(self) -> tuple[Fraction, Fraction] | None:
+        """P(1 | true) and P(1 | not true), exactly, of a bit that names an answer; None if no bit does."""
+
+    @property
+    @abstractmethod
+    def chances_from_integers(self) -> str:
+        """How p and q, or the scores, follow from the published integers."""
+
+    @abstractmethod
+    def estimator_sentence(self, n: str) -> str:
+        """Return how an estimate is made of the sums of the bits; `n` names the number of devices that were asked."""
+
+    @abstractmethod
+    def methods_phrase(self, write: Callable[[float], str]) -> str:
+        """Return how answers were randomized, for a methods paragraph; `write` spells a probability."""
+
+    @abstractmethod
+    def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:
+        """Return what a device does to an answer, in numbers; `question` is the field's first."""
+
+    @abstractmethod
+    def explains_symbols(self, *, exact: bool) -> bool:
+        """Whether people are told what counts as their answer; `exact` if each answer has a symbol of its own."""
+
+    def forced_response(self) -> tuple[Fraction, Fraction, Fraction] | None:
+        """Return the chances of the truth, of a forced yes and of a forced no; None if no such throw makes its bits."""
+        return None
+
     # What counts say of a figure.
 
     @abstractmethod
@@ -183,7 +217,7 @@ class CoinChannel(Channel):
     @property
     @abstractmethod
     def coin(self) -> tuple[Fraction, Fraction]:
-        """P(1 | true) and P(1 | not true), exactly."""
+        """P(1 | true) and P(1 | not true), exactly, of every bit that names an answer."""
 
     @cached_property
     def p(self) -> float:

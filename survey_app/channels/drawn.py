@@ -1,6 +1,7 @@
 """Some options of a set, drawn on the device; each is counted among those who were asked about it."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 
 from client.definition import Field
 from client.mechanisms import Drawn
+from client.question import Question
 from client.sampling import WHOLE
 from client.words import NO_ANSWER
 from survey_app.channels.base import (
@@ -29,6 +31,7 @@ from survey_app.channels.base import (
 )
 from survey_app.channels.moments import share_variance
 from survey_app.channels.observations import Binomial, Counts
+from survey_app.channels.sentences import Sentence, SymbolWords
 from survey_app.figures import Figure, Floats, Sets
 
 
@@ -39,6 +42,10 @@ class DrawnChannel(CoinChannel):
 
     mechanism: Drawn
     reads_answers: ClassVar[bool] = True
+    chances_from_integers = (
+        "with s = 2^draw and o = (1 − keep/2^64)/(s − 1): p = keep/2^64 + (s/2 − 1)·o; q = (s/2)·o, for each option"
+        " that was asked"
+    )
 
     @cached_property
     def coin(self) -> tuple[Fraction, Fraction]:
@@ -131,6 +138,29 @@ class DrawnChannel(CoinChannel):
 
     def asked_places(self) -> Indices:
         return np.repeat(np.arange(self.mechanism.width).reshape(-1, 2), 2, axis=0)
+
+    def estimator_sentence(self, n: str) -> str:
+        return (
+            "For an option, n is the ones in its two bits together; the share of those who chose it is (ones of its"
+            " second bit/n − q)/(p − q)."
+        )
+
+    def methods_phrase(self, write: Callable[[float], str]) -> str:
+        p, q, several = write(self.p), write(self.q), self.mechanism.draw > 1
+        at_once = f" on their {self.mechanism.sets} sets" if several else ""
+        each = " for each option" if several else ""
+        return (
+            f"by asking about {self.mechanism.draw} of {self.mechanism.size} options, drawn at random, by randomized"
+            f" response{at_once} with P(sent | chosen) = p = {p} and P(sent | not chosen) = q = {q}{each}"
+        )
+
+    def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:
+        people, true = self.mechanism.blind_draw()
+        sizes = {"draw": self.mechanism.draw, "size": self.mechanism.size, "sets": self.mechanism.sets}
+        return [Sentence("privacy.drawn", {"people": people, "true": true, **sizes})]
+
+    def explains_symbols(self, *, exact: bool) -> bool:
+        return False  # a set is no answer here, but each of its options
 
     def observe(self, counts: Counts, n: int, figure: Figure) -> Binomial | None:
         """Only one answer at a time: which were reported together is not counted."""

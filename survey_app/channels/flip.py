@@ -1,5 +1,6 @@
 """One bit for two symbols."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -8,6 +9,7 @@ import numpy as np
 
 from client.definition import Field
 from client.mechanisms import Flip
+from client.question import Question
 from client.words import symbol_label
 from survey_app.channels.base import (
     Assumed,
@@ -22,6 +24,7 @@ from survey_app.channels.base import (
 )
 from survey_app.channels.moments import share_variance
 from survey_app.channels.observations import Binomial, Counts
+from survey_app.channels.sentences import Sentence, SymbolWords, coin_sentence
 from survey_app.figures import Figure, Floats, Sets
 
 
@@ -31,6 +34,7 @@ class FlipChannel(CoinChannel):
     """A coin whose heads says that the second symbol is true."""
 
     mechanism: Flip
+    chances_from_integers = "p = one/2^64; q = zero/2^64"
 
     @property
     def coin(self) -> tuple[Fraction, Fraction]:
@@ -70,6 +74,23 @@ class FlipChannel(CoinChannel):
 
     def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
         return [SeenBit(symbol_label(field, 1), int(counts[0]), n, self.q, self.p)]
+
+    def estimator_sentence(self, n: str) -> str:
+        return f"A share is (ones/n − q)/(p − q), where n is {n}."
+
+    def methods_phrase(self, write: Callable[[float], str]) -> str:
+        p, q = write(self.p), write(self.q)
+        return f"by randomized response, with P(yes sent | yes) = p = {p} and P(yes sent | no) = q = {q}"
+
+    def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:
+        return [coin_sentence(self.mechanism.blind_draw(), self.coin, words)]
+
+    def explains_symbols(self, *, exact: bool) -> bool:
+        return True
+
+    def forced_response(self) -> tuple[Fraction, Fraction, Fraction]:
+        p, q = self.coin
+        return p - q, q, 1 - p
 
     def observe(self, counts: Counts, n: int, figure: Figure) -> Binomial:
         first, second = (figure.sum.constant + float(weight) for weight in figure.sum.weights)

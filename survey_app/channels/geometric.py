@@ -1,5 +1,6 @@
 """A level plus geometric noise, clamped to the levels there are; only the mean can be estimated."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,6 +11,7 @@ import numpy as np
 
 from client.definition import Field
 from client.mechanisms import Geometric
+from client.question import Question
 from client.sampling import WHOLE
 from client.words import level_value, symbol_label
 from survey_app.channels.base import (
@@ -24,6 +26,7 @@ from survey_app.channels.base import (
     ones_of,
 )
 from survey_app.channels.observations import Counts, Scores
+from survey_app.channels.sentences import Sentence, SymbolWords
 from survey_app.figures import Figure, FigureKind, Floats, Sets
 
 
@@ -33,6 +36,11 @@ class GeometricChannel(Channel):
     """The bit of the noisy level."""
 
     mechanism: Geometric
+    coin = None
+    chances_from_integers = (
+        "with r = ratio/2^64, a level counts for itself, the lowest for r/(1 − r) levels less and the highest for"
+        " r/(1 − r) levels more: that is its score"
+    )
 
     @cached_property
     def scores(self) -> Floats:
@@ -112,6 +120,22 @@ class GeometricChannel(Channel):
             SeenBit(symbol_label(field, level), int(ones), n, float(least), float(most))
             for level, (ones, least, most) in enumerate(ends)
         ]
+
+    def estimator_sentence(self, n: str) -> str:
+        return f"The mean is the sum of score × ones over all its bits, divided by n, {n}."
+
+    def methods_phrase(self, write: Callable[[float], str]) -> str:
+        return (
+            f"by two-sided geometric noise, P(noise = k) ∝ r^|k| with r = {write(self.mechanism.ratio / WHOLE)}, what"
+            f" left the levels 0 to {self.mechanism.size - 1} being sent as the nearest of them"
+        )
+
+    def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:
+        far = self.mechanism.away(question)
+        return [Sentence("privacy.geometric" if far else "privacy.geometric_little", {"away": far})]
+
+    def explains_symbols(self, *, exact: bool) -> bool:
+        return not exact  # noise is added to the number itself
 
     def observe(self, counts: Counts, n: int, figure: Figure) -> Scores | None:
         """Levels are equally far apart: a mean follows from the first two."""

@@ -1,6 +1,7 @@
 """A random set of `weight` symbols; with weight 1, one symbol."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 
 from client.definition import Field
 from client.mechanisms import Subset
+from client.question import Question
 from client.words import symbol_label
 from survey_app.channels.base import (
     Assumed,
@@ -28,6 +30,7 @@ from survey_app.channels.base import (
 )
 from survey_app.channels.moments import Moments, moments, set_variance
 from survey_app.channels.observations import Binomial, Counts, Observation, Scores, Spread, Sums
+from survey_app.channels.sentences import Sentence, SymbolWords, coin_sentence
 from survey_app.figures import Figure, FigureKind, Floats, Sets
 
 
@@ -37,6 +40,7 @@ class SubsetChannel(CoinChannel):
     """A set that holds the true symbol with p, and each other one with q."""
 
     mechanism: Subset
+    chances_from_integers = "p = keep/2^64; q = (weight − p)/(size − 1)"
 
     @cached_property
     def coin(self) -> tuple[Fraction, Fraction]:
@@ -106,6 +110,32 @@ class SubsetChannel(CoinChannel):
     def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
         named = enumerate(counts)
         return [SeenBit(symbol_label(field, symbol), int(ones), n, self.q, self.p) for symbol, ones in named]
+
+    def estimator_sentence(self, n: str) -> str:
+        return f"A share is (ones/n − q)/(p − q), where n is {n}."
+
+    def methods_phrase(self, write: Callable[[float], str]) -> str:
+        p, q, size, weight = write(self.p), write(self.q), self.mechanism.size, self.mechanism.weight
+        if size == 2:
+            true_one = f"the true one of two being sent with probability p = {p}, the other with q = {q}"
+            return f"by randomized response, {true_one}"
+        if weight == 1:
+            return (
+                f"by {size}-ary randomized response: the true answer was kept with probability p = {p}, and any other"
+                f" one sent with probability q = {q}"
+            )
+        return (
+            f"by subset selection: {weight} of {size} answers were sent, the true one among them with probability"
+            f" p = {p}, any other one with probability q = {q}"
+        )
+
+    def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:
+        odds = coin_sentence(self.mechanism.blind_draw(), self.coin, words)
+        several = Sentence("privacy.several", {"weight": self.mechanism.weight, "size": self.mechanism.size})
+        return [odds, several] if self.mechanism.weight > 1 else [odds]
+
+    def explains_symbols(self, *, exact: bool) -> bool:
+        return True
 
     def observe(self, counts: Counts, n: int, figure: Figure) -> Observation:
         if figure.kind != FigureKind.MEAN:

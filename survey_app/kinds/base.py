@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from client.question import Question
 from client.words import NO_ANSWER, digit_label
+from survey_app.channels.sentences import Sentence
 from survey_app.figures import Family, FamilyName, Figure, FigureKind, Floats, Sum, share_of
 from survey_app.kinds.assumptions import Generator, Guess, Indices, PlannedMean
 
@@ -38,6 +39,8 @@ class QuestionKind(ABC):
     starter: Starter  # the keys that the editor gives a new question
     author_keys: tuple[str, ...]  # keys of an author's file that a definition does not have
     template: str  # the editor's fields for it, in templates/
+    own_words: tuple[str, ...]  # the keys of its answers' names in `explain/languages`; empty if authors name them
+    on_paper: bool  # whether coins and dice can force its answer, a plain yes or no
 
     # What can be answered.
 
@@ -191,7 +194,22 @@ class QuestionKind(ABC):
     def example(self, question: Question, symbol: int) -> Any:
         """Return an answer, as a person gives it, whose symbol this is."""
 
-    # Archives.
+    # Archives, papers, and what respondents are told.
+
+    @abstractmethod
+    def denied_answer(self, question: Question) -> int | None:
+        """Return the answer that people may deny by giving the only other one, if there is such an answer."""
+
+    @abstractmethod
+    def estimator_sentence(self, question: Question, bits: int) -> str:
+        """Return how its figures follow from the shares of symbols that `bits` stored bits name; empty if they do not.
+
+        One bit names the second of two symbols alone.
+        """
+
+    @abstractmethod
+    def symbol_sentence(self, question: Question) -> Sentence | None:
+        """Return what counts as an answer, where that is not simply what was said."""
 
     def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
         """Return what a codebook says of this type beside its name."""

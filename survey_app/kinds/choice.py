@@ -42,6 +42,15 @@ class Choice(QuestionKind):
     def example(self, question: Question, symbol: int) -> Any:
         return question.labels[symbol]
 
+    def denied_answer(self, question: Question) -> None:
+        return None
+
+    def estimator_sentence(self, question: Question, bits: int) -> str:
+        return ""
+
+    def symbol_sentence(self, question: Question) -> None:
+        return None
+
 
 KIND = Choice(
     name="choice",
@@ -55,4 +64,6 @@ KIND = Choice(
     starter={"options": []},
     author_keys=(),
     template="console/types/choice.html",
+    own_words=(),
+    on_paper=False,
 )

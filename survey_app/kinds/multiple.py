@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from client.question import Question
 from client.words import NO_ANSWER
+from survey_app.channels.sentences import Sentence
 from survey_app.kinds.assumptions import OPTION, Generator, Guess, Indices, check_share
 from survey_app.kinds.base import QuestionKind
 from survey_app.kinds.labelled import check_labels
@@ -72,6 +73,15 @@ class Multiple(QuestionKind):
     def example(self, question: Question, symbol: int) -> Any:
         return [label for place, label in enumerate(question.labels) if symbol >> place & 1]
 
+    def denied_answer(self, question: Question) -> None:
+        return None
+
+    def estimator_sentence(self, question: Question, bits: int) -> str:
+        return "The share of an option is the sum of the shares of the sets that hold it."
+
+    def symbol_sentence(self, question: Question) -> Sentence:
+        return Sentence("privacy.sets", {})
+
     def codebook_rows(self, question: Question) -> list[list[str]]:
         """Return the options that a set is made of."""
         rows = [[f"option {place}", label] for place, label in enumerate(question.labels)]
@@ -90,4 +100,6 @@ KIND = Multiple(
     starter={"options": []},
     author_keys=(),
     template="console/types/multiple.html",
+    own_words=(),
+    on_paper=False,
 )

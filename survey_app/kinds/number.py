@@ -12,6 +12,7 @@ from scipy.special import ndtr
 from client.answer import unanswered
 from client.question import Question
 from client.words import bin_range, level_value
+from survey_app.channels.sentences import Sentence
 from survey_app.figures import Floats
 from survey_app.kinds.assumptions import (
     OPTION,
@@ -116,6 +117,21 @@ class Number(QuestionKind):
         steps = round((value - Fraction(question.min)) / Fraction(question.step))  # the nearest number on the grid
         return f"{question.min + steps * question.step:f}"
 
+    def denied_answer(self, question: Question) -> None:
+        return None
+
+    def estimator_sentence(self, question: Question, bits: int) -> str:
+        if not question.levels:
+            return ""
+        levels = ", the lower level having the other share" if bits == 1 else " over the levels"
+        return f"The mean of a number is the sum of level × share{levels}."
+
+    def symbol_sentence(self, question: Question) -> Sentence:
+        ends = {"low": Fraction(question.min), "high": Fraction(question.max)}
+        if question.levels:
+            return Sentence("privacy.levels", {"levels": question.levels, **ends})
+        return Sentence("privacy.bins", {"bins": question.bins, **ends})
+
     def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
         grain = f"{question.levels} levels, rounded to at random" if question.levels else f"{question.bins} bins"
         return [("Range", number_range(question)), ("Symbols are", grain)]
@@ -167,4 +183,6 @@ KIND = Number(
     starter={"min": "", "max": ""},
     author_keys=("bins", "mechanism", "unit", "step"),
     template="console/types/number.html",
+    own_words=(),
+    on_paper=False,
 )

@@ -49,6 +49,15 @@ class Scale(QuestionKind):
     def example(self, question: Question, symbol: int) -> Any:
         return question.labels[symbol]
 
+    def denied_answer(self, question: Question) -> None:
+        return None
+
+    def estimator_sentence(self, question: Question, bits: int) -> str:
+        return "The mean of a scale is the sum of score × share."
+
+    def symbol_sentence(self, question: Question) -> None:
+        return None
+
     def codebook_rows(self, question: Question) -> list[list[str]]:
         scores = [*(f"{score:g}" for score in self.scores(question)), *[""] * question.optional]
         return [[*row, score] for row, score in zip(super().codebook_rows(question), scores, strict=True)]
@@ -66,4 +75,6 @@ KIND = Scale(
     starter={"points": []},
     author_keys=(),
     template="console/types/scale.html",
+    own_words=(),
+    on_paper=False,
 )

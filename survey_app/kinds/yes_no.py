@@ -46,6 +46,15 @@ class YesNo(QuestionKind):
     def example(self, question: Question, symbol: int) -> Any:
         return question.labels[symbol]
 
+    def denied_answer(self, question: Question) -> int:
+        return 1
+
+    def estimator_sentence(self, question: Question, bits: int) -> str:
+        return ""
+
+    def symbol_sentence(self, question: Question) -> None:
+        return None
+
 
 KIND = YesNo(
     name="yes_no",
@@ -59,4 +68,6 @@ KIND = YesNo(
     starter={},
     author_keys=("design",),
     template="console/types/yes_no.html",
+    own_words=("privacy.no", "privacy.yes"),
+    on_paper=True,
 )
