@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from client.definition import Field, Survey
-from client.mechanisms import Drawn, Flip
-from client.words import NO_ANSWER, symbol_label
+from survey_app.channels import channel_of
+from survey_app.channels.observations import Counts as Counts
 
 MANY = 512  # reports from which a histogram is faster than unpacking
 PARTS = 63  # rows that are added up: 2^6 − 1 leave one of each weight
@@ -24,7 +24,6 @@ HELD_BYTES = 2**22  # of reports that are read at once
 CELLS = 2**21  # unpacked bits at once; a sum of so few is exact in single precision
 BYTE_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.int64)
 
-Counts = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint8]  # packed, a row for each report
 Words = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.intp]
@@ -82,9 +81,9 @@ def asked_bits(survey: Survey) -> Places:
     """
     places = np.full((survey.width, 2), -1, dtype=np.intp)
     for at in columns(survey):
-        if isinstance(at.field.mechanism, Drawn):
-            pairs = np.arange(at.start, at.stop).reshape(-1, 2)
-            places[at.part] = np.repeat(pairs, 2, axis=0)
+        own = channel_of(at.field.mechanism).asked_places()
+        if own is not None:
+            places[at.part] = at.start + own
         elif at.asked is not None:
             places[at.part] = at.asked
     return places
@@ -110,7 +109,8 @@ def column_names(survey: Survey) -> list[str]:
     for at in columns(survey):
         name = "+".join(question.id for question in at.field.questions)
         wanted += [f"{name}:asked"] * (at.asked is not None)
-        wanted += [f"{name}:{symbol}" if symbol else name for symbol in _symbols(at.field)]
+        bits = channel_of(at.field.mechanism).bits(at.field)
+        wanted += [f"{name}:{bit.name}" if bit.name else name for bit in bits]
     names: list[str] = []
     taken: set[str] = set()
     for name in wanted:
@@ -121,16 +121,6 @@ def column_names(survey: Survey) -> list[str]:
         taken.add(free.casefold())
         names.append(free)
     return names
-
-
-def _symbols(field: Field) -> list[str]:
-    mechanism = field.mechanism
-    if isinstance(mechanism, Flip):
-        return [""]
-    if isinstance(mechanism, Drawn):
-        options = [*field.questions[0].labels, NO_ANSWER][: mechanism.size]
-        return [f"{option}:{said}" for option in options for said in ("no", "yes")]
-    return [symbol_label(field, symbol) for symbol in range(mechanism.size)]
 
 
 def add_bits(counts: Counts, rows: Bits) -> None:

@@ -141,7 +141,7 @@ def packed(batch: Any, survey: Survey) -> Bits:
                 7 - bit % 8
             )
         return np.ascontiguousarray(rows.T)
-    if column.type == pyarrow.binary():
+    if pyarrow.types.is_binary(column.type):
         try:
             column = column.cast(pyarrow.binary(length))
         except pyarrow.ArrowInvalid:

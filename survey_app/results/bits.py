@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from client.definition import Field, Survey
-from client.mechanisms import THRESHOLDS, Drawn, Flip, Geometric, publish
-from client.words import NO_ANSWER, level_value, symbol_label
-from survey_app.channel import geometric_scores
+from client.mechanisms import THRESHOLDS, publish
+from survey_app.channels import channel_of
+from survey_app.kinds import kind_of
 from survey_app.tally import Columns, column_names, columns
 
 LONGEST_VARIABLE = 31  # a sign less than Stata takes: with 32, pyreadstat cannot name the labels of its values
@@ -22,6 +22,8 @@ RESERVED = frozenset(("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "n
     *("byte", "double", "float", "if", "in", "int", "long", "strl", "using"),  # of Stata
 }
 NUMBERED_TEXT = re.compile(r"str[0-9]+")  # types of Stata
+JOINT = "The share of an answer to one question is the sum of the shares of the combinations that hold it."
+OPTIONAL = "Among those who answered: divide by one minus the share of “no answer”."
 
 
 @dataclass(frozen=True)
@@ -81,38 +83,16 @@ def stored_bits(survey: Survey) -> list[Bit]:
 
 
 def _field_bits(at: Columns, names: Iterator[str], taken: set[str]) -> FieldBits:
-    field, mechanism = at.field, at.field.mechanism
+    field = at.field
     base = "_".join(question.id for question in field.questions).replace("-", "_")
     asked = None
     if at.asked is not None:
         asked = Bit(next(names), _variable(base, "_asked", taken), field, "this device answered this field")
-    made: list[Bit] = []
-    if isinstance(mechanism, Flip):
-        says = symbol_label(field, 1)
-        made.append(Bit(next(names), _variable(base, "", taken), field, says, mechanism.p, mechanism.q))
-    elif isinstance(mechanism, Drawn):
-        options = [*field.questions[0].labels, NO_ANSWER][: mechanism.size]
-        for place, option in enumerate(options, 1):
-            no, yes = (_variable(base, f"_{place}_{said}", taken) for said in ("no", "yes"))
-            made.append(Bit(next(names), no, field, f"asked about {option}: no"))
-            made.append(Bit(next(names), yes, field, f"asked about {option}: yes", mechanism.p, mechanism.q))
-    elif isinstance(mechanism, Geometric):
-        for level, score in enumerate(_scores(field, mechanism)):
-            variable = _variable(base, f"_{level + 1}", taken)
-            made.append(Bit(next(names), variable, field, symbol_label(field, level), score=score))
-    else:
-        for symbol in range(mechanism.size):
-            variable = _variable(base, f"_{symbol + 1}", taken)
-            label = symbol_label(field, symbol)
-            made.append(Bit(next(names), variable, field, label, mechanism.p, mechanism.q))
+    made = [
+        Bit(next(names), _variable(base, bit.suffix, taken), field, bit.says, bit.p, bit.q, bit.score)
+        for bit in channel_of(field.mechanism).bits(field)
+    ]
     return FieldBits(field, asked, tuple(made))
-
-
-def _scores(field: Field, mechanism: Geometric) -> list[float]:
-    """What each noisy level counts for, in the unit of the question."""
-    question = field.questions[0]
-    low, step = float(question.min), float(level_value(question, 1) - level_value(question, 0))
-    return [low + step * float(score) for score in geometric_scores(mechanism)]
 
 
 def _variable(base: str, suffix: str, taken: set[str]) -> str:
@@ -134,45 +114,15 @@ def integers(field: Field) -> str:
     return " ".join(f"{name}={value}{'/2^64' if name in THRESHOLDS else ''}" for name, value in form.items())
 
 
-def chances_from_integers(field: Field) -> str:
-    """How p and q, or the scores, follow from the integers."""
-    mechanism = field.mechanism
-    if isinstance(mechanism, Flip):
-        return "p = one/2^64; q = zero/2^64"
-    if isinstance(mechanism, Drawn):
-        return (
-            "with s = 2^draw and o = (1 − keep/2^64)/(s − 1): p = keep/2^64 + (s/2 − 1)·o; q = (s/2)·o, for each option"
-            " that was asked"
-        )
-    if isinstance(mechanism, Geometric):
-        return (
-            "with r = ratio/2^64, a level counts for itself, the lowest for r/(1 − r) levels less and the highest for"
-            " r/(1 − r) levels more: that is its score"
-        )
-    return "p = keep/2^64; q = (weight − p)/(size − 1)"
-
-
 def debias(field: FieldBits) -> str:
-    """How an estimate is made of the sums of these bits."""
-    mechanism, questions = field.field.mechanism, field.field.questions
+    """Return how estimates are made of the sums of these bits; what questions add, each once, in alphabetical order."""
+    channel, questions = channel_of(field.field.mechanism), field.field.questions
     n = f"the ones in {field.asked.variable}" if field.asked else "the number of reports"
-    if isinstance(mechanism, Drawn):
-        return (
-            "For an option, n is the ones in its two bits together; the share of those who chose it is"
-            " (ones of its second bit/n − q)/(p − q)."
-        )
-    if isinstance(mechanism, Geometric):
-        return f"The mean is the sum of score × ones over all its bits, divided by n, {n}."
-    text = f"A share is (ones/n − q)/(p − q), where n is {n}."
-    if field.field.joint:
-        text += " The share of an answer to one question is the sum of the shares of the combinations that hold it."
-    if any(question.levels for question in questions):
-        text += " The mean of a number is the sum of level × share"
-        text += " over the levels." if not isinstance(mechanism, Flip) else ", the lower level having the other share."
-    if any(question.type == "scale" for question in questions):
-        text += " The mean of a scale is the sum of score × share."
-    if any(question.type == "multiple" for question in questions):
-        text += " The share of an option is the sum of the shares of the sets that hold it."
-    if any(question.optional for question in questions):
-        text += " Among those who answered: divide by one minus the share of “no answer”."
-    return text
+    sentences = [channel.estimator_sentence(n)]
+    if channel.coin and not channel.reads_answers:  # bits name symbols, and figures are made of their shares
+        if field.field.joint:
+            sentences.append(JOINT)
+        sentences += sorted({kind_of(one).estimator_sentence(one, len(field.bits)) for one in questions} - {""})
+        if any(question.optional for question in questions):
+            sentences.append(OPTIONAL)
+    return " ".join(sentences)

@@ -7,38 +7,41 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from client.definition import Field, Survey
-from client.mechanisms import Drawn, Flip, Geometric, Subset
 from client.question import Question
-from client.words import digit_label, level_value
-from survey_app.channel import geometric_scores, share_variance, union_variance
+from survey_app.channels import channel_of
+from survey_app.channels.base import Assumed
 from survey_app.estimate.question import members
+from survey_app.figures import share_of
+from survey_app.kinds import kind_of
 from survey_app.results.document import Line, Results
 
 UNTRUE = (0.1, 0.3)  # shares of true Yes that might have answered No
 INVENTED = 0.01  # a share of reports that might be made up
 
 
-def answer_sizes(field: Field, question: Question) -> dict[str, int]:
-    """How many symbols of a field each answer to a question stands for."""
-    sizes = [len(symbols) for symbols in members(field, question)][: question.no_answer]
-    if question.type != "multiple":
-        return {digit_label(question, digit): size for digit, size in enumerate(sizes)}
-    return {
-        label: sum(size for mask, size in enumerate(sizes) if mask >> option & 1)
-        for option, label in enumerate(question.labels)
-    }
-
-
 def design_effect(field: Field, question: Question, option: str, share: float) -> float | None:
-    """How many times more reports a share needs than without noise, n·Var/(π(1−π)); None where there is no share."""
-    mechanism = field.mechanism
-    if isinstance(mechanism, Geometric) or question.levels or not 0 < share < 1:
+    """How many times more reports a share needs than without noise, n·Var/(π(1−π)); None where there is no share.
+
+    n counts only those who were asked about the option.
+    """
+    kind = kind_of(question)
+    if not kind.has_shares(question) or not 0 < share < 1:
         return None
-    if isinstance(mechanism, Subset):
-        variance = union_variance(mechanism, answer_sizes(field, question)[option], share)
-    else:  # n counts only those who were asked about the option
-        variance = share_variance(float(mechanism.p), float(mechanism.q), share)
-    return variance / (share * (1 - share))
+    held = _answer_symbols(field, question)[kind.answers(question).index(option)]
+    assumed = Assumed.event(share, len(held) / field.mechanism.size)
+    return channel_of(field.mechanism).variance(assumed) / (share * (1 - share))
+
+
+def _answer_symbols(field: Field, question: Question) -> list[list[int]]:
+    """Return for each answer which of what the field's mechanism takes in hold it: symbols, or the answer itself."""
+    kind = kind_of(question)
+    if channel_of(field.mechanism).reads_answers:
+        return [[answer] for answer in range(kind.count(question))]
+    found: list[list[int]] = [[] for _ in range(kind.count(question))]
+    for symbol, held in enumerate(members(field, question)):
+        for answer in kind.holds(question, symbol):
+            found[answer] += held
+    return found
 
 
 def worth(field: Field, question: Question, lines: Sequence[Line]) -> tuple[Line, float] | None:
@@ -57,38 +60,19 @@ def worth(field: Field, question: Question, lines: Sequence[Line]) -> tuple[Line
 def largest_shift(survey: Survey, field: Field, question: Question, invented: float = INVENTED) -> float | None:
     """How far a share `invented` of made-up reports can move an estimate: a share, or a mean in its own unit.
 
-    An honest report moves Σ a_i f_i by a score between the smallest and the largest a; a made-up one by
-    (S − q Σa)/(p − q), S the sum of the scores it names. Whoever makes reports up also chooses what they are asked. A
-    mean among those who answered has no such bound.
+    Somebody who makes reports up also chooses what they are asked. A mean among those who answered has no such bound.
     """
-    mechanism = field.mechanism
-    among = 1 / float(survey.part(field))
-    if isinstance(mechanism, Drawn):
-        among *= mechanism.size / mechanism.draw
-    portion = min(invented * among, 1.0)
-    values = [float(level_value(question, level)) for level in range(question.levels)]
-    if isinstance(mechanism, Geometric):
-        sent = values[0] + (values[1] - values[0]) * geometric_scores(mechanism)
-        return portion * float(max(sent[-1] - values[0], values[-1] - sent[0]))
-    if question.levels and question.optional:
+    kind, channel = kind_of(question), channel_of(field.mechanism)
+    held = _answer_symbols(field, question)
+    if kind.has_shares(question):  # those of answers that equally many symbols hold move alike
+        different = {len(symbols): answer for answer, symbols in enumerate(held[: len(kind.answers(question))])}
+        figures = [share_of("", [answer], len(held)) for answer in different.values()]
+    else:
+        figures = [kind.mean(question)]
+    if any(figure.denominator is not None for figure in figures):
         return None
-    p, q = float(mechanism.p), float(mechanism.q)
-    if isinstance(mechanism, Flip | Drawn):
-        width = values[1] - values[0] if values else 1.0
-        return portion * width * max(1 - q, p) / (p - q)
-    if not values:
-        return portion * max(_share_shift(mechanism, size) for size in {*answer_sizes(field, question).values()})
-    scores = sorted(value for value, held in zip(values, members(field, question), strict=True) for _ in held)
-    least, most = sum(scores[: mechanism.weight]), sum(scores[-mechanism.weight :])
-    low, high = ((end - q * sum(scores)) / (p - q) for end in (least, most))
-    return portion * max(high - scores[0], scores[-1] - low)
-
-
-def _share_shift(mechanism: Subset, size: int) -> float:
-    """By how much one made-up report moves the share of an answer that so many symbols stand for."""
-    p, q = float(mechanism.p), float(mechanism.q)
-    most, least = min(mechanism.weight, size), max(mechanism.weight - (mechanism.size - size), 0)
-    return max(most - size * q, p - q - (least - size * q)) / (p - q)
+    portion = min(invented / (float(survey.part(field)) * channel.asked), 1.0)
+    return portion * max(channel.largest_shift(figure.lifted(held, field.mechanism.size)) for figure in figures)
 
 
 class Untrue(NamedTuple):
@@ -100,11 +84,13 @@ class Untrue(NamedTuple):
 
 
 def untrue_answers(survey: Survey, document: Results) -> list[Untrue]:
-    """For every yes or no: estimate/(1 − l), and its interval likewise, cut at 1."""
+    """For every answer that can be denied, a yes: estimate/(1 − l), and its interval likewise, cut at 1."""
     answers: list[Untrue] = []
     for question, part in zip(survey.questions, document.questions, strict=True):
-        if question.type == "yes_no" and part.estimates:
-            line = next(line for line in part.estimates if line.option == question.labels[1])
+        kind = kind_of(question)
+        denied = kind.denied_answer(question)
+        if denied is not None and part.estimates:
+            line = next(line for line in part.estimates if line.option == kind.answers(question)[denied])
             answers.append(Untrue(question, line, [_corrected(line, lie) for lie in UNTRUE]))
     return answers
 

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 
 from client.definition import Survey
 from client.display import in_language, parted
-from client.mechanisms import Geometric
 from client.question import Question
-from client.words import NO_ANSWER, digit_label
-from survey_app.estimate.question import scores_of
+from client.types import type_of
+from survey_app.channels import channel_of
 from survey_app.explain.chances import total
 from survey_app.explain.prose import Block, Bullets, Heading, Mono, Paragraph, Table
 from survey_app.explain.written import epsilon, percent
+from survey_app.kinds import kind_of
 from survey_app.results.asked import condition
-from survey_app.results.bits import Bit, FieldBits, chances_from_integers, debias, field_bits, integers
+from survey_app.results.bits import Bit, FieldBits, debias, field_bits, integers
 from survey_app.tally import asked_bits
 
 NOT_ASKED = (
@@ -26,13 +26,7 @@ NOT_ASKED = (
     " and for an option that is drawn the ones in its two bits.)"
 )
 MOST_SYMBOLS = 200  # of one question that are listed
-TYPES = {
-    "yes_no": "yes or no",
-    "choice": "one of several options",
-    "scale": "a point of a scale",
-    "multiple": "any of several options",
-    "number": "a number",
-}
+SYMBOL_COLUMNS = ["symbol", "stands for", "score"]
 
 
 def codebook(survey: Survey, *, digest: str = "") -> list[Block]:
@@ -92,11 +86,8 @@ def _questions(survey: Survey, fields: list[FieldBits]) -> Iterator[Block]:
 
 def _question(survey: Survey, question: Question, fields: list[FieldBits]) -> Iterator[Block]:
     yield Paragraph(question.text)
-    facts = [("Type", TYPES[question.type])]
-    if question.type == "number":
-        facts.append(("Range", number_range(question)))
-        grain = f"{question.levels} levels, rounded to at random" if question.levels else f"{question.bins} bins"
-        facts.append(("Symbols are", grain))
+    kind = kind_of(question)
+    facts = [("Type", kind.codebook_name), *kind.codebook_facts(question)]
     facts.append(("May be left out", "yes" if question.optional else "no"))
     if told := condition(survey, question):
         facts.append(("Condition", told))
@@ -105,25 +96,14 @@ def _question(survey: Survey, question: Question, fields: list[FieldBits]) -> It
     field = next(one for one in fields if question in one.field.questions)
     facts.append(("Field", Mono(field.name)))
     yield Table(["", ""], facts)
-    yield Table(["symbol", "stands for", *(["score"] if question.type == "scale" else [])], _symbols(question))
-
-
-def number_range(question: Question) -> str:
-    """From where to where a number goes, in which steps."""
-    unit = f" {question.unit}" if question.unit else ""
-    return f"{question.min:f} to {question.max:f}{unit}, in steps of {question.step:f}"
+    rows = _symbols(question)
+    yield Table(SYMBOL_COLUMNS[: len(rows[0])], rows)
 
 
 def _symbols(question: Question) -> list[list[str]]:
-    """What each symbol stands for; of a multiple, the options that a set is made of."""
-    if question.type == "multiple":
-        rows = [[f"option {i}", label] for i, label in enumerate(question.labels)]
-        return rows + [["", NO_ANSWER]] * question.optional
-    rows = [[str(symbol), digit_label(question, symbol)] for symbol in range(question.size)]
-    if question.type == "scale":
-        scores = [f"{score:g}" for score in scores_of(question)]
-        rows = [[*row, score] for row, score in zip(rows, [*scores, ""], strict=False)]
-    if len(rows) > MOST_SYMBOLS:
+    """Return what each symbol stands for, the first of many; where symbols are sets, all of what they are made of."""
+    rows = kind_of(question).codebook_rows(question)
+    if kind_of(question).exclusive and len(rows) > MOST_SYMBOLS:
         more = f"{len(rows) - MOST_SYMBOLS} more, in equal steps"
         rows = [*rows[:MOST_SYMBOLS], ["…", more, *[""] * (len(rows[0]) - 2)]]
     return rows
@@ -134,13 +114,13 @@ def _field(survey: Survey, field: FieldBits) -> Iterator[Block]:
     facts = [
         ("ε", epsilon(field.field.mechanism.epsilon)),
         ("Published integers", Mono(integers(field.field))),
-        ("From these", chances_from_integers(field.field)),
+        ("From these", channel_of(field.field.mechanism).chances_from_integers),
         ("Estimate", debias(field)),
     ]
     if survey.ask:
         facts.insert(1, ("A device answers it with", percent(float(survey.part(field.field)), 6)))
     yield Table(["", ""], facts)
-    numbers = ["score"] if isinstance(field.field.mechanism, Geometric) else ["p", "q"]
+    numbers = ["score"] if any(bit.score is not None for bit in field.bits) else ["p", "q"]
     rows = [[Mono(bit.column), Mono(bit.variable), bit.says, *_numbers(bit, len(numbers))] for bit in field.all]
     yield Table(["column (CSV, Parquet)", "variable (SPSS, Stata)", "a 1 says", *numbers], rows)
 
@@ -186,6 +166,6 @@ def _beside(survey: Survey, spoken: Survey) -> Iterator[list[str]]:
         yield [question.id, question.text, other.text]
         if question.unit:
             yield [f"{question.id}, unit", question.unit, other.unit]
-        if question.type != "yes_no":
+        if type_of(question.type).labels_key:
             pairs = zip(question.labels, other.labels, strict=True)
             yield from ([f"{question.id}, {i}", *pair] for i, pair in enumerate(pairs))

@@ -12,10 +12,12 @@ from xml.etree.ElementTree import Element, SubElement, indent, register_namespac
 from client.definition import Survey
 from client.display import in_language, languages, parted
 from client.question import Question
+from survey_app.channels import channel_of
 from survey_app.explain.chances import total
 from survey_app.explain.written import epsilon
+from survey_app.kinds import kind_of
 from survey_app.results.asked import condition
-from survey_app.results.bits import Bit, FieldBits, chances_from_integers, debias, field_bits, integers
+from survey_app.results.bits import Bit, FieldBits, debias, field_bits, integers
 from survey_app.results.codebook import NOT_ASKED
 from survey_app.tally import asked_bits
 
@@ -25,7 +27,6 @@ INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 PARAGRAPH = "\u2029"
-DOMAINS = {"yes_no": "category", "choice": "category", "scale": "category", "multiple": "multiple", "number": "numeric"}
 
 
 def ddi(survey: Survey, reports: int | None = None) -> bytes:
@@ -161,8 +162,9 @@ def _variable(data: Element, spoken: list[Survey], bit: Bit, identity: str) -> N
         category = _add(variable, "catgry")
         _add(category, "catValu", value)
         _add(category, "labl", label)
+    chances = channel_of(bit.field.mechanism).chances_from_integers
     derivation = _add(variable, "derivation")
-    _add(derivation, "drvdesc", f"Randomized on the respondent's device. {chances_from_integers(bit.field)}")
+    _add(derivation, "drvdesc", f"Randomized on the respondent's device. {chances}")
     _add(variable, "varFormat", type="numeric")
     if bit.p is not None and bit.q is not None:
         for name, chance in (("p", bit.p), ("q", bit.q)):
@@ -176,7 +178,7 @@ def _variable(data: Element, spoken: list[Survey], bit: Bit, identity: str) -> N
 
 def _question(variable: Element, spoken: list[Survey], question: Question) -> None:
     """The question, and the same in every language that it was asked in."""
-    asked = _add(variable, "qstn", responseDomainType=DOMAINS[question.type])
+    asked = _add(variable, "qstn", responseDomainType=kind_of(question).ddi_domain)
     place = spoken[0].questions.index(question)
     for words in spoken:
         _add(asked, "qstnLit", words.questions[place].text).set(LANG, words.language)

@@ -7,10 +7,10 @@ Nothing here is about a respondent.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from client.answer import unanswered
 from client.definition import Field, Survey
-from client.mechanisms import Drawn, Flip, Geometric, Mechanism
 from client.question import Question
-from client.sampling import WHOLE
+from survey_app.channels import channel_of
 from survey_app.estimate.intervals import Method, Options
 from survey_app.explain.chances import total
 from survey_app.explain.written import count, epsilon, percent, probability
@@ -114,7 +114,8 @@ def _mechanisms(survey: Survey) -> Iterator[str]:
     for fields in groups.values():
         mechanism = fields[0].mechanism
         each = " each" if len(fields) > 1 else ""
-        yield f"{_subject(fields)} {_coins(mechanism)} (ε = {epsilon(mechanism.epsilon)}{each})."
+        randomized = channel_of(mechanism).methods_phrase(probability)
+        yield f"{_subject(fields)} {randomized} (ε = {epsilon(mechanism.epsilon)}{each})."
         for field in fields:
             yield from margin_sentences(field)
 
@@ -131,46 +132,14 @@ def _subject(fields: Sequence[Field]) -> str:
 
 
 def _rounded(question: Question) -> int:
-    """To how many levels a number is rounded; 0 if every number has a level of its own."""
-    return question.levels if 0 < question.levels <= question.steps else 0
+    """Return how many symbols answers are rounded to; 0 if every answer has a symbol of its own."""
+    return question.no_answer if unanswered(question) > question.no_answer else 0
 
 
 def _listed(names: Sequence[str]) -> str:
     if len(names) > MOST_NAMED + 1:
         names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more questions"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _coins(mechanism: Mechanism) -> str:
-    if isinstance(mechanism, Geometric):
-        ratio = probability(mechanism.ratio / WHOLE)
-        return (
-            f"by two-sided geometric noise, P(noise = k) ∝ r^|k| with r = {ratio}, what left the levels 0 to"
-            f" {mechanism.size - 1} being sent as the nearest of them"
-        )
-    p, q = probability(float(mechanism.p)), probability(float(mechanism.q))
-    if isinstance(mechanism, Flip):
-        return f"by randomized response, with P(yes sent | yes) = p = {p} and P(yes sent | no) = q = {q}"
-    if isinstance(mechanism, Drawn):
-        at_once = f" on their {mechanism.sets} sets" if mechanism.draw > 1 else ""
-        each = " for each option" if mechanism.draw > 1 else ""
-        return (
-            f"by asking about {mechanism.draw} of {mechanism.size} options, drawn at random, by randomized response"
-            f"{at_once} with P(sent | chosen) = p = {p} and P(sent | not chosen) = q = {q}{each}"
-        )
-    if mechanism.size == 2:
-        return (
-            f"by randomized response, the true one of two being sent with probability p = {p}, the other with q = {q}"
-        )
-    if mechanism.weight == 1:
-        return (
-            f"by {mechanism.size}-ary randomized response: the true answer was kept with probability p = {p}, and"
-            f" any other one sent with probability q = {q}"
-        )
-    return (
-        f"by subset selection: {mechanism.weight} of {mechanism.size} answers were sent, the true one among them with"
-        f" probability p = {p}, any other one with probability q = {q}"
-    )
 
 
 def _budget(survey: Survey) -> str:

@@ -16,12 +16,14 @@ from survey_app.authoring import ADVISED_TOTAL, is_weak
 from survey_app.explain import written
 from survey_app.explain.chances import SUSPICION, SUSPICIONS, raised, suspected, together, total
 from survey_app.explain.prose import Block, Bullets, Heading, Mono, Paragraph, Table
+from survey_app.kinds import kind_of
+from survey_app.kinds.number import number_range
 from survey_app.plan.dossier.leaving import WORDS, invitations, leaving
 from survey_app.plan.dossier.numbers import precision, registration
 from survey_app.plan.dossier.subject import Subject
 from survey_app.results.asked import condition
 from survey_app.results.bits import field_name
-from survey_app.results.codebook import TYPES, number_range, translated
+from survey_app.results.codebook import translated
 from survey_app.store.steps import STEP
 
 MOST_SHOWN = 8  # options that a table names
@@ -117,7 +119,7 @@ def _asked(survey: Survey) -> Iterator[Block]:
 
 
 def _row(survey: Survey, question: Question) -> list[str]:
-    what = [TYPES[question.type], *([] if question.type == "yes_no" else [_possible(question)])]
+    what = [kind_of(question).codebook_name, *([] if question.type == "yes_no" else [_possible(question)])]
     what += ["in an order that each device draws"] if question.shuffle else []
     what += ["may be left out"] if question.optional and not question.show_if else []
     told = condition(survey, question)
