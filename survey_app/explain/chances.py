@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from client import words
 from client.definition import Survey
-from client.mechanisms import EXACT, Drawn, Flip, Subset
+from client.mechanisms import EXACT, Mechanism
 from client.question import Question
 from client.verify import spend
 
@@ -84,7 +84,7 @@ class Blind(NamedTuple):
     true: int
 
 
-def blind(mechanism: Flip | Subset | Drawn) -> Blind | None:
+def blind(mechanism: Mechanism) -> Blind | None:
     """How often the truth is sent, if all else is drawn blindly: never too few."""
     told = words.blind(mechanism)
     return Blind(*told) if told else None

@@ -14,8 +14,10 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from client.definition import MOST_CHANCES, MOST_FIELDS, Field, Survey
-from client.mechanisms import Flip, Mechanism, coin_odds, loss
+from client.mechanisms import Mechanism, coin_odds, loss
 from client.verify import spend
+from survey_app.channels import channel_of
+from survey_app.kinds import kind_of
 
 WHOLE_WITHIN = Fraction(1, 2**40)  # thresholds are rounded to 2^-64
 PICKED_WITHIN = Fraction(1, MOST_CHANCES)  # and chances to a millionth
@@ -104,9 +106,9 @@ TOOLS: tuple[tuple[Tool, int], ...] = (("coin", 1), ("coin", 2), ("die", 1), ("c
 @lru_cache(MOST_FIELDS)  # a form without scripts says it of every field
 def recipe(mechanism: Mechanism) -> Recipe | None:
     """The fewest throws of a coin or a die that make these chances, or None if none of them does."""
-    if not isinstance(mechanism, Flip):
+    chances = channel_of(mechanism).forced_response()
+    if chances is None:
         return None
-    chances = (mechanism.p - mechanism.q, mechanism.q, 1 - mechanism.p)
     for tool, throws in TOOLS:
         outcomes = SIDES[tool] ** throws
         counts = [round(outcomes * chance) for chance in chances]
@@ -188,8 +190,9 @@ class Sheet:
 
 def sheet(survey: Survey) -> Sheet:
     """The survey on paper."""
-    first = [(field.questions[0].type, field.mechanism) for field in survey.fields]
-    recipes = tuple(recipe(mechanism) if kind == "yes_no" else None for kind, mechanism in first)
+    recipes = tuple(
+        recipe(field.mechanism) if kind_of(field.questions[0]).on_paper else None for field in survey.fields
+    )
     return Sheet(survey, recipes, picking(survey) if survey.ask else None)
 
 

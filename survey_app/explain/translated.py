@@ -53,11 +53,10 @@ def _questions(originals: tuple[Question, ...], found: Translation) -> dict[str,
     made: dict[str, Question] = {}
     labels: dict[str, dict[str, str]] = {}
     for original, words in zip(originals, found.questions, strict=True):
-        told = words.labels or original.labels
-        labels[original.id] = dict(zip(original.labels, told, strict=True))
+        labels[original.id] = dict(zip(original.labels, words.labels, strict=True))
         condition = original.show_if
         if condition:
             known = labels[condition.question]
             condition = Condition(condition.question, tuple(known[label] for label in condition.labels))
-        made[original.id] = replace(original, text=words.text, unit=words.unit, labels=told, show_if=condition)
+        made[original.id] = replace(original, text=words.text, unit=words.unit, labels=words.labels, show_if=condition)
     return made

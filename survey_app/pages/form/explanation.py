@@ -9,16 +9,20 @@ from functools import cached_property
 from typing import Any
 
 from client import words
+from client.answer import unanswered
 from client.book import SERVER_LIMIT, SURVEY_LIMIT
 from client.definition import Field
 from client.display import Section
-from client.mechanisms import Drawn, Flip, Geometric, Mechanism, Subset, publish
+from client.mechanisms import Mechanism, publish
 from client.question import Question
 from client.report import ID_BYTES, Report, draw_bits, to_text, unpack
 from survey_app.authoring import is_weak
+from survey_app.channels import channel_of
+from survey_app.channels.sentences import Sentence, SymbolWords
 from survey_app.explain import chances, written
 from survey_app.explain.chances import SUSPICION
 from survey_app.explain.paper import Recipe
+from survey_app.kinds import kind_of
 from survey_app.pages.form.thrown import Thrown
 
 MOST_BITS = 40  # of a field that are shown
@@ -148,8 +152,8 @@ class Explanation(Thrown):
         reasons = []
         for part in self.parts:
             if part.recipe is None:
-                plain = isinstance(part.mechanism, Flip) and part.questions[0].type == "yes_no"
-                reason = ["block" if len(part.questions) > 1 else "odds" if plain else "type"]
+                forced = channel_of(part.mechanism).forced_response() and kind_of(part.questions[0]).on_paper
+                reason = ["block" if len(part.questions) > 1 else "odds" if forced else "type"]
                 reason += ["skipped"] if part.optional else ["needed"]
                 reason += ["skipped_pick"] if part.optional and self.sheet.picked else []
                 reasons.append((part, [self.say(f"paper.reason_{name}") for name in reason]))
@@ -166,7 +170,7 @@ class Explanation(Thrown):
     @cached_property
     def example(self) -> Report:
         """A report that was made up; nobody's, and without a ticket, since nobody was invited."""
-        answers = {question.id: _first_answer(question) for question in self.survey.questions}
+        answers = {one.id: None if one.optional else kind_of(one).example(one, 0) for one in self.survey.questions}
         bits = draw_bits(self.survey, answers, random_bytes=secrets.token_bytes)
         return Report(self.survey.digest, secrets.token_bytes(ID_BYTES), bits)
 
@@ -186,40 +190,38 @@ class Explanation(Thrown):
         return rows
 
     def _told(self, field: Field) -> Iterator[str]:
-        mechanism = field.mechanism
+        channel = channel_of(field.mechanism)
         if self.survey.ask and len({one.chance for one in self.survey.fields}) > 1:
             yield self.say("privacy.ask_chance", percent=self.decimal(f"{100 * float(self.survey.part(field)):.3g}"))
         if field.joint:
             yield self.say("privacy.joint")
         for question in field.questions:
-            yield from self._answer(question, mechanism)
-        yield self._odds(field)
-        if isinstance(mechanism, Subset) and mechanism.weight > 1:
-            yield self.say("privacy.several", weight=mechanism.weight, size=mechanism.size)
+            exact = unanswered(question) == question.no_answer
+            symbols = kind_of(question).symbol_sentence(question)
+            if symbols and channel.explains_symbols(exact=exact):
+                yield self._sentence(symbols, question)
+        first = field.questions[0]
+        for sentence in channel.odds_sentences(first, SymbolWords(self._one_of(field), self._names(field))):
+            yield self._sentence(sentence, first)
         if any(question.optional for question in field.questions):
             yield self.say("privacy.optional")
 
-    def _odds(self, field: Field) -> str:
-        mechanism, question = field.mechanism, field.questions[0]
-        if isinstance(mechanism, Geometric):
-            away = words.away(question, mechanism)
-            key = "privacy.geometric" if away else "privacy.geometric_little"
-            return self.say(key, away=self._quantity(question, away))
-        if counts := chances.blind(mechanism):
-            if isinstance(mechanism, Drawn):
-                sizes = {"draw": mechanism.draw, "size": mechanism.size, "sets": mechanism.sets}
-                return self.say("privacy.drawn", **sizes, **counts._asdict())
-            return self.say("privacy.blind", other=self._one_of(field), **counts._asdict())
-        named = chances.share(mechanism.p, mechanism.q)
-        if isinstance(mechanism, Flip) and question.type == "yes_no":
-            return self.say("privacy.flip", **self.yes_and_no(named))
-        return self.say("privacy.option", **named._asdict())
+    def _sentence(self, sentence: Sentence, question: Question) -> str:
+        """Say it, with the numbers of a question in its unit."""
+        quantities = {name: value for name, value in sentence.values.items() if isinstance(value, Fraction)}
+        spelled = {name: self._quantity(question, value) for name, value in quantities.items()}
+        return self.say(sentence.key, **{**sentence.values, **spelled})
+
+    def _names(self, field: Field) -> dict[str, str]:
+        """Return the words for no and yes, where these are the symbols of a field; no author has named them."""
+        keys = kind_of(field.questions[0]).own_words
+        return dict(zip(("no", "yes"), map(self.say, keys), strict=True)) if len(keys) == field.size else {}
 
     def _one_of(self, field: Field) -> str:
         """What is drawn from blindly; a yes or no by its names."""
-        if field.size == 2 and field.questions[0].type == "yes_no":
-            return self.say("privacy.blind_two", yes=self.say("privacy.yes"), no=self.say("privacy.no"))
-        several = field.joint or field.questions[0].type == "multiple"
+        if names := self._names(field):
+            return self.say("privacy.blind_two", **names)
+        several = field.joint or not kind_of(field.questions[0]).exclusive
         return self.say("privacy.blind_cells" if several else "privacy.blind_answers", size=field.size)
 
     def _alone(self, epsilon: Decimal) -> str:
@@ -229,29 +231,15 @@ class Explanation(Thrown):
             return self.say("privacy.alone_certain", **values)
         return self.say("privacy.alone", **values, after=written.chance(after, self.words))
 
-    def _answer(self, question: Question, mechanism: Mechanism) -> Iterator[str]:
-        """What counts as the answer, where it is not simply what was said."""
-        every_number = isinstance(mechanism, Geometric) and question.levels > question.steps
-        if question.type == "number" and not every_number:
-            key, count = ("levels", question.levels) if question.levels else ("bins", question.bins)
-            ends = [self._quantity(question, Fraction(end)) for end in (question.min, question.max)]
-            yield self.say(f"privacy.{key}", **{key: count}, low=ends[0], high=ends[1])
-        if question.type == "multiple" and not isinstance(mechanism, Drawn):
-            yield self.say("privacy.sets")
-
     def _pictures(self, field: Field) -> Iterator[Dots]:
-        mechanism = field.mechanism
-        if isinstance(mechanism, Geometric):
-            return
-        if counts := chances.blind(mechanism):
+        if counts := chances.blind(field.mechanism):
             caption = self.say("privacy.picture_blind", **counts._asdict())
             yield from self._dots([(caption, Fraction(counts.true, counts.people))], "privacy.picture_legend")
-            return
-        captions = [self.say("privacy.picture_true"), self.say("privacy.picture_other")]
-        if isinstance(mechanism, Flip) and field.questions[0].type == "yes_no":
-            captions = [self.say("privacy.picture_is", label=self.say(f"privacy.{label}")) for label in ("yes", "no")]
-        both = zip(captions, (mechanism.p, mechanism.q), strict=True)
-        yield from self._dots(list(both), "privacy.picture_legend_named")
+        elif coin := channel_of(field.mechanism).coin:
+            captions = [self.say("privacy.picture_true"), self.say("privacy.picture_other")]
+            if names := self._names(field):
+                captions = [self.say("privacy.picture_is", label=names[label]) for label in ("yes", "no")]
+            yield from self._dots(list(zip(captions, coin, strict=True)), "privacy.picture_legend_named")
 
     def _dots(self, shares: list[tuple[str, Fraction]], legend: str) -> Iterator[Dots]:
         """Pictures of some shares; none where one of them would be less than a dot."""
@@ -273,11 +261,3 @@ def _dots(first: int, stop: int) -> str:
 
 def _shorten(bits: str) -> str:
     return bits if len(bits) <= MOST_BITS else f"{bits[:MOST_BITS]}…"
-
-
-def _first_answer(question: Question) -> Any:
-    if question.optional:
-        return None
-    if question.type == "number":
-        return f"{question.min:f}"
-    return [] if question.type == "multiple" else question.labels[0]
