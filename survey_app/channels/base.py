@@ -120,6 +120,10 @@ class Channel(ABC):
         """Return the probability that a report of a device with symbol `true` is among the `truthful` of `symbol`."""
 
     @abstractmethod
+    def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
+        """Return P(a report is `truthful` for a symbol and not for another), if it is true and if the other is."""
+
+    @abstractmethod
     def sample(self, symbols: Indices, rng: Generator) -> Matrix:
         """Return noisy bits of made-up devices with these symbols; never a client's coins."""
 
@@ -130,6 +134,10 @@ class Channel(ABC):
     @abstractmethod
     def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
         """Return how often each thing was named that a device can name."""
+
+    @abstractmethod
+    def asked_counts(self, counts: Counts) -> Counts | None:
+        """Return how often devices were asked each thing of which they draw some; None if they are asked everything."""
 
     def asked_places(self) -> Indices | None:
         """Return for every stored bit two bits, one of which is 1 on a device that was asked; None if all are."""

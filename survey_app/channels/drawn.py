@@ -102,11 +102,18 @@ class DrawnChannel(CoinChannel):
         found: Hits = ~((no & mask) | (yes & ~mask)).any(axis=1)
         return found
 
-    def truthful_chance(self, symbol: int, true: int) -> float:
-        """The sets agree on the asked options if none is asked of those on which they differ."""
+    def alike_chance(self, symbol: int, other: int) -> float:
+        """Return how likely two sets agree on the asked options: none is asked of those on which they differ."""
         m, r = self.mechanism.size, self.mechanism.draw
-        alike = math.comb(m - (symbol ^ true).bit_count(), r) / math.comb(m, r)
+        return math.comb(m - (symbol ^ other).bit_count(), r) / math.comb(m, r)
+
+    def truthful_chance(self, symbol: int, true: int) -> float:
+        alike = self.alike_chance(symbol, true)
         return alike * self.kept + (1 - alike) * (1 - self.kept) / (self.mechanism.sets - 1)
+
+    def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
+        apart = self.kept * (1 - self.alike_chance(symbol, other))
+        return apart, apart / float(self.mechanism.odds)
 
     def sample(self, symbols: Indices, rng: Generator) -> Matrix:
         """What was selected among the asked options is one of their sets, kept or another one."""
@@ -135,6 +142,10 @@ class DrawnChannel(CoinChannel):
     def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
         by_option = zip(self.options(field), counts[0::2], counts[1::2], strict=True)
         return [SeenBit(option, int(yes), int(no + yes), self.q, self.p) for option, no, yes in by_option]
+
+    def asked_counts(self, counts: Counts) -> Counts | None:
+        asked: Counts = counts[0::2] + counts[1::2]
+        return asked if self.mechanism.draw < self.mechanism.size else None
 
     def asked_places(self) -> Indices:
         return np.repeat(np.arange(self.mechanism.width).reshape(-1, 2), 2, axis=0)

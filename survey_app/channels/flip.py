@@ -65,6 +65,9 @@ class FlipChannel(CoinChannel):
         heads = float(self.bit_chances(true)[0])
         return heads if symbol else 1 - heads
 
+    def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
+        return self.truthful_chance(symbol, symbol), self.truthful_chance(symbol, other)
+
     def sample(self, symbols: Indices, rng: Generator) -> Matrix:
         chances = np.where(symbols == 1, self.p, self.q)
         return (rng.random(len(symbols)) < chances).astype(np.uint8)[:, None]
@@ -91,6 +94,9 @@ class FlipChannel(CoinChannel):
     def forced_response(self) -> tuple[Fraction, Fraction, Fraction]:
         p, q = self.coin
         return p - q, q, 1 - p
+
+    def asked_counts(self, counts: Counts) -> None:
+        return None
 
     def observe(self, counts: Counts, n: int, figure: Figure) -> Binomial:
         first, second = (figure.sum.constant + float(weight) for weight in figure.sum.weights)

@@ -94,6 +94,9 @@ class GeometricChannel(Channel):
     def truthful_chance(self, symbol: int, true: int) -> float:
         return float(self.chances[true, symbol])
 
+    def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
+        return self.truthful_chance(symbol, symbol), self.truthful_chance(symbol, other)
+
     def sample(self, symbols: Indices, rng: Generator) -> Matrix:
         """The device's own arithmetic: one word decides how many of the tails it lies below, or as far from the top."""
         rising = np.array(self.mechanism.tails[::-1], dtype=np.uint64)
@@ -136,6 +139,9 @@ class GeometricChannel(Channel):
 
     def explains_symbols(self, *, exact: bool) -> bool:
         return not exact  # noise is added to the number itself
+
+    def asked_counts(self, counts: Counts) -> None:
+        return None
 
     def observe(self, counts: Counts, n: int, figure: Figure) -> Scores | None:
         """Levels are equally far apart: a mean follows from the first two."""

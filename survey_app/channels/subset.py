@@ -93,6 +93,10 @@ class SubsetChannel(CoinChannel):
     def truthful_chance(self, symbol: int, true: int) -> float:
         return self.p if symbol == true else self.q
 
+    def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
+        alone = self.p * (self.mechanism.size - self.mechanism.weight) / (self.mechanism.size - 1)
+        return alone, alone / float(self.mechanism.odds)
+
     def sample(self, symbols: Indices, rng: Generator) -> Matrix:
         """The true symbol has the smallest key if it is held, else the largest."""
         count = len(symbols)
@@ -136,6 +140,9 @@ class SubsetChannel(CoinChannel):
 
     def explains_symbols(self, *, exact: bool) -> bool:
         return True
+
+    def asked_counts(self, counts: Counts) -> None:
+        return None
 
     def observe(self, counts: Counts, n: int, figure: Figure) -> Observation:
         if figure.kind != FigureKind.MEAN:

@@ -10,6 +10,7 @@ skip. An *index* is what a person said, exactly; a *symbol* is what the device r
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,10 @@ class QuestionKind(ABC):
     def holds(self, question: Question, symbol: int) -> Sequence[int]:
         """Return the answers that a symbol holds."""
         return (symbol,)
+
+    def symbol_with(self, question: Question, answer: int) -> int:
+        """Return the symbol that holds this answer and no other."""
+        return answer
 
     @abstractmethod
     def scores(self, question: Question) -> Sequence[float] | None:
@@ -210,6 +215,20 @@ class QuestionKind(ABC):
     @abstractmethod
     def symbol_sentence(self, question: Question) -> Sentence | None:
         """Return what counts as an answer, where that is not simply what was said."""
+
+    def any_example(self, question: Question, symbol: int, random: Random) -> Any:
+        """Return any answer whose symbol this is, drawn where there are several."""
+        return self.example(question, symbol)
+
+    def ends(self, question: Question) -> tuple[Any, Any]:
+        """Return an answer with the first symbol and one with the last, which are as far apart as answers can be."""
+        return self.example(question, 0), self.example(question, question.no_answer - 1)
+
+    def between(self, question: Question, symbol: int) -> Any:
+        """Return an answer that a coin rounds to this symbol or to the next, nearly evenly; None if there is none."""
+        return None
+
+    # Archives.
 
     def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
         """Return what a codebook says of this type beside its name."""

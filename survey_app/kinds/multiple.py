@@ -27,6 +27,9 @@ class Multiple(QuestionKind):
         count = len(question.labels)
         return [count] if symbol == question.no_answer else [i for i in range(count) if symbol >> i & 1]
 
+    def symbol_with(self, question: Question, answer: int) -> int:
+        return 1 << answer
+
     def scores(self, question: Question) -> None:
         return None
 

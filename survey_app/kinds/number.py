@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from random import Random
 from typing import Any, final
 
 import numpy as np
@@ -114,8 +115,21 @@ class Number(QuestionKind):
 
     def example(self, question: Question, symbol: int) -> Any:
         value = bin_range(question, symbol)[0] if question.bins else level_value(question, symbol)
-        steps = round((value - Fraction(question.min)) / Fraction(question.step))  # the nearest number on the grid
-        return f"{question.min + steps * question.step:f}"
+        return grid_text(question, grid_place(question, value))
+
+    def any_example(self, question: Question, symbol: int, random: Random) -> Any:
+        if not question.bins:
+            return self.example(question, symbol)
+        first, last = (grid_place(question, end) for end in bin_range(question, symbol))
+        return grid_text(question, random.randint(first, last))
+
+    def ends(self, question: Question) -> tuple[Any, Any]:
+        return f"{question.min:f}", f"{question.max:f}"
+
+    def between(self, question: Question, symbol: int) -> Any:
+        if symbol >= question.levels - 1:
+            return None
+        return grid_text(question, round(question.steps * (2 * symbol + 1) / (2 * (question.levels - 1))))
 
     def denied_answer(self, question: Question) -> None:
         return None
@@ -135,6 +149,16 @@ class Number(QuestionKind):
     def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
         grain = f"{question.levels} levels, rounded to at random" if question.levels else f"{question.bins} bins"
         return [("Range", number_range(question)), ("Symbols are", grain)]
+
+
+def grid_place(question: Question, value: Fraction) -> int:
+    """Return how many steps above the smallest number the nearest number of the grid lies."""
+    return round((value - Fraction(question.min)) / Fraction(question.step))
+
+
+def grid_text(question: Question, place: int) -> str:
+    """Return a number of the grid, as a person writes it."""
+    return f"{question.min + place * question.step:f}"
 
 
 def number_range(question: Question) -> str:
