@@ -14,7 +14,7 @@ import math
 import numpy as np
 from scipy.stats import binom
 
-from survey_app.channel import Floats
+from survey_app.figures import Floats
 
 USUAL_DELTA = 1e-6
 LEFT_OUT = 1e-6  # of δ: what numbers of clones so rare add at most; it is counted in full

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from scipy.special import bdtr, bdtrc
 
 from client.definition import Survey
-from client.mechanisms import Drawn, Geometric
-from client.words import NO_ANSWER, symbol_label
-from survey_app.channel import geometric_chances
+from survey_app.channels import Channel, channel_of
+from survey_app.channels.base import SeenBit
 from survey_app.estimate.asked import draw_test, draws
 from survey_app.estimate.hypotheses import LEAST_EXPECTED, Test, by_chi_square
 from survey_app.explain.written import count, p_value
@@ -25,22 +24,11 @@ LEVEL = 0.001  # of all range tests of a survey together, and of its tests of dr
 
 
 @dataclass(frozen=True)
-class Seen:
-    """How often n devices named something, and how likely they do if nobody and if everybody has it."""
-
-    questions: tuple[str, ...]
-    symbol: str
-    n: int
-    ones: int
-    least: float
-    most: float
-
-
-@dataclass(frozen=True)
 class Impossible:
     """A count that honest devices hardly send, whatever people answer; `p_value` is that of the kindest answers."""
 
-    seen: Seen
+    questions: tuple[str, ...]
+    seen: SeenBit
     few: bool
     p_value: float
 
@@ -49,11 +37,11 @@ def out_of_range(survey: Survey, tally: Tally, level: float = LEVEL) -> list[Imp
     """The symbols named too seldom or too often to be honest; with honest devices none, but for a chance of `level`."""
     all_seen = list(_seen(survey, tally))
     found: list[Impossible] = []
-    for one in all_seen:
+    for questions, one in all_seen:
         few = float(bdtr(one.ones, one.n, one.least)) if one.n else 1.0
         many = float(bdtrc(one.ones - 1, one.n, one.most)) if one.ones else 1.0
         if min(few, many) < level / (2 * len(all_seen)):
-            found.append(Impossible(one, few < many, min(few, many)))
+            found.append(Impossible(questions, one, few < many, min(few, many)))
     return found
 
 
@@ -66,9 +54,10 @@ def odd_draws(survey: Survey, tally: Tally, level: float = LEVEL) -> list[tuple[
     if survey.ask:
         tests.append(((), draw_test(draws(survey, tally))))
     for at in columns(survey):
-        mechanism = at.field.mechanism
-        if isinstance(mechanism, Drawn) and mechanism.draw < mechanism.size:
-            tests.append((_ids(at), _option_test(mechanism, tally.counts[at.part])))
+        channel = channel_of(at.field.mechanism)
+        asked = channel.asked_counts(tally.counts[at.part])
+        if asked is not None:
+            tests.append((_ids(at), _option_test(channel, asked)))
     real = [(questions, test) for questions, test in tests if test]
     return [(questions, test) for questions, test in real if test.p_value < level / len(real)]
 
@@ -80,7 +69,7 @@ def suspicions(survey: Survey, tally: Tally) -> list[str]:
         seen = one.seen
         how, than, whoever = ("seldom", "fewer", "nobody") if one.few else ("often", "more", "everybody")
         told.append(
-            f"“{seen.symbol}” ({' + '.join(seen.questions)}) was named too {how} to be honest: {count(seen.ones)} times"
+            f"“{seen.says}” ({' + '.join(one.questions)}) was named too {how} to be honest: {count(seen.ones)} times"
             f" in {count(seen.n)} reports, {than} than chance allows even if {whoever} had it ({p_value(one.p_value)})."
         )
     for questions, test in odd_draws(survey, tally):
@@ -89,30 +78,17 @@ def suspicions(survey: Survey, tally: Tally) -> list[str]:
     return told
 
 
-def _seen(survey: Survey, tally: Tally) -> Iterator[Seen]:
+def _seen(survey: Survey, tally: Tally) -> Iterator[tuple[tuple[str, ...], SeenBit]]:
     for at in columns(survey):
-        counts, mechanism = tally.counts[at.part], at.field.mechanism
         n = tally.reports if at.asked is None else int(tally.counts[at.asked])
-        if isinstance(mechanism, Drawn):
-            options = [*at.field.questions[0].labels, NO_ANSWER][: mechanism.size]
-            for option, no, yes in zip(options, counts[0::2], counts[1::2], strict=True):
-                p, q = float(mechanism.p), float(mechanism.q)
-                yield Seen(_ids(at), option, int(no + yes), int(yes), q, p)
-            continue
-        if isinstance(mechanism, Geometric):
-            chances = geometric_chances(mechanism)
-            ends = list(zip(chances.min(axis=0), chances.max(axis=0), strict=True))
-        else:
-            ends = [(float(mechanism.q), float(mechanism.p))] * len(counts)
-        first = 1 if len(counts) == 1 else 0  # a flip has one bit: that of its second symbol
-        for symbol, (ones, (least, most)) in enumerate(zip(counts, ends, strict=True), first):
-            yield Seen(_ids(at), symbol_label(at.field, symbol), n, int(ones), float(least), float(most))
+        for seen in channel_of(at.field.mechanism).seen(at.field, tally.counts[at.part], n):
+            yield _ids(at), seen
 
 
-def _option_test(mechanism: Drawn, counts: Counts) -> Test | None:
+def _option_test(channel: Channel, asked: Counts) -> Test | None:
     """Whether each option was drawn as often as the others: r of m without replacement, n times."""
-    asked = counts[0::2] + counts[1::2]
-    m, r = mechanism.size, mechanism.draw
+    m = len(asked)
+    r = round(channel.asked * m)
     n = int(asked.sum()) // r
     spread = n * (r / m) * (1 - r / m)
     if spread < LEAST_EXPECTED:

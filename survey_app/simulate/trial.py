@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from client.answer import unanswered
 from client.definition import Survey
 from client.question import Question
-from survey_app.estimate.question import Kind, scores_of, symbol_names
-from survey_app.plan.people import Indices, draw_people
+from survey_app.channels.base import Indices
+from survey_app.estimate.question import Kind
+from survey_app.kinds import kind_of
+from survey_app.plan.people import draw_people
 from survey_app.results import document
 from survey_app.results.document import results
 from survey_app.results.reading import in_order
@@ -76,20 +77,10 @@ def _line(question: Question, line: document.Line, said: Indices) -> Line:
 
 def truth(question: Question, option: str, kind: Kind, said: Indices) -> float:
     """A share of all these people, or the mean of those who answered."""
+    question_kind = kind_of(question)
     if kind == "mean":
-        return _mean(question, said)
-    if kind == "no_answer":
-        return float(np.mean(said == unanswered(question)))
-    if question.type == "multiple":
-        return float(np.mean(said >> question.labels.index(option) & 1))
-    return float(np.mean(said == symbol_names(question).index((option, kind))))
-
-
-def _mean(question: Question, said: Indices) -> float:
-    if question.levels:
-        answered = said[said <= question.steps]
-        values = float(question.min) + float(question.step) * answered
-    else:
-        answered = said[said < question.no_answer]
-        values = np.array(scores_of(question))[answered]
-    return float(values.mean()) if len(values) else float("nan")
+        values = question_kind.true_values(question, said)
+        return float(values.mean()) if len(values) else float("nan")
+    answers = question_kind.answers(question)
+    answer = len(answers) if kind == "no_answer" else answers.index(option)
+    return float(question_kind.gives(question, answer, said).mean())

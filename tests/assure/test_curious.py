@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from client.definition import Survey
-from survey_app.assure.curious import attack, likelihoods, suspicions
+from survey_app.assure.curious import attack, suspicions
+from survey_app.channels import channel_of
 from survey_app.explain.chances import believed, posterior
 from survey_app.simulate import devices
 from survey_app.tally import rows_of
@@ -45,9 +46,9 @@ def one(kind: str) -> tuple[Survey, list[dict[str, Fraction]]]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_row_says_of_each_answer_is_what_the_devices_do(kind: str) -> None:
     made, exact = one(kind)
-    mechanism = made.fields[0].mechanism
+    channel = channel_of(made.fields[0].mechanism)
     for bits in {bits for chances in exact for bits in chances}:
-        told = likelihoods(mechanism, int(bits, 2))
+        told = channel.likelihood(int(bits, 2))
         seen = [chances.get(bits, Fraction(0)) for chances in exact]
         ratios = {round(float(chance / told[symbol] / seen[0] * told[0]), 9) for symbol, chance in enumerate(seen)}
         assert ratios == {1.0}, bits

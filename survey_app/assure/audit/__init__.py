@@ -1,7 +1,7 @@
 """A black-box audit: run a client many thousand times, and let what comes out speak for or against its claims.
 
 `audit` tries every field of a definition (`inputs`), with any client (`subjects`), bounds from below how much privacy
-was lost (`bounds`), checks that what came out is what the integers say (`chances`, `counting`), that nothing else gives
+was lost (`bounds`), checks that what came out is what the integers say (`checks`, `counting`), that nothing else gives
 an answer away (`checks`) and that noise is never used again (`repeats`), and with `time` whether the moment does
 (`timing`). A faithful client is called unfaithful with probability ERROR at the most, over everything together.
 """
@@ -21,7 +21,7 @@ from survey_app.assure.audit import subjects
 from survey_app.assure.audit.bounds import lower_bound, needed
 from survey_app.assure.audit.checks import run_checks
 from survey_app.assure.audit.counting import Check
-from survey_app.assure.audit.inputs import Inputs, inputs, rounds
+from survey_app.assure.audit.inputs import Inputs, choose_inputs, rounds
 from survey_app.assure.audit.reading import read
 from survey_app.assure.audit.timing import TimedField, noise_in_time, timed_fields
 from survey_app.tally import columns
@@ -99,7 +99,7 @@ def audit(
     One of `ours` bears several copies at once. A stranger's is started once, and when it has ended some more times,
     briefly and at the same moment: a generator that begins alike, or by the clock, betrays itself.
     """
-    given = inputs(survey)
+    given = choose_inputs(survey)
     each = counts(given, trials or trials_needed(survey))
     short = [min(one, MOST_TIMED) for one in each]
     told = _scaled(progress, sum(each) + (0 if ours else STARTS * BRIEF) + (sum(short) if time else 0))

@@ -8,18 +8,18 @@ the two, and of every other answer that was tried, against the rest.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from client.definition import Survey
-from client.mechanisms import Drawn, Flip, Geometric, Mechanism
-from survey_app.assure.audit.chances import Hits, fits
-from survey_app.assure.audit.inputs import Inputs, Mixture
-from survey_app.assure.audit.reading import Matrix, Numbers
-from survey_app.channel import Floats
+from survey_app.assure.audit.inputs import Inputs
+from survey_app.assure.mixtures import Mixture
+from survey_app.channels import Channel, channel_of
+from survey_app.channels.base import Hits, Indices, Matrix
+from survey_app.figures import Floats
 from survey_app.tally import Columns
 
 MAIN = 0.7  # of a field's error: for the events that tell its two answers apart best
@@ -72,16 +72,9 @@ def upper(hits: Floats, n: Floats, error: float) -> Floats:
     return found
 
 
-def telling(mechanism: Mechanism, symbols: tuple[int, int], rows: Matrix) -> tuple[Hits, Hits]:
+def telling(channel: Channel, symbols: tuple[int, int], rows: Matrix) -> tuple[Hits, Hits]:
     """Which reports only the first symbol explains without noise, and which only the second."""
-    first, second = symbols
-    if isinstance(mechanism, Flip):
-        said = rows[:, 0] == 1
-        return (~said, said) if first < second else (said, ~said)
-    if isinstance(mechanism, Drawn):
-        one, other = (fits(mechanism, rows, symbol) for symbol in symbols)
-    else:
-        one, other = rows[:, first] == 1, rows[:, second] == 1
+    one, other = (channel.truthful(rows, symbol) for symbol in symbols)
     return one & ~other, other & ~one
 
 
@@ -94,7 +87,7 @@ def lower_bound(given: Inputs, index: int, at: Columns, reports: Sequence[Matrix
     first, second = given.pairs[index]
     losses = [0.0]
     if n[first] and n[second]:
-        events = [telling(at.field.mechanism, given.symbols(index), asked[one]) for one in (first, second)]
+        events = [telling(channel_of(at.field.mechanism), given.symbols(index), asked[one]) for one in (first, second)]
         hits, others = (np.array([float(one.sum()) for one in mine]) for mine in events)
         two = np.ones(2)
         losses.append(seen_loss(Compared(hits, n[first] * two, others, n[second] * two), MAIN * error))
@@ -106,7 +99,7 @@ def lower_bound(given: Inputs, index: int, at: Columns, reports: Sequence[Matrix
     return max(losses)
 
 
-def _looked_at(width: int, mixtures: Sequence[Mixture]) -> Numbers:
+def _looked_at(width: int, mixtures: Sequence[Mixture]) -> Indices:
     """Which bits are looked at one by one: all, or of very many those of the answers given and some by chance."""
     if width <= MOST_BITS:
         return np.arange(width)
@@ -130,37 +123,13 @@ def _against_rest(mixtures: Sequence[Mixture], n: Floats, ones: Floats) -> Compa
     return Compared(*(np.concatenate(list(one)) for one in columns))
 
 
-def chances(at: Columns, symbols: tuple[int, int]) -> Iterator[tuple[float, float]]:
-    """For each telling event its probability with the answer that explains it, and with the other."""
-    mechanism = at.field.mechanism
-    if isinstance(mechanism, Flip):
-        p, q = float(mechanism.p), float(mechanism.q)
-        yield p, q
-        yield 1 - q, 1 - p
-    elif isinstance(mechanism, Geometric):
-        end = mechanism.tails[0] / 2**64
-        yield 1 - end, mechanism.tails[-1] / 2**64
-    else:
-        odds = float(mechanism.odds)
-        if isinstance(mechanism, Drawn):
-            p = mechanism.keep / 2**64 * _told_apart(mechanism, symbols)
-        else:
-            p = float(mechanism.p) * (mechanism.size - mechanism.weight) / (mechanism.size - 1)
-        yield p, p / odds
-
-
-def _told_apart(mechanism: Drawn, symbols: tuple[int, int]) -> float:
-    """How likely the drawn options tell two sets apart."""
-    same = mechanism.size - (symbols[0] ^ symbols[1]).bit_count()
-    return 1 - math.comb(same, mechanism.draw) / math.comb(mechanism.size, mechanism.draw)
-
-
 def reports_needed(at: Columns, symbols: tuple[int, int], error: float) -> int:
     """How many devices that were asked, for each answer, let the bound reach `NEAR` of the exact ε (§10)."""
+    channel, (first, second) = channel_of(at.field.mechanism), symbols
     z, sure = -float(ndtri(MAIN * error / 8)), float(ndtri(SURE))
     exact = float(at.field.mechanism.epsilon)
     found = []
-    for p, q in chances(at, symbols):
+    for p, q in (channel.telling_chances(first, second), channel.telling_chances(second, first)):
         room = math.log(p / q) - NEAR * exact
         if room > 0:
             a, b = math.sqrt((1 - p) / p), math.sqrt((1 - q) / q)

@@ -16,22 +16,18 @@ import numpy as np
 from scipy.stats import fisher_exact
 
 from client.definition import Survey
-from survey_app.assure.audit.chances import (
-    Hits,
-    bit_chances,
-    mixed,
-    outcome_chances,
-    outcomes,
-    pair_chances,
-)
 from survey_app.assure.audit.counting import Check, Counted, Lazy, Names, Singles, check, pairs
-from survey_app.assure.audit.inputs import Inputs, Mixture
-from survey_app.assure.audit.reading import ID_BITS, LAGS, Matrix, Numbers, Reports
+from survey_app.assure.audit.inputs import Inputs
+from survey_app.assure.audit.reading import ID_BITS, LAGS, Reports
 from survey_app.assure.audit.repeats import Oddity, noise_of_many, recurrence, repeated_noise
-from survey_app.channel import Floats
+from survey_app.assure.mixtures import Mixture, mixed
+from survey_app.channels import Channel, channel_of
+from survey_app.channels.base import Hits, Indices, Matrix
+from survey_app.figures import Floats
 from survey_app.tally import Columns, columns
 
 MOST_BITS = 256  # of all fields, or of one: pairs of more would be too many to look at
+MOST_OUTCOMES = 1_024  # rows of bits that a field may send, if each is to be counted by itself
 MOST_PAIRED = 64  # of a field whose bits are looked at two by two
 
 
@@ -87,7 +83,7 @@ class _Part:
     at: Columns
     name: str
     rows: Matrix
-    places: Numbers
+    places: Indices
     mixture: Mixture
 
     @property
@@ -95,8 +91,30 @@ class _Part:
         return self.rows[:, self.places].astype(np.float32)
 
     @property
+    def channel(self) -> Channel:
+        return channel_of(self.at.field.mechanism)
+
+    @property
     def chances(self) -> Floats:
-        return mixed(self.mixture, lambda symbol: bit_chances(self.at.field.mechanism, symbol))[self.places]
+        return mixed(self.mixture, self.channel.bit_chances)[self.places]
+
+    def within(self) -> Counted | None:
+        """Every outcome of the field, or every two of its bits where outcomes are too many; None if one bit is all."""
+        possible = self.channel.outcomes(MOST_OUTCOMES)
+        if possible is not None:
+            chances = mixed(self.mixture, lambda symbol: self.channel.outcome_chances(possible, symbol))
+            seen = _counted(self.rows, possible)
+            names: Names = [f"{self.name}, {_row(row)}" for row in possible]
+        elif len(self.places) > 1:
+            places = self.places[:MOST_PAIRED]
+            first, second = (places[some] for some in np.triu_indices(len(places), 1))
+            chances = mixed(self.mixture, lambda symbol: self.channel.pair_chances(symbol, first, second))
+            bits = self.rows[:, places].astype(np.float32)
+            seen = (bits.T @ bits)[np.triu_indices(len(places), 1)].astype(float)
+            names = Lazy(lambda at: f"{self.name}, bits {first[at]} and {second[at]} together", len(seen))
+        else:
+            return None
+        return Counted(names, seen, np.full(len(seen), float(len(self.rows))), chances)
 
 
 @dataclass(frozen=True)
@@ -116,24 +134,8 @@ class _Group:
         return Counted(names, ones, np.full(len(ones), float(len(self.ids))), chances)
 
     def within(self) -> Iterator[Counted]:
-        """Every outcome of a field, or every two of its bits where outcomes are too many."""
-        for one in self.parts:
-            mechanism = one.at.field.mechanism
-            possible = outcomes(mechanism)
-            if possible is not None:
-                chances = mixed(one.mixture, lambda symbol: outcome_chances(mechanism, possible, symbol))  # noqa: B023
-                seen = _counted(one.rows, possible)
-                names: Names = [f"{one.name}, {_row(row)}" for row in possible]
-            elif len(one.places) > 1:
-                places = one.places[:MOST_PAIRED]
-                first, second = (places[some] for some in np.triu_indices(len(places), 1))
-                chances = mixed(one.mixture, lambda symbol: pair_chances(mechanism, symbol, first, second))  # noqa: B023
-                bits = one.rows[:, places].astype(np.float32)
-                seen = (bits.T @ bits)[np.triu_indices(len(places), 1)].astype(float)
-                names = Lazy(lambda at: f"{one.name}, bits {first[at]} and {second[at]} together", len(seen))  # noqa: B023
-            else:
-                continue
-            yield Counted(names, seen, np.full(len(seen), float(len(self.ids))), chances)
+        """The bits of every field together."""
+        yield from filter(None, (one.within() for one in self.parts))
 
     def across(self) -> Iterator[Counted]:
         """Every bit of a field together with every bit of another."""
@@ -191,7 +193,7 @@ def _groups(survey: Survey, given: Inputs, reports: Reports) -> Iterator[_Group]
             )
 
 
-def _places(survey: Survey) -> list[Numbers]:
+def _places(survey: Survey) -> list[Indices]:
     """For each field which of its bits are looked at: all, or of very many some that chance picks."""
     rng = np.random.default_rng()
     widths = [field.mechanism.width for field in survey.fields]
@@ -202,7 +204,7 @@ def _places(survey: Survey) -> list[Numbers]:
     return [chosen[(chosen >= start) & (chosen < end)] - start for start, end in pairwise(starts)]
 
 
-def _some(rng: np.random.Generator, width: int, most: int) -> Numbers:
+def _some(rng: np.random.Generator, width: int, most: int) -> Indices:
     return np.arange(width) if width <= most else np.sort(rng.choice(width, most, replace=False))
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, bdtrc
 
-from survey_app.assure.audit.reading import Numbers
-from survey_app.channel import Floats
+from survey_app.channels.base import Indices
+from survey_app.figures import Floats
 
 FEW = 5.0  # standard deviations below which a tail is far from normal, and looked at exactly
 
@@ -48,7 +48,7 @@ def two_sided(ones: Floats, n: Floats, chances: Floats) -> Floats:
     return found
 
 
-def _far_out(counted: Counted) -> Numbers:
+def _far_out(counted: Counted) -> Indices:
     """Where the oddest count can be: of hundred thousands only these need an exact tail."""
     spread = np.sqrt(counted.n * counted.chances * (1 - counted.chances))
     off = np.abs(counted.ones - counted.n * counted.chances) / np.maximum(spread, 1e-9)

@@ -10,19 +10,20 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import chain, groupby
 from typing import Any
 
 from client.answer import encode, index_of, shown, unanswered
 from client.definition import Field, Survey
-from client.mechanisms import Drawn
 from client.question import Question, labels_of
+from survey_app.assure.mixtures import Mixture, mixture_of
+from survey_app.channels import channel_of
+from survey_app.kinds import kind_of
 
 MOST_TRIED = 24  # answers to one field
 FEWEST = 8  # further sets of answers: chance mixes them where nothing is left to try
 
 Answers = dict[str, Any]
-Mixture = tuple[tuple[int, float], ...]  # symbols, and how likely rounding makes each of them
 
 _chance = secrets.SystemRandom()
 
@@ -64,8 +65,8 @@ class Inputs:
         return first, second
 
 
-def inputs(survey: Survey) -> Inputs:
-    """What to give a client."""
+def choose_inputs(survey: Survey) -> Inputs:
+    """Return all sets of answers to give a client."""
     turns = rounds(survey)
     return Inputs(survey, tuple(turns), tuple(others(survey, [one for turn in turns for one in turn.answers])))
 
@@ -98,7 +99,9 @@ def _filters(survey: Survey, index: int) -> Answers:
         condition = todo.pop().show_if
         if condition and condition.question not in own and condition.question not in wanted:
             parent = next(one for one in survey.questions if one.id == condition.question)
-            wanted[parent.id] = [condition.labels[0]] if parent.type == "multiple" else condition.labels[0]
+            kind = kind_of(parent)
+            symbol = kind.symbol_with(parent, parent.places[condition.labels[0]])
+            wanted[parent.id] = kind.example(parent, symbol)
             todo.append(parent)
     return wanted
 
@@ -108,21 +111,13 @@ def _round(survey: Survey, active: list[int], fixed: Answers) -> Round:
 
     def end(*, last: bool) -> Answers:
         wanted = {
-            question.id: _end(question, last=last and question.id in moving)
+            question.id: kind_of(question).ends(question)[last and question.id in moving]
             for question in survey.questions
             if question.id in moving or not question.optional
         }
         return _asked(survey, wanted | fixed)
 
     return Round((end(last=False), end(last=True)), tuple(active))
-
-
-def _end(question: Question, *, last: bool) -> Any:
-    if question.type == "number":
-        return f"{question.max if last else question.min:f}"
-    if question.type == "multiple":
-        return list(question.labels) if last else []
-    return question.labels[-1 if last else 0]
 
 
 def _asked(survey: Survey, wanted: Answers) -> Answers:
@@ -179,7 +174,7 @@ def _possible(field: Field) -> list[Answers]:
         cells = field.cells if len(field.cells) <= MOST_TRIED else _chance.sample(field.cells, MOST_TRIED)
         return [_cell(field, cell) for cell in cells] + list(_between(field))
     (question,) = field.questions
-    every = list(_every(question, drawn=isinstance(field.mechanism, Drawn)))
+    every = list(_every(question, one_by_one=channel_of(field.mechanism).reads_answers))
     return [{question.id: one} for one in (every if len(every) <= MOST_TRIED else _some(question, every))]
 
 
@@ -188,12 +183,14 @@ def _cell(field: Field, cell: tuple[int, ...]) -> Answers:
 
 
 def _between(field: Field) -> Iterator[Answers]:
-    """Numbers in the middle of two levels, in cells of a joint field that chance picks."""
+    """Answers that a coin rounds, in cells of a joint field that chance picks."""
     for place, question in enumerate(field.questions):
-        cells = [cell for cell in field.cells if question.levels and cell[place] < question.no_answer]
-        for level in range(min(question.levels - 1, MOST_TRIED)) if cells else ():
-            middle = round(question.steps * (2 * level + 1) / (2 * (question.levels - 1)))
-            yield _cell(field, _chance.choice(cells)) | {question.id: _number(question, middle)}
+        kind = kind_of(question)
+        cells = [cell for cell in field.cells if kind.is_rounded(question) and cell[place] < question.no_answer]
+        for symbol in range(min(question.no_answer - 1, MOST_TRIED)) if cells else ():
+            middle = kind.between(question, symbol)
+            if middle is not None:
+                yield _cell(field, _chance.choice(cells)) | {question.id: middle}
 
 
 def _some(question: Question, every: list[Any]) -> list[Any]:
@@ -202,62 +199,30 @@ def _some(question: Question, every: list[Any]) -> list[Any]:
     return silent + _chance.sample([one for one in every if one is not None], MOST_TRIED - len(silent))
 
 
-def _every(question: Question, *, drawn: bool) -> Iterator[Any]:
-    if question.type == "multiple":
-        labels = question.labels
-        few = 1 << len(labels) <= MOST_TRIED and not drawn
-        masks = range(1 << len(labels)) if few else [0, *(1 << place for place in range(len(labels)))]
-        yield from (_said(question, mask) for mask in masks)
-        if not few:
-            yield from (_said(question, _chance.randrange(1 << len(labels))) for _ in range(2))
-    elif question.levels:
-        parts = 2 * (question.levels - 1)  # on each level, and in the middle of two
-        for index in dict.fromkeys(round(question.steps * part / parts) for part in range(parts + 1)):
-            yield _number(question, index)
+def _every(question: Question, *, one_by_one: bool) -> Iterator[Any]:
+    """Yield an answer of every symbol, and those that a coin rounds.
+
+    Of many sets, or if a device randomizes their members `one_by_one`: nothing, each member alone, and two by chance.
+    """
+    kind = kind_of(question)
+    if kind.exclusive or (question.no_answer <= MOST_TRIED and not one_by_one):
+        each = ((_said(question, symbol), kind.between(question, symbol)) for symbol in range(question.no_answer))
+        yield from (one for one, _ in groupby(chain.from_iterable(each)) if one is not None)
     else:
-        yield from (_said(question, symbol) for symbol in range(question.no_answer))
+        members = range(len(kind.answers(question)))
+        yield from (_said(question, symbol) for symbol in (0, *(kind.symbol_with(question, one) for one in members)))
+        yield from (_said(question, _chance.randrange(question.no_answer)) for _ in range(2))
     if question.optional:
         yield None
 
 
-def _said(question: Question, digit: int) -> Any:
+def _said(question: Question, symbol: int) -> Any:
     """What somebody answers who has this symbol; of several numbers in a bin any."""
-    if digit >= question.no_answer:
-        return None
-    if question.type == "multiple":
-        return [label for place, label in enumerate(question.labels) if digit >> place & 1]
-    if question.levels:
-        return _number(question, round(question.steps * digit / (question.levels - 1)))
-    if question.bins:
-        first, after = (-(-(one * (question.steps + 1)) // question.bins) for one in (digit, digit + 1))
-        return _number(question, _chance.randrange(first, after))
-    return question.labels[digit]
-
-
-def _number(question: Question, index: int) -> str:
-    return f"{question.min + index * question.step:f}"
+    return None if symbol >= question.no_answer else kind_of(question).any_example(question, symbol, _chance)
 
 
 def mixtures(survey: Survey, answers: Answers) -> Iterator[Mixture]:
     """For every field the symbols that these answers become."""
     indices = encode(survey, answers)
     for field in survey.fields:
-        each = [_rounded(question, indices[question.id]) for question in field.questions]
-        found = []
-        for digits in product(*each):
-            chance = 1.0
-            for _, part in digits:
-                chance *= part
-            place = tuple(digit for digit, _ in digits)
-            found.append((field.symbols[place] if field.joint else place[0], chance))
-        yield tuple(found)
-
-
-def _rounded(question: Question, index: int) -> Mixture:
-    if not question.levels:
-        return ((index, 1.0),)
-    if index > question.steps:
-        return ((question.no_answer, 1.0),)
-    level, rest = divmod(index * (question.levels - 1), question.steps)
-    up = rest / question.steps
-    return ((level, 1 - up), (level + 1, up)) if rest else ((level, 1.0),)
+        yield mixture_of(field, [indices[question.id] for question in field.questions])

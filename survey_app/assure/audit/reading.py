@@ -13,14 +13,12 @@ from client.definition import Survey
 from client.errors import ReportError
 from client.report import ID_BYTES, from_text, unpack
 from survey_app.assure.audit.subjects import Printed
+from survey_app.channels.base import Indices, Matrix
 
 ID_BITS = 8 * ID_BYTES
 MOST_TOLD = 3
 LAGS = (1, 2, 3)  # how many reports ago
 TEXTS = re.compile(rb'"[^"]*"')
-
-Numbers = npt.NDArray[np.int64]
-Matrix = npt.NDArray[np.uint8]  # a row for each report, a column for each bit
 
 
 class _Wire(msgspec.Struct, forbid_unknown_fields=True):
@@ -33,14 +31,14 @@ class _Wire(msgspec.Struct, forbid_unknown_fields=True):
 class Reports:
     """All reports of an audit: the input of each, those of the reports before it, its id, its bits, its spelling."""
 
-    inputs: Numbers
-    before: Numbers  # a row for each lag; −1 where a process had just begun
-    process: Numbers
-    place: Numbers  # among the lines of its process
+    inputs: Indices
+    before: Indices  # a row for each lag; −1 where a process had just begun
+    process: Indices
+    place: Indices  # among the lines of its process
     seconds: npt.NDArray[np.float64]
     ids: Matrix
     bits: Matrix
-    shapes: Numbers
+    shapes: Indices
     shape_names: list[str]
     repeated: int  # ids that occur again
     faults: list[str]  # what no client may print

@@ -18,11 +18,11 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from client.definition import Survey
-from client.mechanisms import Flip
-from survey_app.assure.audit.chances import named
 from survey_app.assure.audit.inputs import Inputs
 from survey_app.assure.audit.reading import Reports
-from survey_app.channel import Floats
+from survey_app.assure.mixtures import truthful_reports
+from survey_app.channels import channel_of
+from survey_app.figures import Floats
 from survey_app.tally import Columns, columns
 
 STRIDES = (1, 64)  # browsers take their numbers from a store of 64, backwards: every 64th report goes straight
@@ -99,12 +99,12 @@ def _sets(count: int) -> Iterator[tuple[int, ...]]:
 
 
 def _ways(survey: Survey) -> tuple[bool, ...]:
-    """One coin for two people who flip may make both lie, or both say yes; elsewhere there is the first alone."""
-    return (False, True) if any(isinstance(field.mechanism, Flip) for field in survey.fields) else (False,)
+    """One coin for two people may make both lie or, where it is their only bit, both say yes."""
+    return (False, True) if any(field.mechanism.width == 1 for field in survey.fields) else (False,)
 
 
 def _noise(survey: Survey, given: Inputs, reports: Reports, at: Columns, *, said: bool) -> tuple[Floats, float]:
-    """Of every report that was asked a field, whether it is true, or with `said` of a flip whether it is yes.
+    """Of every report that was asked a field, whether it is true, or with `said` of an only bit whether it is 1.
 
     Less its chance, with variance one; and how large that may be.
     """
@@ -114,9 +114,9 @@ def _noise(survey: Survey, given: Inputs, reports: Reports, at: Columns, *, said
         rows = reports.inputs == number
         if at.asked is not None:
             rows &= reports.bits[:, at.asked] == 1
-        mechanism, own = at.field.mechanism, reports.bits[rows, at.part]
-        hits, chance = named(mechanism, own, mixtures[index])
-        if said and isinstance(mechanism, Flip) and mixtures[index] == ((0, 1.0),):
+        channel, own = channel_of(at.field.mechanism), reports.bits[rows, at.part]
+        hits, chance = truthful_reports(channel, own, mixtures[index])
+        if said and at.field.mechanism.width == 1 and mixtures[index] == ((0, 1.0),):
             hits, chance = ~hits, 1 - chance
         values[rows] = (hits - chance) / math.sqrt(chance * (1 - chance))
         largest = max(largest, math.sqrt(chance / (1 - chance)), math.sqrt((1 - chance) / chance))

@@ -15,17 +15,19 @@ from scipy.stats import hypergeom, rankdata
 
 from client.definition import Survey
 from survey_app.assure.audit.bounds import Compared, seen_loss, telling
-from survey_app.assure.audit.chances import Hits, named
 from survey_app.assure.audit.inputs import Inputs
-from survey_app.assure.audit.reading import Numbers, Reports
-from survey_app.channel import Floats
+from survey_app.assure.audit.reading import Reports
+from survey_app.assure.mixtures import truthful_reports
+from survey_app.channels import channel_of
+from survey_app.channels.base import Hits, Indices
+from survey_app.figures import Floats
 from survey_app.tally import Columns, columns
 
 PARTS = 4  # of the reports to one set of answers, by their time
 LEAST = 0.0001  # seconds that are told apart
 CALIBRATION = 0.1  # of the reports: they say how long one usually takes, and are then left out
 
-Divided = tuple[list[Hits], Numbers, Hits]  # outcomes, bins, and which of the reports are of the second answer
+Divided = tuple[list[Hits], Indices, Hits]  # outcomes, bins, and which of the reports are of the second answer
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def timed_fields(survey: Survey, given: Inputs, reports: Reports, error: float) 
         used = (np.arange(len(reports.seconds)) >= first) & _asked(at, reports)
         mine = used & np.isin(reports.inputs, given.pairs[index])
         second = reports.inputs[mine] == given.pairs[index][1]
-        explained = telling(at.field.mechanism, given.symbols(index), reports.bits[mine, at.part])
+        explained = telling(channel_of(at.field.mechanism), given.symbols(index), reports.bits[mine, at.part])
         outcomes = [*explained, ~explained[0] & ~explained[1]]
         found[index] = TimedField(
             max(
@@ -72,7 +74,7 @@ def noise_in_time(survey: Survey, given: Inputs, reports: Reports) -> tuple[floa
     for number, mixtures in enumerate(given.mixtures):
         for at, mixture in zip(columns(survey), mixtures, strict=True):
             rows = (reports.inputs == number) & _asked(at, reports)
-            said, _ = named(at.field.mechanism, reports.bits[rows, at.part], mixture)
+            said, _ = truthful_reports(channel_of(at.field.mechanism), reports.bits[rows, at.part], mixture)
             part = (PARTS * (rankdata(reports.seconds[rows], "ordinal") - 1)) // max(len(said), 1)
             for place in range(PARTS):
                 inside = part == place
@@ -89,13 +91,13 @@ def _asked(at: Columns, reports: Reports) -> Hits:
     return np.ones(len(reports.inputs), dtype=bool) if at.asked is None else reports.bits[:, at.asked] == 1
 
 
-def _against_rest(given: Inputs, index: int, at: Columns, reports: Reports, used: Hits, bins: Numbers) -> list[Divided]:
+def _against_rest(given: Inputs, index: int, at: Columns, reports: Reports, used: Hits, bins: Indices) -> list[Divided]:
     """Every answer to a field against all others together: whether it was named, and when."""
     each = [mixtures[index] for mixtures in given.mixtures]
     found: list[Divided] = []
     for mixture in dict.fromkeys(each):
         mine = np.isin(reports.inputs[used], [place for place, one in enumerate(each) if one == mixture])
-        said, _ = named(at.field.mechanism, reports.bits[used, at.part], mixture)
+        said, _ = truthful_reports(channel_of(at.field.mechanism), reports.bits[used, at.part], mixture)
         found.append(([said, ~said], bins[used], mine))
     return found
 

@@ -28,12 +28,14 @@ from survey_app.assure.audit import (
     subjects,
     trials_needed,
 )
-from survey_app.assure.audit.bounds import chances, lower, needed, telling, upper
-from survey_app.assure.audit.chances import bit_chances, named, outcome_chances, outcomes, pair_chances
+from survey_app.assure.audit.bounds import lower, needed, telling, upper
+from survey_app.assure.audit.checks import MOST_OUTCOMES
 from survey_app.assure.audit.counting import two_sided
-from survey_app.assure.audit.inputs import MOST_TRIED, inputs, rounds
+from survey_app.assure.audit.inputs import MOST_TRIED, choose_inputs, rounds
 from survey_app.assure.audit.repeats import shortest_rule
+from survey_app.assure.mixtures import truthful_reports
 from survey_app.authoring import build_file
+from survey_app.channels import channel_of
 from survey_app.cli import main
 from survey_app.simulate.devices import reports as simulated
 from survey_app.tally import columns
@@ -94,7 +96,7 @@ def audited(way: str, definition: dict[str, object] = TWO, *, trials: int = 3_00
 def heard(name: str, definition: dict[str, object] = TWO, trials: int = 1_000) -> Audit:
     """The same client in this process: what it would print, judged."""
     made, client = survey(definition), way(name)
-    given = inputs(made)
+    given = choose_inputs(made)
     plan = np.repeat(np.arange(len(given.answers)), counts(given, trials))
     np.random.default_rng().shuffle(plan)
     printed = subjects.Printed(plan.tolist())
@@ -115,7 +117,7 @@ def test_each_field_is_tried_once_and_nothing_else_moves() -> None:
     made = survey(BRANCHED)
     tried = rounds(made)
     assert sorted(index for one in tried for index in one.fields) == [0, 1, 2, 3]
-    given = inputs(made)
+    given = choose_inputs(made)
     assert all(low != high for low, high in map(given.symbols, range(4)))
     by_field = {index: one for one in tried for index in one.fields}
     assert {one["first"] for one in by_field[1].answers} == {"option 1"}
@@ -128,7 +130,7 @@ def test_each_field_is_tried_once_and_nothing_else_moves() -> None:
 def test_every_answer_is_tried(definition: dict[str, object]) -> None:
     """Every symbol, the silence included; numbers between two levels; of a drawn multiple every option by itself."""
     made = survey(definition)
-    given = inputs(made)
+    given = choose_inputs(made)
     for index, one in enumerate(made.fields):
         mixtures = {mixtures[index] for mixtures in given.mixtures}
         symbols = {symbol for mixture in mixtures for symbol, _ in mixture}
@@ -143,24 +145,27 @@ def test_every_answer_is_tried(definition: dict[str, object]) -> None:
 
 def test_of_very_many_answers_some_are_drawn() -> None:
     made = survey(define([choice(options=500, optional=True)], [field(subset(501, 3), "help")]))
-    tried = [{one["help"] for one in inputs(made).others} for _ in range(2)]
+    tried = [{one["help"] for one in choose_inputs(made).others} for _ in range(2)]
     assert all(None in one and len(one) <= MOST_TRIED + 2 for one in tried)
     assert tried[0] != tried[1], "other ones each time; alike with a chance below 1e-30"
 
 
 def test_the_chances_of_bits_and_events_are_those_of_the_reference() -> None:
     made = survey(KINDS)
-    given = inputs(made)
+    given = choose_inputs(made)
     for index, at in enumerate(columns(made)):
         mechanism, symbols = at.field.mechanism, given.symbols(index)
+        channel = channel_of(mechanism)
         for symbol in symbols:
             rows, likely = exact_rows(mechanism, symbol)
-            assert bit_chances(mechanism, symbol) == pytest.approx(likely @ rows)
-            hits, chance = named(mechanism, rows, ((symbol, 1.0),))
+            assert channel.bit_chances(symbol) == pytest.approx(likely @ rows)
+            hits, chance = truthful_reports(channel, rows, ((symbol, 1.0),))
             assert float(likely @ hits) == pytest.approx(chance)
-        seen = [[float(likely @ event) for event in telling(mechanism, symbols, rows)]
+        seen = [[float(likely @ event) for event in telling(channel, symbols, rows)]
                 for rows, likely in (exact_rows(mechanism, symbol) for symbol in symbols)]  # fmt: skip
-        assert (seen[0][0], seen[1][0]) in [pytest.approx(one) for one in chances(at, symbols)]
+        first, second = symbols
+        assert (seen[0][0], seen[1][0]) == pytest.approx(channel.telling_chances(first, second))
+        assert (seen[1][1], seen[0][1]) == pytest.approx(channel.telling_chances(second, first))
         assert max(abs(math.log(one / other)) for one, other in zip(*seen, strict=True)) == pytest.approx(
             float(mechanism.epsilon), rel=0.2
         )
@@ -171,17 +176,18 @@ def test_the_chances_of_outcomes_and_pairs_are_those_of_the_reference(form: dict
     options = int(str(form["size"]))
     question = multiple("of", options=options) if form["kind"] == "drawn" else choice("of", options=options)
     mechanism = survey(define([question], [field(form, "of")])).fields[0].mechanism
-    possible = outcomes(mechanism)
+    channel = channel_of(mechanism)
+    possible = channel.outcomes(MOST_OUTCOMES)
     assert possible is not None
     first, second = np.triu_indices(mechanism.width, 1)
     for symbol in (0, 2):
         rows, likely = exact_rows(mechanism, symbol)
         known = {row.tobytes(): chance for row, chance in zip(rows, likely, strict=True)}
-        found = outcome_chances(mechanism, possible, symbol)
+        found = channel.outcome_chances(possible, symbol)
         assert found == pytest.approx([known[row.tobytes()] for row in possible])
         assert found.sum() == pytest.approx(1)
         both = likely @ (rows[:, first] & rows[:, second])
-        assert pair_chances(mechanism, symbol, first, second) == pytest.approx(both, abs=1e-12)
+        assert channel.pair_chances(symbol, first, second) == pytest.approx(both, abs=1e-12)
 
 
 def exact_rows(mechanism: Mechanism, symbol: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
@@ -207,7 +213,7 @@ def rarely_refuted(definition: dict[str, object], audits: int) -> None:
     made, rng = survey(definition), np.random.default_rng()
     false, ratios = 0, []
     for _ in range(audits):
-        given = inputs(made)
+        given = choose_inputs(made)
         each = counts(given, 400)
         plan = np.repeat(np.arange(len(each)), each)
         rng.shuffle(plan)
@@ -282,6 +288,17 @@ def test_a_client_that_betrays_people_is_caught(name: str, definition: dict[str,
     """Each is missed with a chance below 1e-6; that a faithful one is not caught is tested above."""
     subtle = name in ("biased", "remembering", "pairing")
     assert found in refuted(heard(name, definition, 6_000 if subtle else 1_000))
+
+
+def test_two_bits_that_hang_together_are_named_with_their_field() -> None:
+    """A client that always sends the same: of 16 symbols the first five, where two of them are rarely named at once."""
+    made = survey(define([choice(options=16), scale()], [field(subset(16, 5), "help"), field(subset(3, 1), "fair")]))
+    given = choose_inputs(made)
+    printed = subjects.Printed([number % len(given.answers) for number in range(2_000)])
+    stuck = bytes([0b11111000, 0, 0b10000000])
+    printed.lines += [Report(made.digest, secrets.token_bytes(16), stuck).to_json() + b"\n" for _ in printed.inputs]
+    found = {one.name: one.told for one in judged(given, [printed]).checks}
+    assert found["bits of a field hang together as they should"].startswith("help, bits ")
 
 
 @pytest.mark.slow
@@ -424,5 +441,5 @@ def test_a_definition_that_claims_less_than_it_spends_is_refuted_with_any_client
 
 def test_the_demos_survey_takes_minutes_not_hours() -> None:
     made: Survey = build_file(ROOT / "examples" / "campus.yaml").survey
-    given = inputs(made)
+    given = choose_inputs(made)
     assert sum(counts(given, trials_needed(made))) < 600_000
