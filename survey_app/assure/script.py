@@ -1,10 +1,10 @@
 """Many modules, one script: what the form loads is assembled from the modules that an auditor reads.
 
 Each module becomes a function of its own that is called once, in the order in which a browser would run them, so no
-name of one is seen by another; an import becomes a constant taken from what the other one returned. Comments are
-dropped, as the modules are there to be read; all else stays, and the same modules give the same script on every
-machine. Only the few ways of importing and exporting that our modules use are understood, and any other is refused: a
-bundler that guesses would be one more thing to trust.
+name of one is seen by another; an import becomes a constant taken from what the other one returned. Comments and
+indentation are dropped, as the modules are there to be read; all else stays, and the same modules give the same script
+on every machine. Only the few ways of importing and exporting that our modules use are understood, and any other is
+refused: a bundler that guesses would be one more thing to trust.
 """
 
 import re
@@ -32,14 +32,15 @@ VALUE = re.compile(r"[\w$]+|[)\]}]|.*[\"'`]", re.DOTALL)
 BEFORE_A_REGEX = {"return", "typeof", "case", "in", "of", "void", "delete", "throw", "await", "yield"}
 
 IMPORT = re.compile(r'import \{(?P<names>[\w\s,]+)\} from (?P<path>"[^"]+");')
+IMPORT_ALL = re.compile(r'import \* as (?P<name>\w+) from (?P<path>"[^"]+");')
 PASSED_ON = re.compile(r'export \{(?P<names>[\w\s,]+)\} from (?P<path>"[^"]+");')
 DECLARED = re.compile(r"export (?P<kind>const|class|function|async function) (?P<name>\w+)\b")
 LATER = re.compile(r'import\((?P<path>"[^"]+")\)')
-PLACE = re.compile(r"(/[a-z][a-z0-9]*)+\.js")
+PLACE = re.compile(r"(/[a-z][a-z0-9_]*)+\.js")
 
 
 HEAD = """\
-// The modules that are named below, in one piece and without their comments; to read them, ask for each by its path.
+// The modules that are named below, in one piece, without comments or indentation; to read one, ask for its path.
 """
 
 
@@ -111,6 +112,8 @@ def modules(entry: str, read: Read) -> list[Module]:
 
     visit(entry)
     names = {module.name for module in done.values()}
+    if len(names) < len(done):
+        raise Unreadable(f"two modules of one name in the script: {', '.join(sorted(done))}")
     for path, module in done.items():
         if taken := names & module.words:
             raise Unreadable(f"{path}: {taken.pop()} is the name of a module in the script")
@@ -128,8 +131,8 @@ def parse(path: str, source: str, *, waits: bool = False) -> Module:
             continue  # part of a statement that was rewritten
         if token.kind == "sign":
             depth += {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}.get(token.text, 0)
-        kept = token.text
-        at = token.at + len(kept)
+        kept = "\n" if token.kind == "space" and "\n" in token.text else token.text
+        at = token.at + len(token.text)
         if token.kind == "word" and token.text in ("import", "export") and not code[: token.at].endswith("."):
             kept, at = _rewrite(module, code, token.at, top=depth == 0)
             module.code += kept
@@ -152,6 +155,10 @@ def _rewrite(module: Module, code: str, at: int, *, top: bool) -> tuple[str, int
         module.needs.append(target)
         taken = ", ".join(f"{name}: {own}" if own != name else name for name, own in _names(module, found["names"]))
         return f"const {{ {taken} }} = {name_of(target)};", found.end()
+    if top and (found := IMPORT_ALL.match(code, at)):
+        target = resolve(module.path, found["path"])
+        module.needs.append(target)
+        return f"const {found['name']} = {name_of(target)};", found.end()
     if top and (found := PASSED_ON.match(code, at)):
         target = resolve(module.path, found["path"])
         module.needs.append(target)

