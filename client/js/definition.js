@@ -17,12 +17,12 @@ import {
 } from "./canonical.js";
 import { completion, language, sections, translations } from "./display.js";
 import { check } from "./errors.js";
-import { MOST_DRAWN, parse as parseMechanism } from "./mechanism.js";
-import { labelsOf, parseQuestions } from "./question.js";
+import { kindOf, parse as parseMechanism } from "./mechanisms/index.js";
+import { parseQuestions, typeOf } from "./question.js";
 import { digest } from "./sha256.js";
 
 /** @import { Section, Translations } from "./display.js" */
-/** @import { Mechanism } from "./mechanism.js" */
+/** @import { Mechanism } from "./mechanisms/base.js" */
 /** @import { Question } from "./question.js" */
 
 const FORMAT = "candor/2";
@@ -69,8 +69,9 @@ export function possibleCells(questions) {
 		const none = all.slice(Number(noAnswer));
 		const place = questions.findIndex(({ id }) => id === showIf?.question);
 		/** @param {bigint[]} digits */
-		const hidden = (digits) =>
-			place >= 0 && !labelsOf(questions[place], digits[place]).some((label) => showIf?.labels.includes(label));
+		const labels = (digits) => typeOf(questions[place].type).labelsOf(questions[place], digits[place]);
+		/** @param {bigint[]} digits */
+		const hidden = (digits) => place >= 0 && !labels(digits).some((label) => showIf?.labels.includes(label));
 		cells = cells.flatMap((digits) => (hidden(digits) ? none : all).map((digit) => [...digits, digit]));
 	}
 	return cells;
@@ -186,17 +187,13 @@ function parseFields(value, questions, ask) {
  * @param {Question[]} questions
  */
 function measure(form, questions) {
-	const kind = form?.kind;
-	const [only] = questions;
+	const kind = kindOf(form);
+	if (kind && questions.length === 1) return kind.fit(form, questions[0]);
 	const size = questions.reduce((product, question) => product * question.size, 1n);
 	if (questions.length > 1) {
-		check(kind !== "drawn" && kind !== "geometric", "bad_mechanism");
+		check(!kind || kind.fitsJoint, "bad_mechanism");
 		check(size <= MOST_CELLS, "too_large");
-	} else if (kind === "drawn") {
-		check(only.type === "multiple", "bad_mechanism");
-		const draw = integer(form.draw, 1, MOST_DRAWN);
-		return { size: BigInt(only.labels.length) + BigInt(only.optional), effort: 1n << BigInt(draw) };
-	} else if (kind === "geometric") check(only.levels && !only.optional, "bad_mechanism");
+	}
 	return { size, effort: size };
 }
 

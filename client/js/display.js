@@ -4,6 +4,7 @@
 
 import { checkKeys, dumps, isObject, items, labelsAt, matches, plainText, plainTexts, present } from "./canonical.js";
 import { check } from "./errors.js";
+import { typeOf } from "./question.js";
 
 /** @import { Survey } from "./definition.js" */
 /** @import { Question } from "./question.js" */
@@ -13,8 +14,8 @@ import { check } from "./errors.js";
  * @typedef {{ first: string, title: string, text?: string, grid?: true }} Section
  */
 /**
- * The words of one question in another language; labels are by position.
- * @typedef {{ text: string, options?: string[], points?: string[], unit?: string }} Words
+ * The words of one question in another language; labels are by position, under the key that its type has for them.
+ * @typedef {{ text: string, unit?: string } & Record<string, any>} Words
  */
 /**
  * Every text of a survey in another language; questions are by id, sections by position.
@@ -63,7 +64,7 @@ export function sections(value, questions) {
 	all.forEach(({ grid }, i) => {
 		const inside = questions.slice(starts[i], starts[i + 1]);
 		const points = dumps(inside[0].labels);
-		check(!grid || inside.every(({ type, labels }) => type === "scale" && dumps(labels) === points));
+		check(!grid || inside.every(({ type, labels }) => typeOf(type).fitsGrid && dumps(labels) === points));
 	});
 }
 
@@ -115,9 +116,9 @@ function checkTranslation(value, survey) {
  * @param {Question} question
  */
 function checkWords(value, question) {
-	const lists = present(question.raw, ["options", "points"]);
+	const { labelsKey } = typeOf(question.type);
 	const texts = present(question.raw, ["text", "unit"]);
-	checkKeys(value, [...texts, ...lists]);
-	for (const key of lists) check(labelsAt(value[key], 1).length === question.labels.length);
+	checkKeys(value, labelsKey ? [...texts, labelsKey] : texts);
+	if (labelsKey) check(labelsAt(value[labelsKey], 1).length === question.labels.length);
 	plainTexts(value, texts);
 }

@@ -2,7 +2,7 @@
 
 import { say, speech } from "./strings.js";
 
-/** @import { Values } from "/client/js/words.js" */
+/** @import { Values } from "/client/js/question.js" */
 /** @typedef {Node | string | number | false | null | undefined} Leaf what is false, empty or missing is left out */
 /** @typedef {Leaf | (Leaf | Leaf[])[]} Child */
 /** @typedef {Record<string, any>} Props attributes, and listeners by the name of their event */

@@ -1,7 +1,8 @@
 // The interviewer's page: outcomes ticked on paper become reports. Their coins have fallen; no noise is added to them.
 
-import { symbolOf, unanswered } from "/client/js/answer.js";
+import { symbolOf } from "/client/js/answer.js";
 import { CandorError, fetch, Report, submit, verify } from "/client/js/index.js";
+import { typeOf } from "/client/js/question.js";
 import { fromText, ID_BYTES, pack, toText } from "/client/js/report.js";
 import { systemBytes } from "/client/js/sampling.js";
 
@@ -125,7 +126,7 @@ function make(asked) {
 	const parts = survey.fields.map((field, i) => {
 		if (survey.ask && asked[0] !== i) return null;
 		if (paper.includes(i)) return [Number(values[i])];
-		const codes = field.questions.map(unanswered);
+		const codes = field.questions.map((question) => typeOf(question.type).unanswered(question));
 		return field.mechanism.randomize(symbolOf(field, codes, systemBytes), systemBytes);
 	});
 	return new Report(digest, systemBytes(ID_BYTES), pack(survey, parts));

@@ -1,5 +1,7 @@
 // Which language the form speaks, and the survey in it. Chosen on the device: no request and no report tells which.
 
+import { typeOf } from "/client/js/question.js";
+
 /** @import { Section } from "/client/js/display.js" */
 /** @import { Field, Survey } from "/client/js/definition.js" */
 /** @import { Question } from "/client/js/question.js" */
@@ -26,8 +28,9 @@ export const languagesOf = ({ language, translations = {} }) => [language, ...Ob
 export function localized(survey, language) {
 	const words = Object.hasOwn(survey.translations ?? {}, language) ? survey.translations?.[language] : undefined;
 	const asked = survey.questions.map((original) => {
-		const { options, points, ...texts } = words?.questions[original.id] ?? {};
-		return { ...original, ...texts, labels: options ?? points ?? original.labels, original };
+		const texts = words?.questions[original.id];
+		const { labelsKey } = typeOf(original.type);
+		return { ...original, ...texts, labels: texts?.[labelsKey ?? ""] ?? original.labels, original };
 	});
 	/** @param {Question} original */
 	const translate = (original) => asked[survey.questions.indexOf(original)];

@@ -1,7 +1,7 @@
 // What the device does to an answer, in this survey's own numbers.
 
-import { Geometric } from "/client/js/mechanism.js";
-import { blind, digitLabel, oddsSentence } from "/client/js/words.js";
+import { oddsSentence } from "/client/js/words.js";
+import { formType } from "./controls.js";
 import { details, el, ours, tongue } from "./dom.js";
 import { epsilon, say, speech } from "./strings.js";
 
@@ -9,27 +9,13 @@ import { epsilon, say, speech } from "./strings.js";
 /** @import { Question } from "/client/js/question.js" */
 /** @import { Leaf } from "./dom.js" */
 
-const MOST_LISTED = 5; // values that a number may be rounded to
-
 /**
  * How the numbers of a field are rounded, and what chance does then.
  * @param {Field} field
  */
 export function explain(field) {
-	return [...field.questions.map(rounding), oddsSentence(field, speech)].filter(Boolean).join(" ");
-}
-
-/**
- * The values that a number is rounded to, unless each number is one of them.
- * @param {Question} question
- */
-function rounding(question) {
-	const { levels, steps } = question;
-	if (levels === 0 || BigInt(levels) > steps) return "";
-	const all = Array.from({ length: levels }, (_, level) => digitLabel(question, BigInt(level), speech));
-	const listed = new Intl.ListFormat(speech.language, { type: "disjunction" }).format(all);
-	const values = levels > MOST_LISTED ? `${all[0]}, ${all[1]}, … ${all[levels - 1]}` : listed;
-	return say("rounded", { values });
+	const roundings = field.questions.map((question) => formType(question).rounding(question));
+	return [...roundings, oddsSentence(field, speech)].filter(Boolean).join(" ");
 }
 
 /**
@@ -46,7 +32,7 @@ export function dice(fields) {
  * @param {Field[]} fields
  */
 function atMost(fields) {
-	const each = fields.map(({ mechanism }) => (mechanism instanceof Geometric ? undefined : blind(mechanism)));
+	const each = fields.map(({ mechanism }) => mechanism.blindDraw());
 	const [most] = each.sort((a, b) => (a && b ? Number(b.p * a.people - a.p * b.people) : 0));
 	return most && each.every(Boolean) && say("rolls_each", most);
 }

@@ -1,9 +1,9 @@
 // The questions, all on one page or one at a time, as the reader likes. Branches are taken here, on the device.
 
-import { indexOf, shown } from "/client/js/answer.js";
+import { shown } from "/client/js/answer.js";
 import { needed } from "/client/js/definition.js";
-import { labelsOf } from "/client/js/question.js";
-import { control } from "./controls.js";
+import { typeOf } from "/client/js/question.js";
+import { formType } from "./controls.js";
 import { arrive, button, el, notice, ours, paragraphs, tongue } from "./dom.js";
 import { protection, protections } from "./protection.js";
 import { say } from "./strings.js";
@@ -141,10 +141,11 @@ export function questionnaire(survey, asked, finish, earlier) {
 	function open() {
 		/** @type {Record<string, string[]>} */
 		const picked = {};
-		return items.filter(({ question: { id, original }, read }) => {
+		return items.filter(({ question: { id, type, original }, read }) => {
 			const visible = shown(original, picked);
 			const answer = visible ? read() : null;
 			const given = answer !== null && answer !== undefined;
+			const { indexOf, labelsOf } = typeOf(type);
 			picked[id] = given ? labelsOf(original, indexOf(original, answer)) : [];
 			return visible;
 		});
@@ -256,7 +257,7 @@ function battery(items, nodes) {
 function ask(question, field) {
 	const id = `q-${question.id}`;
 	const { optional } = question;
-	const { nodes, inputs, empty, read, wrong, hint } = control(question, id);
+	const { nodes, inputs, empty, read, wrong, hint } = formType(question).control(question, id);
 	const error = el("p.error", { id: `${id}.error` });
 	const count = el("span.count", tongue);
 	const hints = [

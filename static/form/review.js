@@ -1,9 +1,9 @@
 // What will be sent, before it is sent; and the receipt for it afterwards.
 
 import { encode } from "/client/js/answer.js";
-import { Subset } from "/client/js/mechanism.js";
+import { digitLabel, typeOf } from "/client/js/question.js";
 import { fromText, unpack } from "/client/js/report.js";
-import { describe, digitLabel, said } from "/client/js/words.js";
+import { describe, said } from "/client/js/words.js";
 import { button, details, el, heading, ours, tongue } from "./dom.js";
 import { explain } from "./protection.js";
 import { epsilon, say, speech } from "./strings.js";
@@ -43,7 +43,7 @@ function fields(survey, bits, answers) {
 	 * @param {string} sent
 	 */
 	const line = (field, sent) => {
-		const theirs = field.questions.some(({ type, labels }) => type !== "yes_no" && labels.length > 0);
+		const theirs = field.questions.some(({ type }) => typeOf(type).labelsKey);
 		const lang = speech.foreign && theirs && survey.language;
 		/**
 		 * @param {string} key
@@ -68,10 +68,9 @@ function fields(survey, bits, answers) {
  */
 function apart(field, part) {
 	const { questions, cells, mechanism } = field;
-	if (questions.length === 1 || !(mechanism instanceof Subset) || mechanism.weight > 1) {
-		return [[field, describe(field, part, speech)]];
-	}
-	const digits = cells[part.indexOf(1)];
+	const named = mechanism.namedSymbols(part);
+	if (questions.length === 1 || named.length !== 1) return [[field, describe(field, part, speech)]];
+	const digits = cells[Number(named[0])];
 	return questions.map((one, i) => [{ ...field, questions: [one] }, digitLabel(one, digits[i], speech)]);
 }
 

@@ -3,7 +3,7 @@
 import { languageFor } from "./language.js";
 import { told } from "./told.js";
 
-/** @import { Speech, Values } from "/client/js/words.js" */
+/** @import { Speech, Values } from "/client/js/question.js" */
 
 /**
  * How the page speaks now: `tag` is the survey's language, `language` that of our own strings. They are `foreign` to each

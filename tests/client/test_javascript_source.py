@@ -22,24 +22,24 @@ def test_it_is_small_enough_to_read() -> None:
     ticket goes through until a report is acknowledged need some three thousand more; refusing invisible characters and
     plain http, and keeping charges alone where other files can read, another eight hundred.
     """
-    code = "".join(without_comments(path.read_text()) for path in sorted(FOLDER.glob("*.js"))).replace("\n\n", "\n")
+    code = "".join(without_comments(path.read_text()) for path in sorted(FOLDER.rglob("*.js"))).replace("\n\n", "\n")
     assert len(gzip.compress(code.encode(), mtime=0)) <= 17_400
 
 
 def test_blind_signatures_are_loaded_only_where_there_are_tickets() -> None:
-    statically = re.compile(r'^(?:import|export)\b[^;]*? from "\./([a-z0-9]+)\.js";', re.MULTILINE)
-    loaded, pending = set(), ["index"]
+    statically = re.compile(r'^(?:import|export)\b[^;]*? from "(\.[a-z0-9_/.]+\.js)";', re.MULTILINE)
+    loaded, pending = set(), [FOLDER / "index.js"]
     while pending:
-        name = pending.pop()
-        loaded.add(name)
-        code = without_comments((FOLDER / f"{name}.js").read_text())
-        pending += [other for other in statically.findall(code) if other not in loaded]
-    assert {path.stem for path in FOLDER.glob("*.js")} - loaded == {"ticket", "sha384", "words"}
+        path = pending.pop()
+        loaded.add(path)
+        found = [(path.parent / other).resolve() for other in statically.findall(without_comments(path.read_text()))]
+        pending += [other for other in found if other not in loaded]
+    assert {path.stem for path in {*FOLDER.rglob("*.js")} - loaded} == {"ticket", "sha384", "words"}
 
 
 def test_what_is_weighed_is_the_whole_code(tmp_path: Path) -> None:
     """Without its comments it still does the same, so that no code was taken for one."""
-    for path in (*FOLDER.glob("*.js"), ROOT / HARNESS, ROOT / "package.json"):
+    for path in (*FOLDER.rglob("*.js"), ROOT / HARNESS, ROOT / "package.json"):
         copy = tmp_path / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         text = path.read_text()
@@ -75,21 +75,25 @@ def test_it_has_python_s_modules_and_no_others() -> None:
     alone = {"__init__", "__main__", "address", "exchange", "interview"}
     python = {path.stem for path in FOLDER.parent.glob("*.py")} - alone
     assert {path.stem for path in FOLDER.glob("*.js")} == python | {"index", "sha256", "sha384"}
+    for folder in ("types", "mechanisms"):
+        python = {path.stem for path in (FOLDER.parent / folder).glob("*.py")} - {"__init__"}
+        shared = {"base"} if folder == "types" else set()  # nothing but the interface, which is a comment here
+        assert {path.stem for path in (FOLDER / folder).glob("*.js")} == python - shared | {"index"}
 
 
 def test_it_imports_nothing_and_has_no_weak_randomness() -> None:
-    for path in FOLDER.glob("*.js"):
+    for path in FOLDER.rglob("*.js"):
         source = path.read_text()
         assert "Math.random" not in source
         assert not re.search(r"\beval\b|new Function|innerHTML|XMLHttpRequest|sendBeacon|document\b", source)
         for target in re.findall(r'from "([^"]+)"', source):
-            assert (FOLDER / target).exists(), f"{path.name} imports {target}"
+            assert (path.parent / target).exists(), f"{path.name} imports {target}"
         assert "globalThis.fetch" not in source or path.name == "respond.js"
 
 
 def test_every_code_of_python_s_errors_is_one_of_javascript_s() -> None:
     """The codes are one vocabulary; only the terminal's other_server and plain transport are Python's alone."""
-    sources = "".join(path.read_text() for path in FOLDER.glob("*.js"))
+    sources = "".join(path.read_text() for path in FOLDER.rglob("*.js"))
     pending, codes = [CandorError], set()
     while pending:
         cls = pending.pop()

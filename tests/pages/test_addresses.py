@@ -59,6 +59,7 @@ def test_the_way_to_the_sign_in_page_stays_on_this_server(app: Flask, wanted: st
     [
         "../__init__.py", "..%2f__init__.py", "%2e%2e/__init__.py", "%2e%2e%2f__init__.py", "..%5c__init__.py", "..%252f__init__.py", "./index.js", "%2fetc%2fpasswd",
         "/etc/passwd", "index.js/..", "index.js%00", "index.js%0a", "index.js%00.js", "..", ".", "", "%00", "INDEX.JS", "index%2ejs%2f", "....//__init__.py", "..js", ".js", "index.mjs", "x.js",
+        "types", "types/", "types/x.js", "types/../index.js", "types/%2e%2e%2findex.js", "types/./index.js", "types//index.js", "types/types/index.js", "other/index.js",
     ],
 )  # fmt: skip
 def test_only_the_browsers_client_is_served_as_script(app: Flask, name: str) -> None:
@@ -67,8 +68,9 @@ def test_only_the_browsers_client_is_served_as_script(app: Flask, name: str) -> 
     assert "X-Injected" not in response.headers
 
 
-def test_the_browsers_client_itself_is_served(app: Flask) -> None:
-    response = app.test_client().get("/client/js/index.js", buffered=True)
+@pytest.mark.parametrize("name", ["index.js", "types/yes_no.js", "mechanisms/flip.js"])
+def test_the_browsers_client_itself_is_served(app: Flask, name: str) -> None:
+    response = app.test_client().get(f"/client/js/{name}", buffered=True)
     assert response.status_code == 200
     assert response.mimetype == "text/javascript"
 

@@ -187,8 +187,8 @@ def ask(url: str, **headers: str) -> tuple[int, Any, bytes]:
 
 def test_everything_is_served_as_it_is_and_by_gzip_to_those_who_accept_it(site: Site) -> None:
     published = site.add(everything())
-    expected = {f"/static/form/{file.name}": file.read_bytes() for file in FORM.glob("*.js")}
-    expected |= {f"/client/js/{file.name}": file.read_bytes() for file in (ROOT / "client" / "js").glob("*.js")}
+    scripts = [*FORM.rglob("*.js"), *(ROOT / "client" / "js").rglob("*.js")]
+    expected = {f"/{file.relative_to(ROOT)}": file.read_bytes() for file in scripts}
     expected |= {f"/static/{name}.css": (ROOT / "static" / f"{name}.css").read_bytes() for name in ("style", "explain")}
     expected["/static/form/form.js"] = script_of_the_form().encode()
     expected["/s/exam"] = ask(f"{site.origin}/s/exam")[2]
@@ -219,15 +219,16 @@ def test_everything_is_served_as_it_is_and_by_gzip_to_those_who_accept_it(site: 
 
 
 def test_the_scripts_make_no_html_of_text_and_draw_nothing_themselves() -> None:
-    for file in FORM.glob("*.js"):
+    for file in FORM.rglob("*.js"):
         assert not re.search(
             r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|Function\(|Math\.random", file.read_text()
         )
 
 
 def test_every_string_the_scripts_use_is_there_and_every_string_is_used() -> None:
-    scripts = [file for file in FORM.glob("*.js") if file.stem != "enter"]
-    source = "".join(file.read_text() for file in (*scripts, ROOT / "client" / "js" / "words.js"))
+    scripts = [file for file in FORM.rglob("*.js") if file.stem != "enter"]
+    spoken = [ROOT / "client" / "js" / "words.js", *(ROOT / "client" / "js").glob("*/*.js")]
+    source = "".join(file.read_text() for file in (*scripts, *spoken))
     calls = r"""(?:say|details|heading|notice|problem)\("(\w+)"|(?:ours|button)\("[\w.]+", "(\w+)\""""
     used = {first or second for first, second in re.findall(calls, source)}
     strings = {

@@ -1,0 +1,16 @@
+// A choice: one of the author's options.
+
+import { labelsAt } from "../canonical.js";
+import { oneLabel } from "./labelled.js";
+
+/** @import { QuestionType } from "../question.js" */
+
+/** @type {QuestionType} */
+export const choice = {
+	...oneLabel,
+	required: ["options"],
+	possible: ["shuffle"],
+	labelsKey: "options",
+	fitsGrid: false,
+	parse: ({ options }) => ({ labels: labelsAt(options, 2) }),
+};

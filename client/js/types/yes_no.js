@@ -1,0 +1,17 @@
+// Yes or no: two labels of ours.
+
+import { oneLabel } from "./labelled.js";
+
+/** @import { QuestionType } from "../question.js" */
+
+/** @type {QuestionType} */
+export const yes_no = {
+	...oneLabel,
+	required: [],
+	possible: [],
+	labelsKey: null,
+	fitsGrid: false,
+	parse: () => ({ labels: ["no", "yes"] }),
+	indexOf: (question, answer) => (typeof answer === "boolean" ? BigInt(answer) : oneLabel.indexOf(question, answer)),
+	label: ({ labels }, symbol, { say }) => say(labels[Number(symbol)]),
+};
