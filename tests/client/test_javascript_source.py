@@ -20,10 +20,11 @@ def test_it_is_small_enough_to_read() -> None:
 
     13,000 bytes held everything but tickets and locks. Blind signatures, with SHA-384 by hand, and the states that a
     ticket goes through until a report is acknowledged need some three thousand more; refusing invisible characters and
-    plain http, and keeping charges alone where other files can read, another eight hundred.
+    plain http, and keeping charges alone where other files can read, another eight hundred. That each type and each
+    mechanism is a module of its own costs seven hundred: a dozen files more, which import and export.
     """
     code = "".join(without_comments(path.read_text()) for path in sorted(FOLDER.rglob("*.js"))).replace("\n\n", "\n")
-    assert len(gzip.compress(code.encode(), mtime=0)) <= 17_400
+    assert len(gzip.compress(code.encode(), mtime=0)) <= 18_100
 
 
 def test_blind_signatures_are_loaded_only_where_there_are_tickets() -> None:
