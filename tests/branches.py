@@ -165,13 +165,14 @@ def read_template(path: Path, source: str | None = None) -> Iterator[Place]:
                 yield Place(_name(path), node.lineno, "looks up by type")
 
 
+TYPEOF = re.compile(r"\btypeof [\w.?]+ [!=]== \"\w+\"")  # a type of the language
 JAVASCRIPT = [
     (re.compile(r"\btype\s*[!=]==?|[!=]==?\s*[\w.?]*\.type\b"), "compares a type"),
     (re.compile(rf"\binstanceof\s+({'|'.join(sorted(CLASSES))})\b"), "instanceof"),
     (re.compile(rf"[!=]==?\s*[\"']({'|'.join(sorted(NAMES))})[\"']"), "compares with a name"),
     (re.compile(rf"\bcase\s+[\"']({'|'.join(sorted(NAMES))})[\"']"), "case"),
-    (re.compile(r"\.(levels|bins)\b"), "reads levels or bins"),
-    (re.compile(r"\[[\w.]*\.type\]|\.get\([\w.?]*\.type\)"), "looks up by type"),
+    (re.compile(r"\b(levels|bins)\b"), "reads levels or bins"),
+    (re.compile(r"\[(?:[\w.?]*\.)?type\]|\.get\((?:[\w.?]*\.)?type\)"), "looks up by type"),
     (re.compile(rf"\b(is|has)({'|'.join(name.title().replace('_', '') for name in sorted(NAMES))})\b"), "disguise"),
     (re.compile(r"labels\.length\s*(===|!==|>|<)"), "tests the number of labels"),
 ]
@@ -182,7 +183,7 @@ def read_javascript(path: Path, source: str | None = None) -> Iterator[Place]:
     text = path.read_text(encoding="utf-8") if source is None else source
     text = re.sub(r"/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.DOTALL)
     for number, line in enumerate(text.splitlines(), 1):
-        code = re.sub(r"(^|\s)//.*", "", line)
+        code = TYPEOF.sub("", re.sub(r"(^|\s)//.*", "", line))
         for pattern, asks in JAVASCRIPT:
             for _ in pattern.finditer(code):
                 yield Place(_name(path), number, asks)
