@@ -11,7 +11,7 @@ from tests.source import ROOT, imports, modules
 # Inner first: a room may import its own layer and those before it.
 LAYERS = (
     ("client",),
-    ("channel", "problems", "tally"),
+    ("channels", "figures", "kinds", "problems", "tally"),
     ("authoring", "store", "estimate", "explain", "charts", "parquet"),
     ("accounts", "drafts", "tickets", "collect", "publish", "results", "plan"),
     ("mail", "simulate", "assure"),
