@@ -18,6 +18,7 @@ import numpy.typing as npt
 from client.definition import Field
 from client.mechanisms import Mechanism
 from client.question import Question
+from survey_app.channels.moments import Moments, event_moments, moments
 from survey_app.channels.observations import Counts, Observation
 from survey_app.channels.sentences import Sentence, SymbolWords
 from survey_app.figures import Figure, Floats, Sets
@@ -40,9 +41,22 @@ class Assumed:
     parts: Floats
 
     @classmethod
-    def event(cls, share: float, part: float) -> "Assumed":
+    def event(cls, share: float, part: float) -> "Event":
         """Return a share of the people, which this part of all symbols holds."""
-        return cls(np.array([0.0, 1.0]), np.array([1 - share, share]), np.array([1 - part, part]))
+        return Event(np.array([0.0, 1.0]), np.array([1 - share, share]), np.array([1 - part, part]))
+
+    @property
+    def moments(self) -> Moments:
+        """All that the variance depends on where a symbol is reported blindly or as it is."""
+        return moments(self.values, self.shares, self.parts)
+
+
+class Event(Assumed):
+    """A share of the people: the same in closed form."""
+
+    @property
+    def moments(self) -> Moments:
+        return event_moments(float(self.shares[1]), float(self.parts[1]))
 
 
 @dataclass(frozen=True, eq=False)

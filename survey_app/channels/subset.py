@@ -28,7 +28,7 @@ from survey_app.channels.base import (
     rows_of,
     smallest,
 )
-from survey_app.channels.moments import Moments, moments, set_variance
+from survey_app.channels.moments import Moments, set_variance
 from survey_app.channels.observations import Binomial, Counts, Observation, Scores, Spread, Sums
 from survey_app.channels.sentences import Sentence, SymbolWords, coin_sentence
 from survey_app.figures import Figure, FigureKind, Floats, Sets
@@ -155,7 +155,7 @@ class SubsetChannel(CoinChannel):
         return Scores(values, counts, n, self.q * float(values.sum()), self.p - self.q)
 
     def variance(self, assumed: Assumed) -> float:
-        return figure_variance(moments(assumed.values, assumed.shares, assumed.parts), self.mechanism)
+        return figure_variance(assumed.moments, self.mechanism)
 
     def largest_shift(self, figure: Figure) -> float:
         """An honest report moves a sum by one score; a made-up one by (S − q Σa)/(p − q), S the scores it names."""

@@ -9,7 +9,7 @@ from importlib import import_module
 from client.question import TYPES, Question
 from survey_app.kinds.base import QuestionKind
 
-__all__ = ["KINDS", "QuestionKind", "kind_of"]
+__all__ = ["KINDS", "QuestionKind", "kind_named", "kind_of"]
 
 
 def _load(name: str) -> QuestionKind:
@@ -25,3 +25,8 @@ KINDS = {name: _load(name) for name in TYPES}
 def kind_of(question: Question) -> QuestionKind:
     """Return the kind of a question."""
     return KINDS[question.type]
+
+
+def kind_named(name: str) -> QuestionKind:
+    """Return the kind with the name of a type, for documents that keep the name alone."""
+    return KINDS[name]

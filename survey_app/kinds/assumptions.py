@@ -6,7 +6,9 @@ see it. Designs are judged by a large option, of 30%, also where a choice has ma
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ Generator = np.random.Generator
 
 
 class PlanError(Exception):
-    """A plan cannot be made; the message says why."""
+    """What was asked for cannot be planned; the message says why, and what to do."""
 
 
 class TruthError(Exception):
@@ -51,12 +53,14 @@ class Guess:
 class PlannedMean:
     """A mean before its survey: what each answer counts for, how many give it, and how much people differ.
 
-    `variance` is that of what people would say, before anything is rounded. The mean `leads` if it is the figure by
-    which a design is judged; otherwise a share is.
+    `places` are the values on a range from 0 to 1, worked out exactly: of two scores the floats may be one. `variance`
+    is that of what people would say, before anything is rounded. The mean `leads` if it is the figure by which a design
+    is judged; otherwise a share is.
     """
 
     name: str
     values: Floats
+    places: Floats
     shares: Floats
     centre: float
     variance: float
@@ -73,3 +77,14 @@ def check_share(question: Question, value: Any) -> float:
 def even_share(question: Question) -> float:
     """Return the share of an answer if all are equally popular."""
     return 1 / question.no_answer
+
+
+def even_mean(scores: Sequence[Fraction]) -> PlannedMean | None:
+    """Return the mean score if all answers are equally popular; None if all of them count the same."""
+    low, width = min(scores), max(scores) - min(scores)
+    if not width:
+        return None
+    values, even = np.array([float(score) for score in scores]), np.full(len(scores), 1 / len(scores))
+    places = np.array([float((score - low) / width) for score in scores])
+    centre = float(even @ values)
+    return PlannedMean("mean", values, places, even, centre, float(even @ (values - centre) ** 2), leads=True)

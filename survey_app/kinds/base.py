@@ -35,6 +35,7 @@ class QuestionKind(ABC):
     codebook_name: str  # in codebooks: "a point of a scale"
     share_name: str  # what one share is a share of, in plans: "point"
     share_phrase: str  # the same in a sentence: "a point"
+    answers_name: str  # its answers, where advice is to have fewer of them: "options"
     ddi_domain: str  # the response domain of DDI-Codebook
     exclusive: bool  # whether one symbol holds one answer, so that shares add up
     starter: Starter  # the keys that the editor gives a new question
@@ -51,7 +52,7 @@ class QuestionKind(ABC):
 
     def count(self, question: Question) -> int:
         """Return how many answers there are; no answer is the last of them where people may skip."""
-        return len(self.answers(question)) + question.optional
+        return question.size
 
     def names(self, question: Question) -> list[str]:
         """Return the names of all answers, no answer among them where people may skip."""
@@ -165,12 +166,36 @@ class QuestionKind(ABC):
 
     def main_answers(self, question: Question) -> Sequence[int]:
         """Return the answers whose shares must reach the margin, if no mean must."""
-        return range(len(self.answers(question)))
+        return range(question.no_answer)
+
+    def is_one_bit(self, question: Question) -> bool:
+        """Whether one bit says everything: there are two symbols, and the share of one of them is asked for."""
+        return question.size == 2 and len(self.main_answers(question)) == 1
 
     def parts(self, question: Question, cells: Sequence[int] | None) -> list[float]:
         """Return which parts of a field's symbols hold each answer; `cells` hold each symbol, by itself one each."""
-        each = cells or [1] * question.size
-        return [held / sum(each) for held in each[: question.no_answer]]
+        if cells is None:
+            return [1 / question.size] * question.no_answer
+        whole = sum(cells)
+        return [held / whole for held in cells[: question.no_answer]]
+
+    def shortened(self, question: Question, count: int) -> Question:
+        """Return the same question with its first `count` answers alone."""
+        return replace(question, labels=question.labels[:count], scores=question.scores[:count])
+
+    # What authoring chooses of a question whose answers are rounded.
+
+    def most_levels(self, question: Question) -> int:
+        """Return how many levels there can be, so that each answer is one of them."""
+        raise ValueError(f"answers to {self.plan_name} are not rounded")
+
+    def with_levels(self, question: Question, levels: int) -> Question:
+        """Return the same question, its answers rounded to so many levels."""
+        raise ValueError(f"answers to {self.plan_name} are not rounded")
+
+    def chosen_keys(self, question: Question) -> dict[str, int]:
+        """Return what a definition says of a question that its author did not."""
+        return {}
 
     # Made-up people.
 
@@ -229,6 +254,18 @@ class QuestionKind(ABC):
         return None
 
     # Archives.
+
+    def made_up(self, question: Question, number: int) -> Any:
+        """Return an answer that follows from a large number, for an example on paper."""
+        return self.example(question, number % question.no_answer)
+
+    # Archives and dossiers.
+
+    def listed_answers(self, question: Question, most: int) -> str:
+        """Return what can be answered, at most so many by name; empty where the name of the type says it."""
+        names = self.answers(question)
+        more = len(names) - most
+        return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
     def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
         """Return what a codebook says of this type beside its name."""

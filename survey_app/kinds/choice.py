@@ -59,6 +59,7 @@ KIND = Choice(
     codebook_name="one of several options",
     share_name="option",
     share_phrase="an option",
+    answers_name="options",
     ddi_domain="category",
     exclusive=True,
     starter={"options": []},

@@ -23,6 +23,9 @@ class Multiple(QuestionKind):
     def answers(self, question: Question) -> Sequence[str]:
         return question.labels
 
+    def count(self, question: Question) -> int:
+        return len(question.labels) + question.optional
+
     def holds(self, question: Question, symbol: int) -> Sequence[int]:
         count = len(question.labels)
         return [count] if symbol == question.no_answer else [i for i in range(count) if symbol >> i & 1]
@@ -51,12 +54,16 @@ class Multiple(QuestionKind):
     def planned_mean(self, question: Question, guess: Guess) -> None:
         return None
 
+    def main_answers(self, question: Question) -> Sequence[int]:
+        return range(len(question.labels))
+
     def parts(self, question: Question, cells: Sequence[int] | None) -> list[float]:
         count = len(question.labels)
         if cells is None:  # half of all sets; there may be too many to list
             return [question.no_answer // 2 / question.size] * count
         held = [sum(cells[mask] for mask in range(question.no_answer) if mask >> i & 1) for i in range(count)]
-        return [one / sum(cells) for one in held]
+        whole = sum(cells)
+        return [one / whole for one in held]
 
     def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
         check_labels(question, truth)
@@ -98,6 +105,7 @@ KIND = Multiple(
     codebook_name="any of several options",
     share_name="option",
     share_phrase="an option",
+    answers_name="options",
     ddi_domain="multiple",
     exclusive=False,
     starter={"options": []},

@@ -1,7 +1,7 @@
 """A number: rounded at random to one of some levels, of which only the mean is estimated; or put into a bin."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 from typing import Any, final
@@ -64,16 +64,30 @@ class Number(QuestionKind):
         low, width = float(question.min), float(question.max - question.min)
         if question.levels:
             values = np.array(self.scores(question))
+            levels = np.arange(question.levels) / (question.levels - 1)
             middle = float(chances @ places)
             variance = width**2 * float(chances @ (places - middle) ** 2)
             shares = level_shares(places, chances, question.levels)
-            return PlannedMean("mean", values, shares, low + width * middle, variance, leads=True)
+            return PlannedMean("mean", values, levels, shares, low + width * middle, variance, leads=True)
         values = np.array([float(sum(bin_range(question, i))) / 2 for i in range(question.bins)])
         index = np.rint(places * question.steps).astype(np.int64) * question.bins // (question.steps + 1)
         shares = np.bincount(index, chances, question.bins).astype(np.float64)
         centre = float(shares @ values)
         variance = float(shares @ (values - centre) ** 2)
-        return PlannedMean("mean of bins", values, shares, centre, variance, leads=False)
+        middles = (values - values[0]) / (values[-1] - values[0])
+        return PlannedMean("mean of bins", values, middles, shares, centre, variance, leads=False)
+
+    def shortened(self, question: Question, count: int) -> Question:
+        return replace(question, bins=count)
+
+    def most_levels(self, question: Question) -> int:
+        return question.steps + 1
+
+    def with_levels(self, question: Question, levels: int) -> Question:
+        return replace(question, levels=levels)
+
+    def chosen_keys(self, question: Question) -> dict[str, int]:
+        return {"levels": question.levels} if question.levels else {}
 
     def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
         low, high, step = float(question.min), float(question.max), float(question.step)
@@ -146,6 +160,12 @@ class Number(QuestionKind):
             return Sentence("privacy.levels", {"levels": question.levels, **ends})
         return Sentence("privacy.bins", {"bins": question.bins, **ends})
 
+    def made_up(self, question: Question, number: int) -> Any:
+        return f"{question.min + number % (question.steps + 1) * question.step:f}"
+
+    def listed_answers(self, question: Question, most: int) -> str:
+        return number_range(question)
+
     def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
         grain = f"{question.levels} levels, rounded to at random" if question.levels else f"{question.bins} bins"
         return [("Range", number_range(question)), ("Symbols are", grain)]
@@ -202,6 +222,7 @@ KIND = Number(
     codebook_name="a number",
     share_name="bin",
     share_phrase="a bin",
+    answers_name="bins",
     ddi_domain="numeric",
     exclusive=True,
     starter={"min": "", "max": ""},

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, final
 
-import numpy as np
-
 from client.question import Question
-from survey_app.kinds.assumptions import Generator, Guess, Indices, PlannedMean, even_share
+from survey_app.kinds.assumptions import Generator, Guess, Indices, PlannedMean, even_mean, even_share
 from survey_app.kinds.base import QuestionKind
 from survey_app.kinds.labelled import draw_label
 
@@ -36,12 +35,7 @@ class Scale(QuestionKind):
         return len(labels) / len(question.labels)
 
     def planned_mean(self, question: Question, guess: Guess) -> PlannedMean | None:
-        if len(set(question.scores)) == 1:  # exactly: floats of two scores may be one
-            return None
-        scores = np.array(self.scores(question))
-        even = np.full(len(scores), 1 / len(scores))
-        centre = float(even @ scores)
-        return PlannedMean("mean", scores, even, centre, float(even @ (scores - centre) ** 2), leads=True)
+        return even_mean([Fraction(score) for score in question.scores or range(1, len(question.labels) + 1)])
 
     def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
         return draw_label(question, truth, count, rng)
@@ -70,6 +64,7 @@ KIND = Scale(
     codebook_name="a point of a scale",
     share_name="point",
     share_phrase="a point",
+    answers_name="options",
     ddi_domain="category",
     exclusive=True,
     starter={"points": []},

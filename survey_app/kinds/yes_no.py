@@ -55,6 +55,9 @@ class YesNo(QuestionKind):
     def symbol_sentence(self, question: Question) -> None:
         return None
 
+    def listed_answers(self, question: Question, most: int) -> str:
+        return ""
+
 
 KIND = YesNo(
     name="yes_no",
@@ -63,6 +66,7 @@ KIND = YesNo(
     codebook_name="yes or no",
     share_name="yes",
     share_phrase="yes",
+    answers_name="answers",
     ddi_domain="category",
     exclusive=True,
     starter={},
