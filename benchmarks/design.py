@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 import numpy as np
+from survey_app.authoring.imagined import OPTION, SKIPPING, YES
 
 from survey_app.authoring import build
 from survey_app.authoring.design import (
@@ -30,7 +31,6 @@ from survey_app.authoring.design import (
     unit_orders,
 )
 from survey_app.authoring.fields import Wishes
-from survey_app.authoring.imagined import OPTION, SKIPPING, YES
 from survey_app.authoring.partition import by_search, exactly
 from survey_app.explain import written
 from survey_app.plan.question import make_question

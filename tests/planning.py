@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from survey_app.kinds.assumptions import Guess
 from survey_app.plan.estimands import estimands, make_field
-from survey_app.plan.people import Guess
 from survey_app.plan.question import make_question
 from survey_app.plan.spread import (
     Spread,

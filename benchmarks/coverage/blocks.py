@@ -37,7 +37,7 @@ from benchmarks.coverage.truths import (
 from client.definition import Survey
 from client.mechanisms import Mechanism
 from survey_app.authoring import choose
-from survey_app.plan.people import Indices
+from survey_app.kinds.assumptions import Indices
 from survey_app.tally import columns_of
 
 COIN = choose.flip(Decimal(2))

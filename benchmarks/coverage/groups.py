@@ -14,7 +14,7 @@ from survey_app.authoring import choose
 from survey_app.estimate.groups import combine, difference
 from survey_app.estimate.intervals import Interval
 from survey_app.estimate.question import Estimate, question_estimates
-from survey_app.plan.people import Indices
+from survey_app.kinds.assumptions import Indices
 from survey_app.tally import Bits, Tally
 
 

@@ -15,7 +15,7 @@ from benchmarks.coverage.study import Case, People, Truth, make_survey
 from benchmarks.coverage.truths import CLOPPER_PEARSON, MOVER, SCORE, choice, drawn, scale, together, yes_no
 from client.definition import Survey
 from survey_app.authoring import choose
-from survey_app.plan.people import Indices
+from survey_app.kinds.assumptions import Indices
 
 Table = Sequence[Sequence[float]]
 PARTS = ("cells", "within", "differences")

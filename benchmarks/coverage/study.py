@@ -17,7 +17,7 @@ from client import canonical
 from client.definition import FORMAT, Survey
 from client.mechanisms import Mechanism, publish
 from survey_app.estimate.intervals import Interval
-from survey_app.plan.people import Indices
+from survey_app.kinds.assumptions import Indices
 from survey_app.simulate import devices
 from survey_app.tally import Bits, Tally
 

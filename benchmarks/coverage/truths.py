@@ -13,7 +13,7 @@ from scipy.stats import binom, multinomial
 from benchmarks.coverage.study import APPROXIMATE, Case, Find, Floats, People, Truth, counts_with
 from client.definition import Survey
 from client.mechanisms import Subset
-from survey_app.plan.people import Indices
+from survey_app.kinds.assumptions import Indices
 
 Integers = npt.NDArray[np.int64]
 Shares = tuple[Fraction, Fraction]  # P and Q of a count: how often it counts who is meant, and who is not

@@ -32,6 +32,7 @@ from survey_app.authoring.terms import KEYS as TERMS
 from survey_app.authoring.terms import Terms, read_terms
 from survey_app.authoring.translations import original_of, read_translations
 from survey_app.explain import written
+from survey_app.kinds import kind_of
 
 ADVISED_FIELD, ADVISED_TOTAL, CONFIRMED_TOTAL = 2, 4, 8
 ADVISED_CELLS = 64  # of a joint field
@@ -162,9 +163,8 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     fields = wishes.fields(asking)
     ask = asking != "all" and len(fields) > 1
     for field in fields:
-        for item, levels in zip(field.items, field.levels, strict=True):
-            if levels:
-                item.raw["levels"] = levels
+        for item, question in zip(field.items, field.questions, strict=True):
+            item.raw.update(kind_of(question).chosen_keys(question))
     total = round_up(spend((field.mechanism.epsilon for field in fields), ask=ask))
     definition: dict[str, Any] = {
         "format": FORMAT,

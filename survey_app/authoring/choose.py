@@ -1,13 +1,13 @@
 """From ε to integers: which mechanism a field gets, and its thresholds.
 
-For one of k symbols it is subset selection with the better of the two weights around k/(e^ε+1), the best known
-mechanism for every k; for a multiple some options that are drawn, or all its sets as one choice; for a number the best
-grid. Thresholds come from `decimal` with 60 digits and are rounded the private way: a mechanism never spends more than
-the ε it was made for.
+For one bit it is a coin; for one of k symbols subset selection with the better of the two weights around k/(e^ε+1), the
+best known mechanism for every k; for a set of options some that are drawn, or all sets as one choice; for answers that
+are rounded the best grid. Thresholds come from `decimal` with 60 digits and are rounded the private way: a mechanism
+never spends more than the ε it was made for.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
@@ -17,22 +17,24 @@ from client.errors import DefinitionError
 from client.mechanisms import MOST_DRAWN, MOST_LEVELS, Drawn, Flip, Geometric, Mechanism, Subset
 from client.question import Question
 from client.sampling import WHOLE
-from survey_app.authoring.imagined import OPTION, YES
-from survey_app.channel import bit_variance, drawn_variance, geometric_variance, level_variance, union_variance
+from survey_app.channels.geometric import GeometricChannel
+from survey_app.channels.moments import level_variance, share_variance
+from survey_app.channels.subset import SubsetChannel
+from survey_app.kinds import kind_of
 
 PRECISE = Context(prec=60)
 DOUBT = Decimal("1e-30")  # far more than 60 digits can err by in a threshold: rounding down is down for certain
 LEAST_EPSILON, MOST_EPSILON = Decimal("0.000001"), 40
-MOST_SETS = 2**10 + 1  # of a multiple, if they are randomized as one choice
-JOINT_LEVELS = 2  # of a number that is randomized together with other questions
+MOST_SETS = 2**10 + 1  # of options, if they are randomized as one choice
+JOINT_LEVELS = 2  # of answers that are rounded and randomized together with others
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A mechanism, the levels of each number (0 for other questions), and n·Var of what it was chosen for."""
+    """A mechanism, its questions with the levels they are rounded to, and n·Var of what it was chosen for."""
 
     mechanism: Mechanism
-    levels: tuple[int, ...]
+    questions: tuple[Question, ...]
     variance: float
 
 
@@ -44,13 +46,11 @@ def check(epsilon: Decimal) -> None:
         raise DefinitionError("bad_mechanism", "", f"below {LEAST_EPSILON} there is nothing left to estimate")
 
 
-def single(question: Question, epsilon: Decimal, *, weight: int = 1, draw: int = 0, levels: int = 0) -> Mechanism:
+def single(question: Question, epsilon: Decimal, *, weight: int = 1, draw: int = 0) -> Mechanism:
     """The mechanism of one question by itself, if that is what it looks like."""
     if draw:
-        return drawn(len(question.labels) + question.optional, draw, epsilon)
-    if question.type == "yes_no" and not question.optional:
-        return flip(epsilon)
-    return subset((levels or question.no_answer) + question.optional, weight, epsilon)
+        return drawn(kind_of(question).count(question), draw, epsilon)
+    return flip(epsilon) if kind_of(question).is_one_bit(question) else subset(question.size, weight, epsilon)
 
 
 def choose(questions: Sequence[Question], epsilon: Decimal, *, laplace: bool = False) -> Choice:
@@ -58,18 +58,23 @@ def choose(questions: Sequence[Question], epsilon: Decimal, *, laplace: bool = F
     check(epsilon)
     if len(questions) > 1:
         return _joint(questions, epsilon)
-    only = questions[0]
+    only, kind = questions[0], kind_of(questions[0])
     if laplace:
         return _laplace(only, epsilon)
-    if only.type == "multiple":
-        return _multiple(only, epsilon)
-    if only.type == "number" and not only.bins:
+    if not kind.exclusive:
+        return _sets(only, epsilon)
+    if kind.is_rounded(only):
         return _levels(only, epsilon)
-    if only.type == "yes_no" and not only.optional:
+    if kind.is_one_bit(only):
         mechanism = flip(epsilon)
-        return Choice(mechanism, (0,), bit_variance(mechanism, YES))
+        return Choice(mechanism, (only,), bit_variance(mechanism, kind.design_share(only)))
     best = categories(only.size, epsilon)
-    return Choice(best, (0,), bit_variance(best, 1 / only.size))
+    return Choice(best, (only,), bit_variance(best, 1 / only.size))
+
+
+def bit_variance(mechanism: Flip | Subset | Drawn, share: float) -> float:
+    """n·Var of a share of which one stored bit tells, among those who are asked about it."""
+    return share_variance(float(mechanism.p), float(mechanism.q), share)
 
 
 def flip(epsilon: Decimal) -> Flip:
@@ -115,45 +120,59 @@ def categories(size: int, epsilon: Decimal) -> Subset:
 
 def _joint(questions: Sequence[Question], epsilon: Decimal) -> Choice:
     best = categories(sum(1 for _ in possible_cells(questions)), epsilon)
-    return Choice(best, joint_levels(questions), bit_variance(best, 1 / best.size))
+    return Choice(best, joint_questions(questions), bit_variance(best, 1 / best.size))
 
 
-def joint_levels(questions: Sequence[Question]) -> tuple[int, ...]:
-    """The levels of each number in a joint field."""
-    return tuple(JOINT_LEVELS if question.levels else 0 for question in questions)
+def joint_questions(questions: Sequence[Question]) -> tuple[Question, ...]:
+    """The questions of a joint field, those that are rounded with few levels."""
+    kinds = map(kind_of, questions)
+    return tuple(
+        kind.with_levels(question, JOINT_LEVELS) if kind.is_rounded(question) else question
+        for kind, question in zip(kinds, questions, strict=True)
+    )
+
+
+def grids(question: Question, most: int) -> Iterator[Question]:
+    """A question whose answers are rounded, with every number of levels that it can have, up to the most."""
+    kind = kind_of(question)
+    for levels in range(2, min(most, kind.most_levels(question)) + 1):
+        yield kind.with_levels(question, levels)
 
 
 def _levels(question: Question, epsilon: Decimal) -> Choice:
     choices: list[Choice] = []
-    for levels in range(2, min(MOST_LEVELS, question.steps + 1) + 1):
-        mechanism = subset(levels + question.optional, 1, epsilon)
-        variance = level_variance(float(mechanism.p), float(mechanism.q), levels)
-        choices.append(Choice(mechanism, (levels,), variance / 4))
+    for grid in grids(question, MOST_LEVELS):
+        mechanism = subset(grid.size, 1, epsilon)
+        variance = level_variance(float(mechanism.p), float(mechanism.q), grid.no_answer)
+        choices.append(Choice(mechanism, (grid,), variance / 4))
         if variance > 4 * choices[0].variance:  # it falls, then rises
             break
     return min(choices, key=lambda choice: choice.variance)
 
 
 def _laplace(question: Question, epsilon: Decimal) -> Choice:
-    levels = min(question.steps + 1, MOST_LEVELS)
+    kind = kind_of(question)
+    finest = kind.most_levels(question)
+    levels = min(finest, MOST_LEVELS)
     mechanism = geometric(levels, epsilon)
-    variance = geometric_variance(mechanism, rounded=levels <= question.steps)
-    return Choice(mechanism, (levels,), variance / 4)
+    variance = GeometricChannel(mechanism).worst_variance(rounded=levels < finest)
+    return Choice(mechanism, (kind.with_levels(question, levels),), variance / 4)
 
 
-def _multiple(question: Question, epsilon: Decimal) -> Choice:
+def _sets(question: Question, epsilon: Decimal) -> Choice:
     """All 2^m sets as one choice, or some options drawn at random: whichever is more precise for one option.
 
     If both are the same, all sets are better: they also tell which options go together.
     """
-    size = len(question.labels) + question.optional
+    size, share = kind_of(question).count(question), kind_of(question).design_share(question)
     choices: list[Choice] = []
     if question.size <= MOST_SETS:
         cells = categories(question.size, epsilon)
-        choices.append(Choice(cells, (0,), union_variance(cells, question.no_answer // 2, OPTION)))
+        variance = SubsetChannel(cells).union_variance(question.no_answer // 2, share)
+        choices.append(Choice(cells, (question,), variance))
     for draw in range(1, min(size, MOST_DRAWN) + 1):
         some = drawn(size, draw, epsilon)
-        choices.append(Choice(some, (0,), drawn_variance(some, OPTION)))
+        choices.append(Choice(some, (question,), bit_variance(some, share) * size / draw))
     return min(choices, key=lambda choice: rounded(choice.variance))
 
 

@@ -8,17 +8,17 @@ together, and a block is drawn in proportion to its need. `ask: auto` looks for 
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from client.definition import MOST_CELLS, MOST_CHANCES, MOST_WORK
 from client.mechanisms import MOST_DRAWN
 from client.question import Question
-from survey_app.authoring.choose import MOST_SETS, rounded
-from survey_app.authoring.figures import cell_counts, main_figures
-from survey_app.authoring.imagined import judged_share
+from survey_app.authoring.choose import MOST_SETS, grids, rounded
+from survey_app.authoring.figures import cell_counts, design_share, main_figures
 from survey_app.authoring.partition import cheapest
-from survey_app.channel import Moments, blind_variance, blindness, event_moments, set_variance
+from survey_app.channels.moments import Moments, blind_variance, blindness, event_moments, set_variance
+from survey_app.kinds import kind_of
 
 MARGIN = 0.05  # that every main figure is to have, in parts of its range
 RESPONDENTS = (1.959964 / MARGIN) ** 2  # that n·Var = 1 takes, at 95% confidence
@@ -72,18 +72,18 @@ class Asked:
                     self.weight * (figure.true + figure.blind + figure.apart**2),
                     self.weight * figure.blind,
                 )
-                for figure in main_figures(self.question, self.answering, cells)
+                for figure in (one.moments for one in main_figures(self.question, self.answering, cells))
             ]
         return self.known[cells]
 
 
 class Way(NamedTuple):
-    """How a question by itself is randomized: its n·Var, and its mechanism but for the thresholds."""
+    """How a question by itself is randomized: its n·Var, its levels, and its mechanism but for the thresholds."""
 
     variance: float
+    question: Question
     weight: int = 1
     draw: int = 0
-    levels: int = 0
 
 
 def best_way(question: Question, answering: float, odds: float) -> Way:
@@ -92,27 +92,27 @@ def best_way(question: Question, answering: float, odds: float) -> Way:
 
 
 def _ways(question: Question, answering: float, odds: float) -> Iterator[Way]:
-    if question.levels:
-        for levels in range(2, min(MOST_LEVELS, question.steps + 1) + 1):
-            grid = replace(question, levels=levels)
-            yield Way(blind_variance(_figure(grid, answering), blindness(grid.size, odds)), levels=levels)
+    kind = kind_of(question)
+    if kind.is_rounded(question):
+        for grid in grids(question, MOST_LEVELS):
+            yield Way(blind_variance(_figure(grid, answering), blindness(grid.size, odds)), grid)
         return
-    if question.type != "multiple" or question.size <= MOST_SETS:
+    if kind.exclusive or question.size <= MOST_SETS:
         figure, size = _figure(question, answering), question.size
         below = int(size / (odds + 1))
         for weight in sorted({1, max(below, 1), min(below + 1, size - 1)}):
             p = weight * odds / (weight * odds + size - weight)
-            yield Way(set_variance(figure, size, weight, p), weight=weight)
-    if question.type == "multiple":
-        options = len(question.labels) + question.optional
-        half = event_moments(judged_share(question, answering), 0.5)
+            yield Way(set_variance(figure, size, weight, p), question, weight=weight)
+    if not kind.exclusive:
+        options = kind.count(question)
+        half = event_moments(design_share(question, answering), 0.5)
         for draw in range(1, min(options, MOST_DRAWN) + 1):
-            yield Way(blind_variance(half, blindness(2**draw, odds)) * options / draw, draw=draw)
+            yield Way(blind_variance(half, blindness(2**draw, odds)) * options / draw, question, draw=draw)
 
 
 def _figure(question: Question, answering: float) -> Moments:
     (figure,) = main_figures(question, answering)
-    return figure
+    return figure.moments
 
 
 class Joint(NamedTuple):

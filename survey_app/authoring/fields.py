@@ -18,7 +18,8 @@ from client.definition import possible_cells
 from client.errors import DefinitionError
 from client.mechanisms import Mechanism
 from client.question import Question
-from survey_app.authoring import choose, imagined
+from survey_app.authoring import choose
+from survey_app.authoring.answering import answering
 from survey_app.authoring.budget import Claim, split
 from survey_app.authoring.choose import PRECISE
 from survey_app.authoring.design import RESPONDENTS, Asked, Block, Design, best_blocks, best_way, chances, joint
@@ -36,11 +37,11 @@ Group = tuple[Item, ...]
 
 @dataclass(frozen=True)
 class Made:
-    """A field: its mechanism, the levels of its numbers (0 for other questions), and its need of respondents."""
+    """A field: its mechanism, its questions with the levels they are rounded to, and its need of respondents."""
 
     items: Group
     mechanism: Mechanism
-    levels: tuple[int, ...]
+    questions: tuple[Question, ...]
     need: float
     chance: int = 1
 
@@ -81,7 +82,7 @@ class Wishes:
         questions = [item.question for item in self.items]
         weights = [max(float(item.need), LEAST_WEIGHT) for item in self.items]
         return {
-            one.id: Asked(one, place, imagined.answering(one, questions), weight)
+            one.id: Asked(one, place, answering(one, questions), weight)
             for place, (one, weight) in enumerate(zip(questions, weights, strict=True))
         }
 
@@ -154,7 +155,7 @@ class Wishes:
         if made := self._by_author(group, epsilon):
             return made
         choice = choose.choose([item.question for item in group], self._exact(group, epsilon))
-        return self._judged(group, choice.mechanism, choice.levels)
+        return self._judged(group, choice.mechanism, choice.questions)
 
     def _one(self, group: Group, epsilon: Fraction) -> Made:
         """The field of a group that a device answers alone: the best for its main figures."""
@@ -163,38 +164,34 @@ class Wishes:
         exact, questions = self._exact(group, epsilon), [item.question for item in group]
         if len(group) > 1:
             cells = joint(self.asked[question.id] for question in questions).cells
-            return self._judged(group, choose.subset(cells, 1, exact), choose.joint_levels(questions))
-        return self._judged(group, *best_single(questions[0], self.asked[questions[0].id].answering, exact))
+            return self._judged(group, choose.subset(cells, 1, exact), choose.joint_questions(questions))
+        mechanism, question = best_single(questions[0], self.asked[questions[0].id].answering, exact)
+        return self._judged(group, mechanism, (question,))
 
     def _by_author(self, group: Group, epsilon: Fraction) -> Made | None:
         """The field of a question whose mechanism its author has chosen."""
         first = group[0]
         if first.design:
-            return self._judged(group, first.design, (0,))
+            return self._judged(group, first.design, (first.question,))
         if not first.laplace:
             return None
         choice = choose.choose([first.question], self._exact(group, epsilon), laplace=True)
-        return self._judged(group, choice.mechanism, choice.levels)
+        return self._judged(group, choice.mechanism, choice.questions)
 
-    def _judged(self, group: Group, mechanism: Mechanism, levels: tuple[int, ...]) -> Made:
+    def _judged(self, group: Group, mechanism: Mechanism, questions: tuple[Question, ...]) -> Made:
         """A field with its need: that of its most demanding question."""
-        questions = [
-            replace(item.question, levels=level) if level else item.question
-            for item, level in zip(group, levels, strict=True)
-        ]
         counts = cell_counts(questions) if len(questions) > 1 else [None]
         needs = [
             self.asked[one.id].weight * variance(one, self.asked[one.id].answering, mechanism, cells)
             for one, cells in zip(questions, counts, strict=True)
         ]
-        return Made(group, mechanism, levels, RESPONDENTS * max(needs))
+        return Made(group, mechanism, questions, RESPONDENTS * max(needs))
 
 
-def best_single(question: Question, answering: float, epsilon: Decimal) -> tuple[Mechanism, tuple[int]]:
-    """The mechanism of a question that a device answers alone, and its levels: the best for its main figures."""
+def best_single(question: Question, answering: float, epsilon: Decimal) -> tuple[Mechanism, Question]:
+    """The best mechanism for the main figures of a question that a device answers alone, and it with its levels."""
     way = best_way(question, answering, float(epsilon.exp()))
-    made = choose.single(question, epsilon, weight=way.weight, draw=way.draw, levels=way.levels)
-    return made, (way.levels,)
+    return choose.single(way.question, epsilon, weight=way.weight, draw=way.draw), way.question
 
 
 def design_of(ask: str, fields: Sequence[Made]) -> Design:

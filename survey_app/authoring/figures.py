@@ -7,88 +7,69 @@ What a field's mechanism makes of a figure depends on how many of its combinatio
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import lru_cache
 from math import prod
 
 import numpy as np
 
-from client.mechanisms import Drawn, Flip, Geometric, Mechanism
+from client.mechanisms import Mechanism
 from client.question import Question, labels_of
-from survey_app.authoring.imagined import judged_share, level_shares, spread_evenly
-from survey_app.channel import (
-    Floats,
-    Moments,
-    bit_variance,
-    drawn_variance,
-    event_moments,
-    figure_variance,
-    moments,
-    noisy_mean_variance,
-)
+from survey_app.channels import channel_of
+from survey_app.channels.base import Assumed
+from survey_app.kinds import kind_of
+from survey_app.kinds.assumptions import Guess, PlannedMean
+
+USUAL = Guess()
 
 
-def is_mean(question: Question) -> bool:
-    """Whether the main figure is a mean; a scale whose scores are all equal has none."""
-    return bool(question.levels) or (question.type == "scale" and len(set(question.scores)) != 1)
+def main_figures(question: Question, answering: float, cells: Sequence[int] | None = None) -> list[Assumed]:
+    """Return the figures that differ; a mean is on a range of length 1.
+
+    `cells` are how many of a field's combinations hold each symbol; by itself, one each.
+    """
+    if (mean := leading_mean(question)) is not None:
+        return [answered_mean(mean, question, answering, cells)]
+    share = design_share(question, answering)
+    return [Assumed.event(share, part) for part in main_parts(question, cells)]
 
 
-def main_figures(question: Question, answering: float, cells: Sequence[int] | None = None) -> tuple[Moments, ...]:
-    """The figures that differ, if so many of a field's combinations hold each symbol; by itself, one each."""
-    if is_mean(question):
-        return (mean_moments(*scored(question), question, answering, cells),)
-    share = judged_share(question, answering)
-    return tuple(event_moments(share, part) for part in option_parts(question, cells))
+def design_share(question: Question, answering: float) -> float:
+    """Return the share at which designs are judged, of all who are asked: of a yes, or of one option, point or bin.
+
+    Options of a choice and bins are equally popular only where few are left to choose them.
+    """
+    kind = kind_of(question)
+    return answering * kind.usual_share(question) if question.show_if else kind.design_share(question)
 
 
-def option_parts(question: Question, cells: Sequence[int] | None = None) -> list[float]:
-    """Which parts of a field's combinations hold a yes, an option, a point or a bin, each part once."""
-    if cells is None:
-        return [(question.no_answer // 2 if question.type == "multiple" else 1) / question.size]
-    answered = cells[: question.no_answer]
-    if question.type == "yes_no":
-        held = {answered[1]}
-    elif question.type == "multiple":
-        held = {sum(answered[s] for s in range(len(answered)) if s >> i & 1) for i in range(len(question.labels))}
-    else:
-        held = set(answered)
-    return [part / sum(cells) for part in sorted(held)]
-
-
-def mean_moments(
-    scores: Floats, shares: Floats, question: Question, answering: float, cells: Sequence[int] | None = None
-) -> Moments:
-    """Of the mean score of those who answer; `shares` are among them."""
-    apart = (scores - shares @ scores) / answering
-    if question.optional:
-        apart, shares = np.append(apart, 0.0), np.append(shares * answering, 1 - answering)
-    return moments(apart, shares, np.array(cells or [1] * len(apart), dtype=float))
-
-
-def scored(question: Question) -> tuple[Floats, Floats]:
-    """The scores of a scale's points or a number's levels, on a range of length 1, and their shares among answers."""
-    if question.levels:
-        return np.arange(question.levels) / (question.levels - 1), _level_shares(question)
-    count = len(question.labels)
-    scores = [Fraction(score) for score in question.scores or range(count)]
-    low, width = min(scores), max(scores) - min(scores)  # exactly: floats of two scores may be one
-    return np.array([float((score - low) / width) for score in scores]), np.full(count, 1 / count)
+def main_parts(question: Question, cells: Sequence[int] | None = None) -> list[float]:
+    """Return which parts of a field's combinations hold an answer that must reach the margin, each part once."""
+    kind = kind_of(question)
+    parts = kind.parts(question, cells)
+    return sorted({parts[answer] for answer in kind.main_answers(question)})
 
 
 @lru_cache(maxsize=256)
-def _level_shares(question: Question) -> Floats:
-    return level_shares(*spread_evenly(question), question.levels)
+def leading_mean(question: Question) -> PlannedMean | None:
+    """Return the mean of a question, if designs are judged by it."""
+    mean = kind_of(question).planned_mean(question, USUAL)
+    return mean if mean is not None and mean.leads else None
+
+
+def answered_mean(
+    mean: PlannedMean, question: Question, answering: float, cells: Sequence[int] | None = None
+) -> Assumed:
+    """Return the mean of those who answer, on a range of length 1: a ratio, taken as linear."""
+    apart, shares = (mean.places - mean.shares @ mean.places) / answering, mean.shares
+    if question.optional:
+        apart, shares = np.append(apart, 0.0), np.append(shares * answering, 1 - answering)
+    return Assumed(apart, shares, np.array(cells or [1] * len(apart), dtype=float))
 
 
 def variance(question: Question, answering: float, mechanism: Mechanism, cells: Sequence[int] | None = None) -> float:
-    """n·Var of the question's least certain main figure, for those who are asked."""
-    if isinstance(mechanism, Flip):
-        return bit_variance(mechanism, judged_share(question, answering))
-    if isinstance(mechanism, Drawn):
-        return drawn_variance(mechanism, judged_share(question, answering))
-    if isinstance(mechanism, Geometric):
-        return noisy_mean_variance(mechanism, _level_shares(question)) / (question.levels - 1) ** 2
-    return max(figure_variance(figure, mechanism) for figure in main_figures(question, answering, cells))
+    """Return n·Var of the question's least certain main figure, for those who are asked."""
+    channel = channel_of(mechanism)
+    return max(channel.variance(figure) for figure in main_figures(question, answering, cells)) / channel.asked
 
 
 def cell_counts(questions: Sequence[Question]) -> list[list[int]]:

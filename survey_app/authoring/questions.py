@@ -1,6 +1,7 @@
 """What an author says about one question: what is asked, and how it should be randomized."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,11 +11,23 @@ from client.question import TYPES, Question
 from client.sampling import WHOLE
 from survey_app.authoring import choose
 from survey_app.authoring.source import Node
+from survey_app.kinds import kind_named, kind_of
 
 BATTERY = "battery"  # several scales at once; `entries` takes it apart
 COMMON = ("optional", "show_if", "weight", "epsilon")
-AUTHORED: dict[str, tuple[str, ...]] = {"yes_no": ("design",), "number": ("bins", "mechanism", "unit", "step")}
 DESIGNS = {"coin": ("3/4", "1/4"), "die": ("2/3", "1/3"), "forced_die": ("5/6", "1/6")}
+READERS: dict[str, Callable[[Node], Any]] = {  # how each key of a question is read that only some types have
+    "options": lambda node: _labels(node, 2, "options"),
+    "points": lambda node: _labels(node, 2, "points"),
+    "scores": lambda node: [score.spelled() for score in node.items()],
+    "min": Node.spelled,
+    "max": Node.spelled,
+    "step": Node.spelled,
+    "bins": lambda node: node.integer(2),
+    "unit": Node.text,
+}
+DEFAULTS = {"step": 1}  # of keys that a definition needs and an author may leave out
+CHOSEN = {"levels": (2, "bins")}  # keys that no author writes: a value until it is chosen, and the key in its stead
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,24 +53,16 @@ def raw_question(node: Node) -> dict[str, Any]:
         raise node.error("type is missing")
     kind = node.members()["type"].one_of(*TYPES, BATTERY)
     required, extra = TYPES[kind]
-    needed = ("id", "type", "text", *(key for key in required if key != "step"))
-    allowed = {*extra, *COMMON, *AUTHORED.get(kind, ())} - {"levels"}
+    needed = ("id", "type", "text", *(key for key in required if key not in DEFAULTS))
+    allowed = {*required, *extra, *COMMON, *kind_named(kind).author_keys} - CHOSEN.keys()
     parts = node.mapping(needed, allowed)
     if parts["text"].is_blank:
         raise parts["text"].error("has no text yet; write what you ask")
     raw: dict[str, Any] = {key: parts[key].text() for key in ("id", "type", "text")}
-    for key in ("options", "points"):
-        if key in parts:
-            raw[key] = _labels(parts[key], 2, key)
-    if "scores" in parts:
-        raw["scores"] = [score.spelled() for score in parts["scores"].items()]
-    if kind == "number":
-        _bounded(parts)
-        raw |= {key: parts[key].spelled() for key in ("min", "max", "step") if key in parts}
-        raw.setdefault("step", 1)
-        raw |= {"bins": parts["bins"].integer(2)} if "bins" in parts else {"levels": 2}
-    if "unit" in parts:
-        raw["unit"] = parts["unit"].text()
+    _bounded(parts)
+    raw |= {key: read(parts[key]) for key, read in READERS.items() if key in parts}
+    raw |= {key: value for key, value in DEFAULTS.items() if key in required and key not in parts}
+    raw |= {key: value for key, (value, instead) in CHOSEN.items() if key in extra and instead not in parts}
     if "show_if" in parts:
         condition = parts["show_if"].mapping(("question", "is"), ())
         raw["show_if"] = {
@@ -72,11 +77,11 @@ def raw_question(node: Node) -> dict[str, Any]:
 
 
 def _bounded(parts: dict[str, Node]) -> None:
-    """Of a number that is being written: both bounds are asked for at once."""
-    missing = [key for key in ("min", "max") if parts[key].is_blank]
+    """Of a range that is being written: both bounds are asked for at once."""
+    bounds = {"min": "least", "max": "most"}
+    missing = [key for key in bounds if key in parts and parts[key].is_blank]
     if missing:
-        what = {"min": "least", "max": "most"}
-        wanted = " and the ".join(what[key] for key in missing)
+        wanted = " and the ".join(bounds[key] for key in missing)
         raise parts[missing[0]].error(f"is empty; write the {wanted} that can be answered")
 
 
@@ -96,7 +101,7 @@ def wish_of(node: Node, question: Question, raw: dict[str, Any], *, split: bool)
         raise parts[own[1]].error(f"has {own[0]} already; a question takes only one of {others}")
     weight = Fraction(parts["weight"].positive("a weight")) if "weight" in parts else Fraction(1)
     laplace = "mechanism" in parts and bool(parts["mechanism"].one_of("laplace"))
-    if laplace and (question.optional or question.bins):
+    if laplace and not can_have_noise(question):
         raise parts["mechanism"].error("laplace is for numbers without bins, optional and show_if")
     if "design" in parts:
         if question.optional:
@@ -106,6 +111,11 @@ def wish_of(node: Node, question: Question, raw: dict[str, Any], *, split: bool)
     if "epsilon" in parts:
         return Item(node, question, raw, parts["epsilon"].epsilon(), Fraction(0), weight, None, laplace)
     return Item(node, question, raw, Fraction(0), weight, weight, None, laplace)
+
+
+def can_have_noise(question: Question) -> bool:
+    """Whether noise may be added to an answer: everybody has one, and it is rounded to a level."""
+    return kind_of(question).is_rounded(question) and not question.optional
 
 
 def design_coins(node: Node) -> Flip:

@@ -14,16 +14,16 @@ from client.question import TYPES
 from survey_app.authoring.source import AuthoringError
 from survey_app.cli.common import FILE, all_faults
 from survey_app.cli.terminal import example, waiting
+from survey_app.kinds.assumptions import Guess, PlanError
 from survey_app.plan.central import DELTA
 from survey_app.plan.guidance import table
-from survey_app.plan.people import Guess
-from survey_app.plan.question import make_question, plan_question
+from survey_app.plan.question import has_range, make_question, needs_options, plan_question
 from survey_app.plan.settings import Settings
-from survey_app.plan.spread import PlanError, Target
+from survey_app.plan.spread import Target
 from survey_app.plan.survey import DEFAULT, plan_survey
 from survey_app.plan.text import guidance_page, single_page, survey_page
 
-OPTIONED = ("choice", "scale", "multiple")
+OPTIONED = tuple(filter(needs_options, TYPES))
 
 
 def _loss(_: click.Context, __: click.Parameter, value: str | None) -> Decimal | None:
@@ -93,7 +93,7 @@ class Wanted:
     low: Decimal | None
     high: Decimal | None
     step: Decimal | None
-    bins: int | None
+    bin_count: int | None
     mechanism: str | None
     questions: int | None
     ask: str
@@ -138,7 +138,10 @@ COUNT = click.IntRange(2, 10**12)
 @click.option("--max", "high", callback=_number, metavar="X", help="The largest number; 100 unless said.")
 @click.option("--step", callback=_number, metavar="X", help="The step between numbers; 1 unless said.")
 @click.option(
-    "--bins", type=click.IntRange(2, 100_000), help="The number is asked for its distribution, in so many bins."
+    "--bins",
+    "bin_count",
+    type=click.IntRange(2, 100_000),
+    help="The number is asked for its distribution, in so many bins.",
 )
 @click.option("--mechanism", type=click.Choice(["laplace"]), help="The number gets Laplace noise.")
 @click.option("--questions", type=click.IntRange(1, 10_000), help="So many questions like it share the ε.")
@@ -184,10 +187,10 @@ def plan_command(ctx: click.Context, /, file: Path | None, **options: Any) -> No
 
 
 ONE_QUESTION = (
-    "epsilon", "kind", "options", "optional", "low", "high", "step", "bins", "mechanism", "questions", "ask", "against",
-    "mean", "sd", "delta",
+    "epsilon", "kind", "options", "optional", "low", "high", "step", "bin_count", "mechanism", "questions", "ask",
+    "against", "mean", "sd", "delta",
 )  # fmt: skip
-NUMBERS = ("low", "high", "step", "bins", "mechanism", "mean", "sd")
+NUMBERS = ("low", "high", "step", "bin_count", "mechanism", "mean", "sd")
 
 
 def _check_together(file: Path | None, given: set[str]) -> None:
@@ -223,7 +226,7 @@ def _check_together(file: Path | None, given: set[str]) -> None:
 
 
 def _named(name: str) -> str:
-    return {"kind": "--type", "low": "--min", "high": "--max"}.get(name, f"--{name}")
+    return {"kind": "--type", "low": "--min", "high": "--max", "bin_count": "--bins"}.get(name, f"--{name}")
 
 
 def _settings(wanted: Wanted, respondents: int | None, margin: float | None) -> Settings:
@@ -260,18 +263,19 @@ def _plan_question(wanted: Wanted, epsilon: Decimal, given: set[str]) -> None:
     if kind not in OPTIONED and "options" in given:
         raise click.UsageError(f"--options is for {', '.join(OPTIONED)}; --type is {kind}.")
     stray = [name for name in NUMBERS if name in given]
-    if kind != "number" and stray:
+    if stray and not has_range(kind):
         raise click.UsageError(f"{_named(stray[0])} is for numbers: add --type number, or leave it out.")
-    if {"bins", "mechanism"} <= given:
+    if {"bin_count", "mechanism"} <= given:
         raise click.UsageError("--bins and --mechanism laplace are two ways to ask for a number: give only one.")
-    if kind == "number" and "share" in given and "bins" not in given:
+    is_mean = has_range(kind) and "bin_count" not in given
+    if is_mean and "share" in given:
         raise click.UsageError("--share is for shares; for the mean of a number give --mean and --sd.")
-    if kind == "number" and "bins" not in given and isinstance(wanted.against, float):
+    if is_mean and isinstance(wanted.against, float):
         raise click.UsageError("--against is a mean here, such as 30, and not a share.")
     question = make_question(
         kind,
         options=wanted.options,
-        bins=wanted.bins,
+        bins=wanted.bin_count,
         low=Decimal(0) if wanted.low is None else wanted.low,
         high=Decimal(100) if wanted.high is None else wanted.high,
         step=Decimal(1) if wanted.step is None else wanted.step,

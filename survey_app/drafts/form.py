@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 
 from client.question import TYPES
 from survey_app.authoring.faults import ids_of
-from survey_app.authoring.questions import AUTHORED, BATTERY, COMMON, DESIGNS
+from survey_app.authoring.questions import BATTERY, COMMON, DESIGNS
 from survey_app.authoring.source import Content, Plain
 from survey_app.drafts import others
+from survey_app.kinds import kind_named
 
 Shown = dict[str, str]  # for each field its text
 Changes = dict[str, Plain | None]
@@ -53,7 +54,7 @@ def keys_of(kind: str) -> tuple[str, ...]:
     if kind in others.KEYS:
         return others.KEYS[kind]
     required, extra = TYPES[kind]
-    return tuple(dict.fromkeys(("id", "type", "text", *required, *extra, *AUTHORED.get(kind, ()), *COMMON)))
+    return tuple(dict.fromkeys(("id", "type", "text", *required, *extra, *kind_named(kind).author_keys, *COMMON)))
 
 
 def new_question(content: Content, kind: str) -> dict[str, Plain]:

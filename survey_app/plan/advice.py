@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from client.definition import Survey
 from client.errors import DefinitionError
-from client.mechanisms import Geometric, round_up
+from client.mechanisms import round_up
 from client.question import Question
 from survey_app.authoring import ADVISED_FIELD, ADVISED_TOTAL, Built
 from survey_app.explain import written
+from survey_app.kinds import kind_of
 from survey_app.plan.cross import Cross
 from survey_app.plan.estimands import estimands, make_field
 from survey_app.plan.forecast import Asked, Forecast, asked, enough, forecast, forecasts
@@ -28,17 +28,17 @@ STEPS = 12  # of the search for an ε
 DIGITS = 2  # of an ε that is proposed, and of the one beside it
 
 
-def advise(survey: Survey, settings: Settings, now: Way, best: Way | None, crosses: Sequence[Cross]) -> list[str]:
+def advise(built: Built, settings: Settings, now: Way, best: Way | None, crosses: Sequence[Cross]) -> list[str]:
     """What to say of every question without hope, and of joint fields that cost more than they give.
 
     `best` is another way to ask that is recommended.
     """
-    sentences: list[str] = []
+    survey, sentences = built.survey, list[str]()
     others = {(line.id, line.figure): line for line in best.lines} if best else {}
     for planned, why in troubles(now.lines, settings):
         one, goal = asked(survey, planned.id, settings.guess), _goal(planned, settings)
         wanted = forecast(one, one.estimands[0], goal)
-        helps = _remedies(survey, one, wanted, goal, best.ask if best else "", others, crosses)
+        helps = _remedies(built, one, wanted, goal, best.ask if best else "", others, crosses)
         sentences.append(f"{planned.id}, {planned.assumption}: {why}. {helps}")
     return sentences + [sentence for cross in crosses if (sentence := _about_joint(cross))]
 
@@ -101,7 +101,7 @@ def _goal(planned: Forecast, settings: Settings) -> Settings:
 
 
 def _remedies(
-    survey: Survey,
+    built: Built,
     one: Asked,
     planned: Forecast,
     settings: Settings,
@@ -117,10 +117,10 @@ def _remedies(
         helps.append(f"ask: {ask} ({other.margin_text()})")
     if together := _together(planned, crosses):
         helps.append(together)
-    fewer = _with_fewer_options(survey, one, settings)
+    fewer = _with_fewer_options(built, one, settings)
     if fewer and fewer.margin <= WORTHWHILE * planned.margin:
-        helps.append(f"half as many {'bins' if one.question.bins else 'options'} ({fewer.margin_text()})")
-    epsilon = None if survey.ask else enough_epsilon(survey, one, settings)
+        helps.append(f"half as many {kind_of(one.question).answers_name} ({fewer.margin_text()})")
+    epsilon = None if built.survey.ask else enough_epsilon(built, one, settings)
     if epsilon is not None:
         much = ", more than is advised for a sensitive question" if epsilon > ADVISED_FIELD else ""
         proposed, spent = (written.epsilon(loss, DIGITS, fixed=True) for loss in (epsilon, planned.epsilon))
@@ -143,11 +143,11 @@ def _together(planned: Forecast, crosses: Sequence[Cross]) -> str:
     return f"joint: [[{', '.join(cross.questions)}]] ({line.margin_text()}{worse})"
 
 
-def enough_epsilon(survey: Survey, one: Asked, settings: Settings) -> Decimal | None:
+def enough_epsilon(built: Built, one: Asked, settings: Settings) -> Decimal | None:
     """The least ε of its field, to two digits, that gives its first estimand the wanted margin; None above 4."""
 
     def enough(epsilon: Decimal) -> bool:
-        planned = _again(survey, one, one.field.questions, epsilon, settings)
+        planned = _again(built, one, one.field.questions, epsilon, settings)
         return planned is not None and planned.margin <= (settings.margin or 0) * planned.width
 
     low, high = Decimal(one.field.mechanism.epsilon), Decimal(ADVISED_TOTAL)
@@ -159,26 +159,24 @@ def enough_epsilon(survey: Survey, one: Asked, settings: Settings) -> Decimal | 
     return round_up(high, DIGITS)
 
 
-def _with_fewer_options(survey: Survey, one: Asked, settings: Settings) -> Forecast | None:
+def _with_fewer_options(built: Built, one: Asked, settings: Settings) -> Forecast | None:
     """The same question with half of its options, points or bins, at the same ε."""
-    question = one.question
-    if len(one.field.questions) > 1 or max(len(question.labels), question.bins) < MANY_OPTIONS:
+    question, kind = one.question, kind_of(one.question)
+    count = kind.count(question) - question.optional
+    if len(one.field.questions) > 1 or not kind.has_shares(question) or count < MANY_OPTIONS:
         return None
-    half = (max(len(question.labels), question.bins) + 1) // 2
-    kept = (
-        replace(question, bins=half)
-        if question.bins
-        else replace(question, labels=question.labels[:half], scores=question.scores[:half])
-    )
-    return _again(survey, one, (kept,), one.field.mechanism.epsilon, settings)
+    kept = kind.shortened(question, (count + 1) // 2)
+    return _again(built, one, (kept,), one.field.mechanism.epsilon, settings)
 
 
 def _again(
-    survey: Survey, one: Asked, questions: tuple[Question, ...], epsilon: Decimal, settings: Settings
+    built: Built, one: Asked, questions: tuple[Question, ...], epsilon: Decimal, settings: Settings
 ) -> Forecast | None:
     """The first estimand of the same question, if its field were made of these questions at this ε."""
+    survey = built.survey
+    laplace = any(item.laplace for item in built.wishes.items if item.question.id == one.question.id)
     try:
-        made = make_field(questions, epsilon, laplace=isinstance(one.field.mechanism, Geometric))
+        made = make_field(questions, epsilon, laplace=laplace)
     except DefinitionError:
         return None
     question = next(known for known in made.questions if known.id == one.question.id)

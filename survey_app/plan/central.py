@@ -11,7 +11,8 @@ import math
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
-from survey_app.plan.spread import PlanError, Spread
+from survey_app.kinds.assumptions import PlanError
+from survey_app.plan.spread import Spread
 
 DELTA = 1e-6
 

@@ -11,17 +11,19 @@ from itertools import combinations
 from msgspec import Struct
 
 from client.definition import Field, Survey, possible_cells
-from client.mechanisms import Flip, Subset
 from client.question import Question
 from survey_app.authoring import Built
 from survey_app.authoring.design import joint_price
 from survey_app.authoring.source import Node
-from survey_app.channel import bit_variance, event_moments, figure_variance
+from survey_app.channels import channel_of
+from survey_app.channels.base import Assumed
 from survey_app.explain import written
+from survey_app.kinds import kind_of
+from survey_app.kinds.assumptions import Guess, PlanError
 from survey_app.plan.forecast import Asked, Forecast, asked, forecast
-from survey_app.plan.people import Guess, answering, option_share
+from survey_app.plan.people import answering, option_share
 from survey_app.plan.settings import Settings
-from survey_app.plan.spread import PlanError, Spread
+from survey_app.plan.spread import Spread
 from survey_app.plan.variants import joint_of, variant
 
 MOST_PAIRS = 6  # that are crossed without being asked for
@@ -101,8 +103,8 @@ def _check(survey: Survey, names: Sequence[str], joint: list[list[str]]) -> None
 
 def _cellular(one: Asked) -> bool:
     """Whether the symbols of a question are what a table has rows for."""
-    question, mechanism = one.question, one.field.mechanism
-    return isinstance(mechanism, Flip | Subset) and question.type != "multiple" and not question.levels
+    kind = kind_of(one.question)
+    return kind.exclusive and kind.has_shares(one.question)
 
 
 def _cross(
@@ -170,9 +172,7 @@ def _cell(survey: Survey, questions: Sequence[Asked], share: float, guess: Guess
     """Of one combination at this share; None where no device answers all of it."""
     field, people = questions[0].field, share * (1 - share)
     if all(one.field is field for one in questions):
-        if not isinstance(field.mechanism, Subset):
-            return None
-        total = figure_variance(event_moments(share, _part(field, questions)), field.mechanism)
+        total = channel_of(field.mechanism).variance(Assumed.event(share, _part(field, questions)))
         return Spread(people, total - people, float(survey.part(field)))
     if survey.ask:
         return None
@@ -193,7 +193,5 @@ def _second_moment(survey: Survey, one: Asked, guess: Guess) -> float:
 
     Apart, a cell is the mean of Π u, and for independent answers E[Πu²] = Π E[u²].
     """
-    if not isinstance(one.field.mechanism, Flip | Subset):
-        raise ValueError("only symbols have cells")
     share = _share(survey, one.question, guess)
-    return bit_variance(one.field.mechanism, share) + share**2
+    return channel_of(one.field.mechanism).variance(Assumed.event(share, 1 / one.field.size)) + share**2

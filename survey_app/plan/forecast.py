@@ -8,8 +8,9 @@ from msgspec import Struct
 from client.definition import Field, Survey
 from client.question import Question
 from survey_app.explain import written
-from survey_app.plan.estimands import Estimand, assumption, estimands
-from survey_app.plan.people import Guess, answering
+from survey_app.kinds.assumptions import Guess
+from survey_app.plan.estimands import Estimand, estimands, mean_assumption, share_assumption
+from survey_app.plan.people import answering
 from survey_app.plan.settings import Settings
 
 
@@ -22,7 +23,7 @@ class Asked(NamedTuple):
 
 
 class Forecast(Struct, frozen=True):
-    """One estimand of one question: its margin at the planned respondents, and the respondents for the wanted one."""
+    """A share of one question: its margin at the planned respondents, and the respondents for the wanted one."""
 
     id: str
     type: str
@@ -39,7 +40,7 @@ class Forecast(Struct, frozen=True):
     @property
     def is_share(self) -> bool:
         """Whether it is a share; else it is a mean."""
-        return not self.figure.startswith("mean")
+        return True
 
     @property
     def width(self) -> float:
@@ -54,11 +55,23 @@ class Forecast(Struct, frozen=True):
     @property
     def assumption(self) -> str:
         """What it is, and what is assumed about it."""
-        return assumption(self.figure, self.planned, self.unit)
+        return share_assumption(self.type, self.planned)
 
     def margin_text(self, other: float | None = None) -> str:
         """Its margin, or another one of the same estimand, in points or in its unit."""
         return written.margin(self.margin if other is None else other, self.is_share, self.unit)
+
+
+class MeanForecast(Forecast, frozen=True):
+    """The same of a mean."""
+
+    @property
+    def is_share(self) -> bool:
+        return False
+
+    @property
+    def assumption(self) -> str:
+        return mean_assumption(self.figure, self.planned, self.unit)
 
 
 def asked(survey: Survey, name: str, guess: Guess) -> Asked:
@@ -84,7 +97,8 @@ def enough(lines: Iterable[Forecast]) -> int | None:
 
 def forecast(one: Asked, estimand: Estimand, settings: Settings) -> Forecast:
     """One estimand at these settings."""
-    return Forecast(
+    made = Forecast if estimand.is_share else MeanForecast
+    return made(
         id=one.question.id,
         type=one.question.type,
         figure=estimand.name,

@@ -17,10 +17,11 @@ from client.definition import Survey
 from survey_app.authoring import Built
 from survey_app.authoring.groups import Group
 from survey_app.explain import written
+from survey_app.kinds.assumptions import PlanError
 from survey_app.plan.forecast import Forecast, asked, forecasts
 from survey_app.plan.power import smallest_difference
 from survey_app.plan.settings import Settings
-from survey_app.plan.spread import LEAST_RESPONDENTS, PlanError
+from survey_app.plan.spread import LEAST_RESPONDENTS
 from survey_app.store import STEP
 
 MOST_COLUMNS = 5  # groups whose margins stand beside each other

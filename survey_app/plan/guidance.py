@@ -10,11 +10,12 @@ from decimal import Decimal
 from msgspec import Struct
 
 from survey_app.authoring import choose
-from survey_app.channel import bit_variance
+from survey_app.authoring.choose import bit_variance
 from survey_app.explain.chances import SUSPICION, guess, posterior
+from survey_app.kinds.assumptions import PlanError
 from survey_app.plan.central import no_privacy
 from survey_app.plan.power import exact_positive_respondents, positive_respondents
-from survey_app.plan.spread import PlanError, Spread, respondents_for_margin
+from survey_app.plan.spread import Spread, respondents_for_margin
 
 POWER = 0.8
 LEVELS: tuple[tuple[str, Decimal | None], ...] = (

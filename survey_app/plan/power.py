@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import bdtrc, bdtrik, ndtr, ndtri
 
-from survey_app.channel import share_variance
-from survey_app.plan.spread import LEAST_RESPONDENTS, POPULATION, PlanError, Spread, Target, standard_error, z_score
+from survey_app.channels.moments import share_variance
+from survey_app.kinds.assumptions import PlanError
+from survey_app.plan.spread import LEAST_RESPONDENTS, POPULATION, Spread, Target, standard_error, z_score
 
 Integers = NDArray[np.int64]
 MOST_RESPONDENTS = 10**15

@@ -13,13 +13,16 @@ from msgspec import Struct
 from client.canonical import spell
 from client.errors import DefinitionError
 from client.mechanisms import publish
-from client.question import Question, parse_questions
+from client.question import TYPES, Question, parse_questions
 from survey_app.authoring.choose import PRECISE
-from survey_app.authoring.imagined import SKIPPING
+from survey_app.authoring.questions import CHOSEN, can_have_noise
+from survey_app.authoring.translations import LABELS
 from survey_app.explain import written
 from survey_app.explain.chances import SUSPICION, guess, posterior
+from survey_app.kinds import kind_of
+from survey_app.kinds.assumptions import SKIPPING, PlanError
 from survey_app.plan import central
-from survey_app.plan.estimands import Estimand, assumption, estimands, make_field
+from survey_app.plan.estimands import Estimand, estimands, make_field, mean_assumption, share_assumption
 from survey_app.plan.power import (
     MOST_EXACT,
     difference_power,
@@ -31,7 +34,7 @@ from survey_app.plan.power import (
     smallest_difference,
 )
 from survey_app.plan.settings import Settings
-from survey_app.plan.spread import NOT_WITH_BLOCKS, POPULATION, PlanError, Spread, margin
+from survey_app.plan.spread import NOT_WITH_BLOCKS, POPULATION, Spread, margin
 
 
 class Precision(Struct, frozen=True):
@@ -50,7 +53,7 @@ class Groups(Struct, frozen=True):
 
 
 class Prospect(Struct, frozen=True):
-    """One estimand of the question: what is reached, what would be without privacy or trust, and what can be told."""
+    """A share of the question: what is reached, what would be without privacy or trust, and what can be told."""
 
     figure: str
     planned: float
@@ -69,12 +72,22 @@ class Prospect(Struct, frozen=True):
     @property
     def is_share(self) -> bool:
         """Whether it is a share; else it is a mean."""
-        return not self.figure.startswith("mean")
+        return True
+
+    def assumption(self, type_name: str) -> str:
+        """Return what it is, and what is assumed about it, for a question of this type."""
+        return share_assumption(type_name, self.planned)
+
+
+class MeanProspect(Prospect, frozen=True):
+    """The same of a mean."""
 
     @property
-    def assumption(self) -> str:
-        """What it is, and what is assumed about it."""
-        return assumption(self.figure, self.planned)
+    def is_share(self) -> bool:
+        return False
+
+    def assumption(self, type_name: str) -> str:
+        return mean_assumption(self.figure, self.planned)
 
 
 class SinglePlan(Struct, frozen=True):
@@ -96,6 +109,18 @@ class SinglePlan(Struct, frozen=True):
     guess: float
 
 
+def needs_options(kind: str) -> bool:
+    """Return whether the author of a question of this type writes its answers."""
+    required, _ = TYPES[kind]
+    return not {*LABELS}.isdisjoint(required)
+
+
+def has_range(kind: str) -> bool:
+    """Return whether a question of this type is answered within a range."""
+    required, _ = TYPES[kind]
+    return {"min", "max"} <= {*required}
+
+
 def make_question(
     kind: str,
     *,
@@ -107,14 +132,17 @@ def make_question(
     optional: bool = False,
 ) -> Question:
     """A question without words; PlanError if its numbers do not fit."""
+    required, possible = TYPES[kind]
     raw: dict[str, Any] = {"id": "question", "type": kind, "text": "?"}
-    if kind == "number":
-        raw |= {"min": spell(low), "max": spell(high), "step": spell(step)}
-        raw |= {"levels": 2} if bins is None else {"bins": bins}
-    elif kind != "yes_no":
-        if options is None:
-            raise PlanError(f"a {kind} needs its number of options")
-        raw["points" if kind == "scale" else "options"] = [str(i + 1) for i in range(options)]
+    if needs_options(kind) and options is None:
+        raise PlanError(f"a {kind} needs its number of options")
+    labels = [str(i + 1) for i in range(options or 0)]
+    known = {"min": spell(low), "max": spell(high), "step": spell(step), **dict.fromkeys(LABELS, labels)}
+    raw |= {key: value for key, value in known.items() if key in required}
+    if bins is not None and "bins" in possible:
+        raw["bins"] = bins
+    else:
+        raw |= {key: value for key, (value, _) in CHOSEN.items() if key in possible}
     if optional:
         raw["optional"] = True
     try:
@@ -134,7 +162,7 @@ def plan_question(
     against: float | None = None,
 ) -> SinglePlan:
     """What `questions` questions like this one give at a total ε, when each device answers all of them or one."""
-    if laplace and (question.optional or not question.levels):
+    if laplace and not can_have_noise(question):
         raise PlanError("Laplace noise is for a number without bins that everybody answers")
     alone = ask == "one" and questions > 1
     if alone and settings.target.sample:
@@ -185,19 +213,24 @@ def precision(spread: Spread, width: float, settings: Settings) -> Precision:
 def rivals(estimand: Estimand, question: Question, epsilon: float, delta: float = central.DELTA) -> dict[str, Spread]:
     """The same without privacy, and from a trusted curator at the same ε."""
     people = estimand.spread.people
-    if not estimand.is_share:
-        first = second = estimand.width
-    elif question.type == "multiple":
-        first, second = float(len(question.labels)), math.sqrt(len(question.labels))
-    elif question.type == "yes_no" and not question.optional:
-        first = second = 1.0
+    if estimand.is_share:
+        moved = _moved_shares(question)
+        first, second = float(moved), math.sqrt(moved)
     else:
-        first, second = 2.0, math.sqrt(2)
+        first = second = estimand.width
     return {
         "no privacy": central.no_privacy(people),
         "central Laplace": central.laplace(people, epsilon, first),
         "central Gaussian": central.gaussian(people, epsilon, delta, second),
     }
+
+
+def _moved_shares(question: Question) -> int:
+    """Return how many shares one person can change: that of the only one, two of which one gains, or any."""
+    kind = kind_of(question)
+    if not kind.exclusive:
+        return len(kind.answers(question))
+    return 1 if kind.is_one_bit(question) else 2
 
 
 def _prospect(
@@ -208,7 +241,8 @@ def _prospect(
     others = rivals(estimand, question, epsilon, settings.delta)
     size = settings.target.size
     above_zero, exact = _above_zero(estimand, settings)
-    return Prospect(
+    made = Prospect if estimand.is_share else MeanProspect
+    return made(
         figure=estimand.name,
         planned=estimand.planned,
         low=estimand.low,

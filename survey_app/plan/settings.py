@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from survey_app.explain import written
+from survey_app.kinds.assumptions import Guess, PlanError
 from survey_app.plan.central import DELTA
-from survey_app.plan.people import Guess
-from survey_app.plan.spread import POPULATION, PlanError, Spread, Target, margin, respondents_for_margin, z_score
+from survey_app.plan.spread import POPULATION, Spread, Target, margin, respondents_for_margin, z_score
 
 
 @dataclass(frozen=True)

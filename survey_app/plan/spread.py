@@ -15,13 +15,10 @@ from dataclasses import dataclass
 from scipy.special import ndtri
 
 from survey_app.explain import written
+from survey_app.kinds.assumptions import PlanError
 
 LEAST_RESPONDENTS = 2  # nothing is estimated from fewer
 ROUNDING = 1e-9  # so that 10,000.0000001 respondents are 10,000
-
-
-class PlanError(Exception):
-    """What was asked for cannot be planned; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)

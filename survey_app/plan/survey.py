@@ -12,13 +12,14 @@ from msgspec import Struct
 from client.verify import verify
 from survey_app.authoring import Built, build_tree
 from survey_app.authoring.source import Node, read
+from survey_app.kinds.assumptions import PlanError
 from survey_app.plan.advice import advise
 from survey_app.plan.choice import Choice, choose
 from survey_app.plan.cross import Cross, crosses
 from survey_app.plan.forecast import Forecast
 from survey_app.plan.groups import StudyPlan, advise_groups, as_one, plan_groups
 from survey_app.plan.settings import Settings
-from survey_app.plan.spread import NOT_WITH_BLOCKS, PlanError
+from survey_app.plan.spread import NOT_WITH_BLOCKS
 from survey_app.plan.variants import Refused, Way, ways
 
 DEFAULT = Settings(respondents=1000, margin=0.05)
@@ -91,6 +92,6 @@ def plan_built(
         refused=refused,
         choice=choice,
         crosses=crossed,
-        advice=[*(advise(survey, settings, now, better, crossed) if thorough else ()), *about_groups, *built.advice],
+        advice=[*(advise(built, settings, now, better, crossed) if thorough else ()), *about_groups, *built.advice],
         study=study,
     )

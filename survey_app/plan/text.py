@@ -7,6 +7,7 @@ from decimal import Decimal
 from survey_app.explain import written
 from survey_app.explain.chances import EVEN, SUSPICION, raised, suspected
 from survey_app.explain.terminal import WIDTH, table
+from survey_app.kinds import kind_named
 from survey_app.plan.advice import TOO_MANY
 from survey_app.plan.choice import saving
 from survey_app.plan.cross import Cross
@@ -16,14 +17,6 @@ from survey_app.plan.question import Prospect, SinglePlan
 from survey_app.plan.settings import Settings
 from survey_app.plan.survey import SurveyPlan
 from survey_app.plan.variants import Way
-
-NAMES = {
-    "yes_no": "yes or no",
-    "scale": "a scale",
-    "choice": "a choice",
-    "multiple": "a multiple",
-    "number": "a number",
-}
 
 
 def survey_page(plan: SurveyPlan) -> str:
@@ -181,7 +174,7 @@ def single_page(plan: SinglePlan) -> str:
     several = f", one of {plan.questions} like it" if plan.questions > 1 else ""
     asked = "; each device answers one" if plan.ask == "one" and plan.questions > 1 else ""
     text = [
-        f"{NAMES[plan.type]}{several}, ε = {_epsilon(plan.field_epsilon)}{asked}; "
+        f"{kind_named(plan.type).plan_name}{several}, ε = {_epsilon(plan.field_epsilon)}{asked}; "
         f"{written.percent(plan.confidence)} confidence, {_about(plan.population, plan.sample)}"
     ]
     for prospect in plan.outlooks:
@@ -206,7 +199,7 @@ def _prospect(prospect: Prospect, plan: SinglePlan) -> list[str]:
         for name, reached in {"with Candor": prospect.precision, **prospect.instead}.items()
     ]
     head = ["", "respondents", "margin"]
-    text = [prospect.assumption, *(f"  {row}" for row in table([head, *rows], right=(1, 2)))]
+    text = [prospect.assumption(plan.type), *(f"  {row}" for row in table([head, *rows], right=(1, 2)))]
     if prospect.census is not None and planned is None:
         text.append(
             f"  all {written.count(plan.population or 0)} together: {written.margin(prospect.census, is_share)}"

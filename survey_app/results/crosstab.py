@@ -7,9 +7,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from client.definition import Survey
 from client.mechanisms import Drawn
+from survey_app.authoring.answering import answering
 from survey_app.authoring.design import Asked, joint_price
 from survey_app.authoring.fields import has_too_many_cells
-from survey_app.authoring.imagined import answering
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options

@@ -14,7 +14,8 @@ from client.definition import Survey
 from survey_app.accounts import add_user, hash_password
 from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
-from survey_app.plan.people import Generator, Indices, draw_people
+from survey_app.kinds.assumptions import Generator, Indices
+from survey_app.plan.people import draw_people
 from survey_app.simulate import devices
 from survey_app.simulate.examples import folder
 from survey_app.store import Member, Published, Store, Submission

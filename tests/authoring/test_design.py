@@ -20,7 +20,8 @@ from survey_app.authoring import build, imagined, partition
 from survey_app.authoring.design import MARGIN, Asked, best_way, chances, joint, joint_price, unit_price
 from survey_app.authoring.figures import cell_counts
 from survey_app.channel import Moments, blind_variance, blindness, event_moments, moments
-from survey_app.plan.people import Guess, numbers
+from survey_app.kinds.assumptions import Guess
+from survey_app.plan.people import numbers
 from survey_app.plan.question import make_question
 from tests.authoring import surveys
 

@@ -4,10 +4,8 @@ import math
 
 import pytest
 
+from survey_app.kinds.assumptions import PlanError
 from survey_app.plan import central
-from survey_app.plan.spread import (
-    PlanError,
-)
 from tests.planning import printed
 
 

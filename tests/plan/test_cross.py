@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from survey_app.authoring import build
+from survey_app.kinds.assumptions import Guess
 from survey_app.plan.cross import Cross
 from survey_app.plan.estimands import estimands, make_field
-from survey_app.plan.people import Guess
 from survey_app.plan.question import make_question
 from survey_app.plan.survey import plan_survey
 from survey_app.plan.text import survey_page

@@ -15,9 +15,9 @@ from client.definition import Field, Survey
 from client.mechanisms import Drawn, Flip, Geometric, Subset
 from survey_app.authoring import build, choose, imagined
 from survey_app.channel import Floats, score_variance, union_variance
+from survey_app.kinds.assumptions import Guess
 from survey_app.plan import people
 from survey_app.plan.forecast import asked
-from survey_app.plan.people import Guess
 from survey_app.plan.question import make_question
 from survey_app.plan.spread import (
     RESPONDENTS,

@@ -12,11 +12,11 @@ from scipy.special import ndtr
 from survey_app.authoring import build
 from survey_app.cli import main
 from survey_app.estimate.intervals import Options
+from survey_app.kinds.assumptions import Guess, PlanError
 from survey_app.plan.forecast import asked
 from survey_app.plan.groups import split
-from survey_app.plan.people import Guess
 from survey_app.plan.settings import Settings
-from survey_app.plan.spread import PlanError, Target, standard_error, z_score
+from survey_app.plan.spread import Target, standard_error, z_score
 from survey_app.plan.survey import SurveyPlan, plan_survey
 from survey_app.results.groups import study_document
 from survey_app.simulate.trial import tally

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from survey_app.kinds.assumptions import PlanError
 from survey_app.plan.question import make_question, plan_question
 from survey_app.plan.settings import Settings
 from survey_app.plan.spread import (
     POPULATION,
     RESPONDENTS,
-    PlanError,
     Target,
     margin,
 )

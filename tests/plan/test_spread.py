@@ -12,14 +12,13 @@ from scipy.stats import binom
 from client.definition import Field
 from survey_app.authoring import choose
 from survey_app.estimate.intervals import guarded
+from survey_app.kinds.assumptions import Guess, PlanError
 from survey_app.plan import central
 from survey_app.plan.estimands import estimands
-from survey_app.plan.people import Guess
 from survey_app.plan.question import make_question
 from survey_app.plan.spread import (
     POPULATION,
     RESPONDENTS,
-    PlanError,
     Spread,
     Target,
     margin,

@@ -8,10 +8,9 @@ import pytest
 
 from survey_app.authoring import build
 from survey_app.authoring.source import read
-from survey_app.plan.people import Guess
+from survey_app.kinds.assumptions import Guess, PlanError
 from survey_app.plan.settings import Settings
 from survey_app.plan.spread import (
-    PlanError,
     Target,
 )
 from survey_app.plan.survey import SurveyPlan, plan_survey

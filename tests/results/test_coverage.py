@@ -21,7 +21,8 @@ from client.definition import Survey
 from client.question import Question
 from survey_app.estimate.intervals import GUARANTEED, Coverage, Options
 from survey_app.estimate.question import symbol_names
-from survey_app.plan.people import Indices, draw_people
+from survey_app.kinds.assumptions import Indices
+from survey_app.plan.people import draw_people
 from survey_app.results.crosstab import Crosstab, crosstab_document
 from survey_app.results.document import Line, results
 from survey_app.simulate.devices import reports

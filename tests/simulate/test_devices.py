@@ -9,7 +9,8 @@ import pytest
 from client import Survey
 from client.answer import encode
 from client.report import unpack
-from survey_app.plan.people import TruthError, draw_people
+from survey_app.kinds.assumptions import TruthError
+from survey_app.plan.people import draw_people
 from survey_app.simulate.devices import reports
 from tests.answers import EVERYTHING, SMALL, all_answers
 from tests.definitions import COIN, define, drawn, field, geometric, multiple, number, scale, subset, survey, yes_no

@@ -17,7 +17,6 @@ from survey_app.explain import written
 from survey_app.explain.chances import SUSPICION, SUSPICIONS, raised, suspected, together, total
 from survey_app.explain.prose import Block, Bullets, Heading, Mono, Paragraph, Table
 from survey_app.kinds import kind_of
-from survey_app.kinds.number import number_range
 from survey_app.plan.dossier.leaving import WORDS, invitations, leaving
 from survey_app.plan.dossier.numbers import precision, registration
 from survey_app.plan.dossier.subject import Subject
@@ -119,7 +118,8 @@ def _asked(survey: Survey) -> Iterator[Block]:
 
 
 def _row(survey: Survey, question: Question) -> list[str]:
-    what = [kind_of(question).codebook_name, *([] if question.type == "yes_no" else [_possible(question)])]
+    kind = kind_of(question)
+    what = [part for part in (kind.codebook_name, kind.listed_answers(question, MOST_SHOWN)) if part]
     what += ["in an order that each device draws"] if question.shuffle else []
     what += ["may be left out"] if question.optional and not question.show_if else []
     told = condition(survey, question)
@@ -136,13 +136,6 @@ def _end(survey: Survey) -> Iterator[Block]:
         yield Paragraph(
             f"They are shown {survey.completion}, the same for everybody, so that it tells nobody apart{more}."
         )
-
-
-def _possible(question: Question) -> str:
-    if question.type == "number":
-        return number_range(question)
-    more = len(question.labels) - MOST_SHOWN
-    return ", ".join(question.labels[:MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _odds(survey: Survey) -> Iterator[Block]:

@@ -19,6 +19,7 @@ from client.ticket import MODULUS_BYTES, PREFIX_BYTES, Ticket, ticket_id
 from client.words import describe, said
 from survey_app.explain.languages import Words
 from survey_app.explain.prose import Block, Bullets, Code, Mono, Paragraph, Table
+from survey_app.kinds import kind_of
 from survey_app.plan.dossier.subject import Subject
 from survey_app.results.bits import field_name
 
@@ -40,11 +41,7 @@ def example(subject: Subject) -> tuple[dict[str, Any], Report]:
 
 def _made_up(question: Question, seed: str) -> Any:
     number = int.from_bytes(hashlib.sha256(f"{seed}{question.id}".encode()).digest()[:8], "big")
-    if question.type == "number":
-        return f"{question.min + number % (question.steps + 1) * question.step:f}"
-    if question.type == "multiple":
-        return [label for i, label in enumerate(question.labels) if number >> i & 1]
-    return question.labels[number % len(question.labels)]
+    return kind_of(question).made_up(question, number)
 
 
 def _repeatable(seed: str) -> RandomBytes:

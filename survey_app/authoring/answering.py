@@ -1,0 +1,22 @@
+"""How many of the people who are asked a question will answer it, before anybody was."""
+
+from collections.abc import Iterable
+
+from client.question import Question
+from survey_app.kinds import kind_of
+from survey_app.kinds.assumptions import SKIPPING
+
+FEWEST = 1e-6  # share of those asked who answer, however many conditions stand before a question
+
+
+def answering(question: Question, questions: Iterable[Question], share: float | None = None) -> float:
+    """Return the share of those asked who answer: all, all but the skipping, or those to whom the question is shown.
+
+    `share` is another guess for a yes, or for an option of a multiple, than the usual one.
+    """
+    by_id = {known.id: known for known in questions}
+    seen = 1.0
+    while question.show_if:
+        labels, question = question.show_if.labels, by_id[question.show_if.question]
+        seen *= kind_of(question).shown_share(question, labels, share)
+    return max(seen * (1 - SKIPPING) if question.optional else seen, FEWEST)
