@@ -16,7 +16,6 @@ from typing import Any
 
 import click
 import numpy as np
-from survey_app.authoring.imagined import OPTION, SKIPPING, YES
 
 from survey_app.authoring import build
 from survey_app.authoring.design import (
@@ -33,6 +32,7 @@ from survey_app.authoring.design import (
 from survey_app.authoring.fields import Wishes
 from survey_app.authoring.partition import by_search, exactly
 from survey_app.explain import written
+from survey_app.kinds.assumptions import OPTION, SKIPPING, YES
 from survey_app.plan.question import make_question
 from survey_app.plan.survey import plan_survey
 

@@ -12,17 +12,12 @@ from itertools import product
 
 from client.mechanisms import Drawn, Geometric, Subset
 from survey_app.authoring import choose
+from survey_app.authoring.choose import bit_variance
 from survey_app.authoring.fields import best_single
-from survey_app.channel import (
-    bit_variance,
-    blind_variance,
-    blindness,
-    drawn_variance,
-    event_moments,
-    figure_variance,
-    geometric_variance,
-    level_variance,
-)
+from survey_app.channels import channel_of
+from survey_app.channels.base import Assumed
+from survey_app.channels.geometric import GeometricChannel
+from survey_app.channels.moments import blind_variance, blindness, event_moments, level_variance
 from survey_app.plan.question import make_question
 
 EPSILONS = ("0.5", "1", "2", "3", "4", "6")
@@ -34,11 +29,9 @@ FINEST = 64  # levels, the most that geometric noise may have
 def chosen_option(options: int, epsilon: Decimal) -> tuple[str, float]:
     """What authoring takes for a question of which several options may be chosen, and n·Var of one of them."""
     made, _ = best_single(make_question("multiple", options=options), 1.0, epsilon)
-    if isinstance(made, Drawn):
-        return f"{made.draw} of {made.size} drawn", drawn_variance(made, SHARE)
-    if not isinstance(made, Subset):
-        raise TypeError(f"sets of options by {made.kind}")
-    return "all sets", figure_variance(event_moments(SHARE, 1 / 2), made)
+    way = f"{made.draw} of {made.size} drawn" if isinstance(made, Drawn) else "all sets"
+    channel = channel_of(made)
+    return way, channel.variance(Assumed.event(SHARE, 1 / 2)) / channel.asked
 
 
 def option_row(options: int, epsilon: Decimal) -> list[str]:
@@ -69,10 +62,11 @@ def mean_row(epsilon: Decimal) -> list[str]:
     made = choose.choose([make_question("number")], epsilon)
     if not isinstance(made.mechanism, Subset):
         raise TypeError(f"levels by {made.mechanism.kind}")
-    mine = level_variance(float(made.mechanism.p), float(made.mechanism.q), made.levels[0])
+    levels = made.questions[0].levels
+    mine = level_variance(float(made.mechanism.p), float(made.mechanism.q), levels)
     noise: Geometric = choose.geometric(FINEST, epsilon)
-    others = [geometric_variance(noise, rounded=True), *means(float(epsilon)).values()]
-    return [f"{epsilon}", f"{made.levels[0]} levels", f"{mine:.3g}", *(f"{other / mine:.2f}" for other in others)]
+    others = [GeometricChannel(noise).worst_variance(rounded=True), *means(float(epsilon)).values()]
+    return [f"{epsilon}", f"{levels} levels", f"{mine:.3g}", *(f"{other / mine:.2f}" for other in others)]
 
 
 def pair_row(rows: int, columns: int, epsilon: Decimal) -> list[str]:

@@ -24,7 +24,7 @@ from benchmarks.peers import installed
 from client.definition import Survey
 from client.question import Question
 from survey_app.authoring import build
-from survey_app.channel import Floats
+from survey_app.figures import Floats
 from survey_app.kinds.assumptions import Indices
 from survey_app.plan.people import draw_people
 from survey_app.results.document import results

@@ -1,7 +1,7 @@
 """What the reference says of one mechanism alone, and what people can answer to a whole definition."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 from types import MappingProxyType
@@ -22,6 +22,18 @@ def mechanism_bits(mechanism: Mechanism, symbol: int) -> Mapping[str, Fraction]:
     for chance, _, bits in reference.paths(lambda draw: reference.field_bits(form, [question], [answer], draw)):
         chances[bits] += chance
     return MappingProxyType(chances)
+
+
+def bit_moments(
+    mechanism: Mechanism, truth: dict[int, Fraction], score: Callable[[str], Fraction]
+) -> tuple[Fraction, Fraction]:
+    """Mean and variance of a score of the stored bits of one report, if these are the shares of the symbols."""
+    mean = second = Fraction(0)
+    for symbol, share in truth.items():
+        for bits, chance in mechanism_bits(mechanism, symbol).items():
+            mean += share * chance * score(bits)
+            second += share * chance * score(bits) ** 2
+    return mean, second - mean**2
 
 
 def _asked(mechanism: Mechanism, symbol: int) -> tuple[dict[str, Any], Any]:

@@ -13,8 +13,9 @@ from scipy.stats import norm
 from client.definition import Survey
 from client.mechanisms import Drawn, Geometric, Subset
 from survey_app.authoring import choose
+from survey_app.authoring.choose import bit_variance
 from survey_app.authoring.questions import DESIGNS
-from survey_app.channel import bit_variance, level_variance, share_variance
+from survey_app.channels.moments import level_variance, share_variance
 from survey_app.explain.chances import raised
 from survey_app.plan.question import make_question
 from survey_app.results.caution import largest_shift
@@ -92,10 +93,11 @@ def rows() -> Iterator[str]:
         made = choose.choose([make_question("number", high=Decimal(1000))], Decimal(epsilon))
         mechanism = made.mechanism
         assert isinstance(mechanism, Subset)
-        variance = level_variance(float(mechanism.p), float(mechanism.q), made.levels[0])
+        levels = made.questions[0].levels
+        variance = level_variance(float(mechanism.p), float(mechanism.q), levels)
         laplace = choose.choose([make_question("number", high=Decimal(1000))], Decimal(epsilon), laplace=True)
         assert isinstance(laplace.mechanism, Geometric)
-        yield f"| {epsilon} | {made.levels[0]} | {figures(variance)} | {figures(4 * laplace.variance)} |"
+        yield f"| {epsilon} | {levels} | {figures(variance)} | {figures(4 * laplace.variance)} |"
 
 
 @pytest.mark.parametrize("row", list(rows()))

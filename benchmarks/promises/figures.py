@@ -8,7 +8,7 @@ import numpy as np
 from client.definition import Survey
 from client.question import Question
 from client.words import digit_label
-from survey_app.channel import Floats
+from survey_app.figures import Floats
 from survey_app.kinds.assumptions import Indices
 from survey_app.plan.forecast import Forecast
 from survey_app.results.document import Line, Results, table_rows

@@ -14,7 +14,7 @@ from benchmarks.reproductions.figures import Floats
 from client import Survey
 from client.mechanisms import Flip
 from survey_app.authoring import build
-from survey_app.channel import share_variance
+from survey_app.channels.moments import share_variance
 from survey_app.estimate.functional import unbiased
 from survey_app.plan.people import draw_people
 from survey_app.simulate.devices import reports

@@ -17,6 +17,7 @@ from client.errors import DefinitionError
 from client.mechanisms import MOST_DRAWN, MOST_LEVELS, Drawn, Flip, Geometric, Mechanism, Subset
 from client.question import Question
 from client.sampling import WHOLE
+from client.types import type_of
 from survey_app.channels.geometric import GeometricChannel
 from survey_app.channels.moments import level_variance, share_variance
 from survey_app.channels.subset import SubsetChannel
@@ -61,7 +62,7 @@ def choose(questions: Sequence[Question], epsilon: Decimal, *, laplace: bool = F
     only, kind = questions[0], kind_of(questions[0])
     if laplace:
         return _laplace(only, epsilon)
-    if not kind.exclusive:
+    if type_of(only.type).has_sets:
         return _sets(only, epsilon)
     if kind.is_rounded(only):
         return _levels(only, epsilon)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from client.definition import MOST_CELLS, MOST_CHANCES, MOST_WORK
 from client.mechanisms import MOST_DRAWN
 from client.question import Question
+from client.types import type_of
 from survey_app.authoring.choose import MOST_SETS, grids, rounded
 from survey_app.authoring.figures import cell_counts, design_share, main_figures
 from survey_app.authoring.partition import cheapest
@@ -92,18 +93,18 @@ def best_way(question: Question, answering: float, odds: float) -> Way:
 
 
 def _ways(question: Question, answering: float, odds: float) -> Iterator[Way]:
-    kind = kind_of(question)
+    kind, has_sets = kind_of(question), type_of(question.type).has_sets
     if kind.is_rounded(question):
         for grid in grids(question, MOST_LEVELS):
             yield Way(blind_variance(_figure(grid, answering), blindness(grid.size, odds)), grid)
         return
-    if kind.exclusive or question.size <= MOST_SETS:
+    if not has_sets or question.size <= MOST_SETS:
         figure, size = _figure(question, answering), question.size
         below = int(size / (odds + 1))
         for weight in sorted({1, max(below, 1), min(below + 1, size - 1)}):
             p = weight * odds / (weight * odds + size - weight)
             yield Way(set_variance(figure, size, weight, p), question, weight=weight)
-    if not kind.exclusive:
+    if has_sets:
         options = kind.count(question)
         half = event_moments(design_share(question, answering), 0.5)
         for draw in range(1, min(options, MOST_DRAWN) + 1):

@@ -4,28 +4,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from client.mechanisms import Flip
-from client.question import TYPES, Question
+from client.question import Question
 from client.sampling import WHOLE
+from client.types import TypeName, type_of
 from survey_app.authoring import choose
 from survey_app.authoring.source import Node
-from survey_app.kinds import kind_named, kind_of
+from survey_app.kinds import kind_named
 
 BATTERY = "battery"  # several scales at once; `entries` takes it apart
 COMMON = ("optional", "show_if", "weight", "epsilon")
 DESIGNS = {"coin": ("3/4", "1/4"), "die": ("2/3", "1/3"), "forced_die": ("5/6", "1/6")}
-READERS: dict[str, Callable[[Node], Any]] = {  # how each key of a question is read that only some types have
-    "options": lambda node: _labels(node, 2, "options"),
-    "points": lambda node: _labels(node, 2, "points"),
-    "scores": lambda node: [score.spelled() for score in node.items()],
-    "min": Node.spelled,
-    "max": Node.spelled,
-    "step": Node.spelled,
-    "bins": lambda node: node.integer(2),
-    "unit": Node.text,
-}
+LABELS = tuple(dict.fromkeys(key for name in TypeName if (key := type_of(name).labels_key)))  # options, points
 DEFAULTS = {"step": 1}  # of keys that a definition needs and an author may leave out
 CHOSEN = {"levels": (2, "bins")}  # keys that no author writes: a value until it is chosen, and the key in its stead
 
@@ -51,10 +44,10 @@ def raw_question(node: Node) -> dict[str, Any]:
     """The question as the definition has it, but for the levels, which are chosen later."""
     if "type" not in node.members():
         raise node.error("type is missing")
-    kind = node.members()["type"].one_of(*TYPES, BATTERY)
-    required, extra = TYPES[kind]
+    kind = TypeName(node.members()["type"].one_of(*TypeName, BATTERY))
+    required, possible = type_of(kind).required, type_of(kind).possible
     needed = ("id", "type", "text", *(key for key in required if key not in DEFAULTS))
-    allowed = {*required, *extra, *COMMON, *kind_named(kind).author_keys} - CHOSEN.keys()
+    allowed = {*required, *possible, *COMMON, *kind_named(kind).author_keys} - CHOSEN.keys()
     parts = node.mapping(needed, allowed)
     if parts["text"].is_blank:
         raise parts["text"].error("has no text yet; write what you ask")
@@ -62,7 +55,7 @@ def raw_question(node: Node) -> dict[str, Any]:
     _bounded(parts)
     raw |= {key: read(parts[key]) for key, read in READERS.items() if key in parts}
     raw |= {key: value for key, value in DEFAULTS.items() if key in required and key not in parts}
-    raw |= {key: value for key, (value, instead) in CHOSEN.items() if key in extra and instead not in parts}
+    raw |= {key: value for key, (value, instead) in CHOSEN.items() if key in possible and instead not in parts}
     if "show_if" in parts:
         condition = parts["show_if"].mapping(("question", "is"), ())
         raw["show_if"] = {
@@ -92,6 +85,17 @@ def _labels(node: Node, least: int, what: str) -> list[str]:
     return labels
 
 
+READERS: dict[str, Callable[[Node], Any]] = {  # how each key of a question is read that only some types have
+    **{key: partial(_labels, least=2, what=key) for key in LABELS},
+    "scores": lambda node: [score.spelled() for score in node.items()],
+    "min": Node.spelled,
+    "max": Node.spelled,
+    "step": Node.spelled,
+    "bins": lambda node: node.integer(2),
+    "unit": Node.text,
+}
+
+
 def wish_of(node: Node, question: Question, raw: dict[str, Any], *, split: bool) -> Item:
     """What an author wants of one question; a weight beside a fixed ε says something only if no ε is split."""
     parts = node.members()
@@ -114,8 +118,8 @@ def wish_of(node: Node, question: Question, raw: dict[str, Any], *, split: bool)
 
 
 def can_have_noise(question: Question) -> bool:
-    """Whether noise may be added to an answer: everybody has one, and it is rounded to a level."""
-    return kind_of(question).is_rounded(question) and not question.optional
+    """Whether noise may be added to an answer: everybody has one, and it becomes a level."""
+    return type_of(question.type).has_levels(question) and not question.optional
 
 
 def design_coins(node: Node) -> Flip:

@@ -12,11 +12,11 @@ from client.canonical import plain_text
 from client.display import LANGUAGE
 from client.errors import DefinitionError
 from survey_app.authoring.entries import Entries
+from survey_app.authoring.questions import LABELS
 from survey_app.authoring.source import AuthoringError, Node
 
 PROSE = ("title", "description", "consent", "contact", "thanks")
 PARAGRAPHS = ("description", "consent", "thanks")  # these, and the introductions of sections, have several
-LABELS = ("options", "points")
 
 
 @dataclass(frozen=True)

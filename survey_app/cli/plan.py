@@ -10,7 +10,7 @@ from typing import Any
 import click
 import msgspec
 
-from client.question import TYPES
+from client.types import TypeName
 from survey_app.authoring.source import AuthoringError
 from survey_app.cli.common import FILE, all_faults
 from survey_app.cli.terminal import example, waiting
@@ -23,6 +23,7 @@ from survey_app.plan.spread import Target
 from survey_app.plan.survey import DEFAULT, plan_survey
 from survey_app.plan.text import guidance_page, single_page, survey_page
 
+TYPES = tuple(name.value for name in TypeName)
 OPTIONED = tuple(filter(needs_options, TYPES))
 
 
@@ -131,7 +132,7 @@ COUNT = click.IntRange(2, 10**12)
 @click.option(
     "--epsilon", callback=_loss, metavar="E", help="Instead of a FILE: the ε of one question, such as 1 or ln3."
 )
-@click.option("--type", "kind", type=click.Choice(tuple(TYPES)), help="The type of that question; yes_no unless said.")
+@click.option("--type", "kind", type=click.Choice(TYPES), help="The type of that question; yes_no unless said.")
 @click.option("--options", type=click.IntRange(2, 100_000), help="How many options or points it has.")
 @click.option("--optional", is_flag=True, help="It may be skipped; one in ten does.")
 @click.option("--min", "low", callback=_number, metavar="X", help="The smallest number; 0 unless said.")

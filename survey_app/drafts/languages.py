@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from client.display import LANGUAGE
 from survey_app.authoring.entries import Entries, is_battery, is_section, read_entries
+from survey_app.authoring.questions import LABELS
 from survey_app.authoring.source import AuthoringError, Content, Node, Plain
-from survey_app.authoring.translations import LABELS, PARAGRAPHS, PROSE
+from survey_app.authoring.translations import PARAGRAPHS, PROSE
 from survey_app.drafts.edits import content_of, set_survey
 from survey_app.drafts.form import tidy
 from survey_app.drafts.place import EditError, finish, merge

@@ -13,10 +13,10 @@ from msgspec import Struct
 from client.canonical import spell
 from client.errors import DefinitionError
 from client.mechanisms import publish
-from client.question import TYPES, Question, parse_questions
+from client.question import Question, parse_questions
+from client.types import TypeName, type_of
 from survey_app.authoring.choose import PRECISE
 from survey_app.authoring.questions import CHOSEN, can_have_noise
-from survey_app.authoring.translations import LABELS
 from survey_app.explain import written
 from survey_app.explain.chances import SUSPICION, guess, posterior
 from survey_app.kinds import kind_of
@@ -111,14 +111,12 @@ class SinglePlan(Struct, frozen=True):
 
 def needs_options(kind: str) -> bool:
     """Return whether the author of a question of this type writes its answers."""
-    required, _ = TYPES[kind]
-    return not {*LABELS}.isdisjoint(required)
+    return type_of(TypeName(kind)).labels_key is not None
 
 
 def has_range(kind: str) -> bool:
     """Return whether a question of this type is answered within a range."""
-    required, _ = TYPES[kind]
-    return {"min", "max"} <= {*required}
+    return {"min", "max"} <= {*type_of(TypeName(kind)).required}
 
 
 def make_question(
@@ -132,17 +130,18 @@ def make_question(
     optional: bool = False,
 ) -> Question:
     """A question without words; PlanError if its numbers do not fit."""
-    required, possible = TYPES[kind]
+    asked = type_of(TypeName(kind))
     raw: dict[str, Any] = {"id": "question", "type": kind, "text": "?"}
-    if needs_options(kind) and options is None:
-        raise PlanError(f"a {kind} needs its number of options")
-    labels = [str(i + 1) for i in range(options or 0)]
-    known = {"min": spell(low), "max": spell(high), "step": spell(step), **dict.fromkeys(LABELS, labels)}
-    raw |= {key: value for key, value in known.items() if key in required}
-    if bins is not None and "bins" in possible:
+    if asked.labels_key:
+        if options is None:
+            raise PlanError(f"a {kind} needs its number of options")
+        raw[asked.labels_key] = [str(i + 1) for i in range(options)]
+    if has_range(kind):
+        raw |= {"min": spell(low), "max": spell(high), "step": spell(step)}
+    if bins is not None and "bins" in asked.possible:
         raw["bins"] = bins
     else:
-        raw |= {key: value for key, (value, _) in CHOSEN.items() if key in possible}
+        raw |= {key: value for key, (value, _) in CHOSEN.items() if key in asked.possible}
     if optional:
         raw["optional"] = True
     try:

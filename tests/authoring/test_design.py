@@ -16,12 +16,13 @@ import pytest
 from benchmarks.design import MIXED
 from client.definition import possible_cells
 from client.question import Question, parse_questions
-from survey_app.authoring import build, imagined, partition
+from survey_app.authoring import build, partition
+from survey_app.authoring.answering import FEWEST, answering
 from survey_app.authoring.design import MARGIN, Asked, best_way, chances, joint, joint_price, unit_price
 from survey_app.authoring.figures import cell_counts
-from survey_app.channel import Moments, blind_variance, blindness, event_moments, moments
+from survey_app.channels.moments import Moments, blind_variance, blindness, event_moments, moments
 from survey_app.kinds.assumptions import Guess
-from survey_app.plan.people import numbers
+from survey_app.kinds.number import level_shares, spread_numbers
 from survey_app.plan.question import make_question
 from tests.authoring import surveys
 
@@ -94,11 +95,11 @@ def test_the_design_of_the_demo() -> None:
     """At the shares of its own people: 22% cheated, 35% stressed, the rest as usual, hours of mean 18 and sd 9."""
     odds = math.exp(2)
     hours = make_question("number", high=Decimal(60))
-    places, shares = numbers(hours, Guess(mean=18, sd=9))
+    places, shares = spread_numbers(hours, Guess(mean=18, sd=9))
 
     def grid(levels: int) -> float:
         scores = np.arange(levels) / (levels - 1)
-        figure = moments(scores, imagined.level_shares(places, shares, levels), np.ones(levels))
+        figure = moments(scores, level_shares(places, shares, levels), np.ones(levels))
         return blind_variance(figure, blindness(levels, odds))
 
     def block(figure: Moments, cells: int) -> float:
@@ -204,8 +205,8 @@ def test_a_long_chain_of_follow_ups_has_somebody_at_its_end() -> None:
     for before, one in itertools.pairwise(chain):
         one["show_if"] = {"question": before["id"], "is": ["yes"]}
     questions = parse_questions(chain)
-    assert imagined.answering(questions[2], questions) == pytest.approx(0.04)
-    assert imagined.answering(questions[-1], questions) == imagined.FEWEST
+    assert answering(questions[2], questions) == pytest.approx(0.04)
+    assert answering(questions[-1], questions) == FEWEST
 
 
 # parts

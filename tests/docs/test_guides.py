@@ -12,8 +12,8 @@ from client.book import SERVER_LIMIT, SURVEY_LIMIT
 from client.report import ID_BYTES
 from client.words import SUSPICION
 from survey_app.authoring import ADVISED_TOTAL, CONFIRMED_TOTAL, choose
+from survey_app.authoring.choose import bit_variance
 from survey_app.authoring.questions import DESIGNS
-from survey_app.channel import bit_variance
 from survey_app.explain.chances import guess, posterior
 from survey_app.plan.guidance import table
 from survey_app.store.steps import STEP

@@ -14,9 +14,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from survey_app.authoring import build
-from survey_app.authoring.questions import COMMON
+from survey_app.authoring.questions import COMMON, LABELS
 from survey_app.authoring.source import AuthoringError, Node
-from survey_app.authoring.translations import LABELS, PROSE
+from survey_app.authoring.translations import PROSE
 from tests.source import ROOT
 
 PAGE = (ROOT / "docs" / "authoring.md").read_text()

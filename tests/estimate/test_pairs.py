@@ -10,7 +10,7 @@ import pytest
 
 from client import Survey
 from client.mechanisms import Drawn
-from survey_app.channel import share_variance
+from survey_app.channels.moments import share_variance
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.pairs import CELLS, has_pairs

@@ -1,10 +1,8 @@
 """The figures of every type of question, against enumeration and simulated surveys."""
 
-import json
 import math
 from dataclasses import replace
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,54 +10,20 @@ import pytest
 from scipy.stats import chi2
 
 from client.definition import Field, Survey
-from client.mechanisms import Drawn, Flip, Geometric, Subset
-from survey_app.authoring import build, choose, imagined
-from survey_app.channel import Floats, score_variance, union_variance
+from client.mechanisms import Drawn, Flip, Geometric
+from survey_app.authoring import build
+from survey_app.figures import Floats
 from survey_app.kinds.assumptions import Guess
-from survey_app.plan import people
+from survey_app.kinds.number import FINEST, spread_numbers
 from survey_app.plan.forecast import asked
+from survey_app.plan.people import draw_people
 from survey_app.plan.question import make_question
 from survey_app.plan.spread import (
     RESPONDENTS,
     standard_error,
 )
 from survey_app.simulate import devices
-from tests import reference
-from tests.definitions import choice as choice_question
-from tests.definitions import define, field, subset
 from tests.planning import ROOT
-
-
-@pytest.mark.parametrize(("size", "weight", "union"), [(4, 1, 2), (5, 2, 2), (6, 3, 3), (4, 2, 1), (2, 1, 1)])
-def test_score_variance_of_a_set_is_its_union_variance(size: int, weight: int, union: int) -> None:
-    made = choose.subset(size, weight, Decimal(1))
-    scores = [1.0] * union + [0.0] * (size - union)
-    shares = [0.3 / union] * union + [0.7 / (size - union)] * (size - union)
-    assert score_variance(made, scores, shares) + 0.21 == pytest.approx(union_variance(made, union, 0.3), rel=1e-12)
-
-
-@pytest.mark.parametrize("form", [subset(5, 1), subset(5, 2), subset(5, 4, 15 * 2**60)])
-def test_score_variance_is_that_of_the_enumerated_bits(form: dict[str, Any]) -> None:
-    definition = define([choice_question(options=5)], [field(form, "help")])
-    scores, shares = (
-        [-2, 0, 1, 5, 5],
-        [Fraction(1, 10), Fraction(2, 10), Fraction(3, 10), Fraction(1, 10), Fraction(3, 10)],
-    )
-    mechanism = (
-        Survey.from_json(json.dumps(definition, sort_keys=True, separators=(",", ":")).encode()).fields[0].mechanism
-    )
-    assert isinstance(mechanism, Subset)
-    variance = Fraction(0)
-    for symbol, share in enumerate(shares):
-        bits = reference.distribution(definition, {"help": f"option {symbol}"})
-        sums = [
-            (chance, sum(s for s, bit in zip(scores, row, strict=False) if bit == "1")) for row, chance in bits.items()
-        ]
-        mean = sum((chance * s for chance, s in sums), Fraction(0))
-        variance += share * (sum((chance * s**2 for chance, s in sums), Fraction(0)) - mean**2)
-    expected = float(variance / (mechanism.p - mechanism.q) ** 2)
-    assert score_variance(mechanism, [float(s) for s in scores], [float(f) for f in shares]) == pytest.approx(expected)
-
 
 EVERY_TYPE = """
 slug: every
@@ -126,7 +90,7 @@ def estimates(place: Field, question: Any, name: str, counts: Floats, n: Floats)
 def simulated(survey: Survey, runs: int, each: int) -> dict[tuple[str, str], Floats]:
     """The estimates of every figure in so many surveys of so many respondents."""
     rng = np.random.default_rng()
-    rows = np.concatenate(list(devices.reports(survey, people.draw_people(survey, {}, runs * each, rng), rng)))
+    rows = np.concatenate(list(devices.reports(survey, draw_people(survey, {}, runs * each, rng), rng)))
     bits = np.unpackbits(rows, axis=1)[:, : survey.width].reshape(runs, each, -1).sum(axis=1, dtype=np.int64)
     found: dict[tuple[str, str], Floats] = {}
     start = 0
@@ -190,15 +154,15 @@ def test_about_the_respondents_alone_only_the_coins_count() -> None:
 
 def test_numbers_are_guessed_as_they_are_simulated() -> None:
     question = make_question("number", high=Decimal(40))
-    places, chances = people.numbers(question, Guess(mean=10, sd=6))
+    places, chances = spread_numbers(question, Guess(mean=10, sd=6))
     assert chances.sum() == pytest.approx(1)
     drawn = np.clip(np.rint(np.random.default_rng().normal(10, 6, 10**6)), 0, 40)
     assert 40 * float(chances @ places) == pytest.approx(drawn.mean(), abs=0.04)
     assert 1600 * float(chances @ places**2) == pytest.approx((drawn**2).mean(), abs=1.5)
-    exact = people.numbers(question, Guess(mean=10, sd=0))[1]
+    exact = spread_numbers(question, Guess(mean=10, sd=0))[1]
     assert exact[10] == 1
-    even = people.numbers(replace(question, max=Decimal(10**8)), Guess())[1]
-    assert len(even) == imagined.FINEST + 1
+    even = spread_numbers(replace(question, max=Decimal(10**8)), Guess())[1]
+    assert len(even) == FINEST + 1
 
 
 def test_those_who_are_not_shown_a_question_do_not_answer_it() -> None:

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from flask.testing import FlaskClient
-from survey_app.authoring.imagined import OPTION, SKIPPING, YES
 
 from survey_app.authoring.faults import check
+from survey_app.kinds.assumptions import OPTION, SKIPPING, YES
 from tests.console import EXAM, change, draft, kept, post, publish
 
 EXAMPLE = (Path(__file__).parents[3] / "examples" / "wellbeing.yaml").read_bytes()
