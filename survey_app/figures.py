@@ -48,9 +48,8 @@ class Sum:
     def lifted(self, sets: Sets, size: int) -> "Sum":
         """Return the same sum over the symbols of a field."""
         weights = np.zeros(size)
-        for weight, symbols in zip(self.weights, sets, strict=True):
-            if weight:
-                weights[symbols] += weight
+        for answer in np.flatnonzero(self.weights).tolist():
+            weights[sets[answer]] += self.weights[answer]
         return replace(self, weights=weights)
 
     def minus(self, ratio: float, other: "Sum") -> "Sum":
@@ -59,7 +58,7 @@ class Sum:
 
     def of(self, shares: Floats) -> float:
         """Return its value at these shares, which add up to one: so 1 − 1 is nothing, not a rounding error."""
-        return float((self.weights + self.constant) @ shares)
+        return float((self.weights + self.constant if self.constant else self.weights) @ shares)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -104,7 +103,7 @@ class Figure:
         if self.denominator is None:
             raise ValueError("this is no ratio")
         difference = self.sum.minus(ratio, self.denominator)
-        return replace(self, kind=FigureKind.MEAN, sum=difference, denominator=None, rounded=False)
+        return Figure(name=self.name, kind=FigureKind.MEAN, sum=difference, low=self.low, high=self.high)
 
 
 @dataclass(frozen=True)

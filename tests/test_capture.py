@@ -14,8 +14,9 @@ from unittest.mock import patch
 import pytest
 
 from survey_app.authoring.faults import check
-from survey_app.estimate import derived
+from survey_app.estimate import quantiles
 from survey_app.estimate import question as estimates
+from survey_app.kinds import QuestionKind
 from survey_app.results import document, table
 from tests import author_files, product
 from tests.capture import Task, capture_definition, capture_file, perform
@@ -58,12 +59,12 @@ def test_about_one_file_in_eight_is_refused() -> None:
 
 @contextmanager
 def plant_estimates(change: Callable[[estimates.Estimate], estimates.Estimate]) -> Iterator[None]:
-    real = estimates.question_estimates
+    real = estimates.family_estimates
 
     def estimate(*given: Any) -> list[estimates.Estimate]:
         return [change(line) for line in real(*given)]
 
-    with patch.object(document, "question_estimates", estimate):
+    with patch.object(document, "family_estimates", estimate):
         yield
 
 
@@ -78,18 +79,18 @@ def plant_count() -> Any:
 
 
 def plant_quartile() -> Any:
-    return patch.object(derived, "QUARTILES", (0.25, 0.75))
+    return patch.object(quantiles, "QUARTILES", (0.25, 0.75))
 
 
 @contextmanager
 def plant_label() -> Iterator[None]:
-    real = estimates.symbol_names
+    real = QuestionKind.answers
 
-    def swap(question: Any) -> list[estimates.Name]:
-        first, second, *others = real(question)
+    def swap(kind: QuestionKind, question: Any) -> Sequence[str]:
+        first, second, *others = real(kind, question)
         return [second, first, *others]
 
-    with patch.object(estimates, "symbol_names", swap):
+    with patch.object(QuestionKind, "answers", swap):
         yield
 
 

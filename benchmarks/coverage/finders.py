@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from benchmarks.coverage.study import Find
 from client.definition import Survey
 from client.question import Question
-from survey_app.estimate import derived
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Interval, Method, Options
-from survey_app.estimate.question import Evidence, evidence_of, question_estimates
+from survey_app.estimate.quantiles import quantiles
+from survey_app.estimate.question import Evidence, evidence_of, family_estimates, question_estimates
+from survey_app.figures import FamilyName
+from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Tally
 
 PLAIN = Options()
@@ -45,8 +47,9 @@ def total_of(question: str, *labels: str) -> Find:
     """The share of several options together."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
-        one = derived.total(*asked(survey, tally, question), labels, PLAIN)
-        return [one.interval] if one else []
+        evidence, one = asked(survey, tally, question)
+        family = kind_of(one).total(one, labels)
+        return [line.interval for line in family_estimates(evidence, one, family, PLAIN)] if family else []
 
     return find
 
@@ -55,7 +58,7 @@ def among_answers(question: str, option: str) -> Find:
     """A share of those who answered."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
-        lines = derived.answered(*asked(survey, tally, question), PLAIN)
+        lines = question_estimates(*asked(survey, tally, question), PLAIN, FamilyName.ANSWERED)
         return [one.interval for one in lines if one.option == option]
 
     return find
@@ -86,7 +89,8 @@ def median(question: str) -> Find:
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
         found, one = asked(survey, tally, question)
-        half = next(each for each in derived.quantiles(found, one, PLAIN) if each.level == 0.5)
+        below = question_estimates(found, one, PLAIN, FamilyName.CUMULATIVE)
+        half = next(each for each in quantiles(one, below) if each.level == 0.5)
         places = [one.labels.index(label) for label in half.options]
         return [Interval(min(places), max(places), half.method)]
 

@@ -12,10 +12,11 @@ from scipy.stats import binom
 
 from benchmarks.reproductions.figures import Floats
 from client import Survey
-from client.mechanisms import Flip
+from client.mechanisms import Flip, Mechanism
 from survey_app.authoring import build
+from survey_app.channels import channel_of
 from survey_app.channels.moments import share_variance
-from survey_app.estimate.functional import unbiased
+from survey_app.figures import share_of
 from survey_app.plan.people import draw_people
 from survey_app.simulate.devices import reports
 
@@ -60,7 +61,7 @@ def run(survey: Survey, n: int, runs: int, rng: np.random.Generator, *, share: f
         truths.append(said.reshape(count, n).sum(axis=1))
         ones.append(bits.reshape(count, n).sum(axis=1, dtype=np.int64))
     flip = flip_of(survey)
-    estimates = [unbiased(flip, np.array([count]), n, [1.0]) for count in np.concatenate(ones)]
+    estimates = [unbiased_share(flip, np.array([count]), n, 1) for count in np.concatenate(ones)]
     return Runs(n, np.concatenate(truths), np.array(estimates))
 
 
@@ -94,6 +95,14 @@ def fixed_ones_chances(flip: Flip, n: int, yes: int) -> Floats:
     return chances
 
 
+def unbiased_share(mechanism: Mechanism, counts: Counts, n: int, symbol: int) -> float:
+    """The unbiased share of a symbol."""
+    seen = channel_of(mechanism).observe(counts, n, share_of("", [symbol], mechanism.size))
+    if seen is None:
+        raise TypeError("its reports say nothing about single symbols")
+    return seen.value
+
+
 def estimates_of(flip: Flip, n: int) -> Floats:
     """The estimate for each number of ones, 0 … n."""
-    return np.array([unbiased(flip, np.array([count]), n, [1.0]) for count in range(n + 1)])
+    return np.array([unbiased_share(flip, np.array([count]), n, 1) for count in range(n + 1)])

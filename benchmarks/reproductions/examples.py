@@ -7,11 +7,11 @@ from itertools import combinations, product
 
 import numpy as np
 
+from benchmarks.reproductions.devices import unbiased_share
 from benchmarks.reproductions.figures import Number, Section, figure, mean_of, share_of, spread_of
 from client import Survey
 from client.mechanisms import Subset
 from survey_app.authoring import build
-from survey_app.estimate.functional import unbiased
 from survey_app.simulate.devices import reports
 
 Data = tuple[Fraction, ...]
@@ -93,7 +93,7 @@ def local_means(survey: Survey, answers: Sequence[int], runs: int, rng: np.rando
         said = {"q": np.tile(np.array(answers, dtype=np.int64), count)}
         rows = np.concatenate(list(reports(survey, said, rng)))
         upper = ((rows[:, 0] >> 6) & 1).reshape(count, n).sum(axis=1)
-        found += [100 * unbiased(mechanism, np.array([n - c, c]), n, [0.0, 1.0]) for c in upper.tolist()]
+        found += [100 * unbiased_share(mechanism, np.array([n - c, c]), n, 1) for c in upper.tolist()]
     return found
 
 

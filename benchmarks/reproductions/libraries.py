@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.reproductions.devices import unbiased_share
 from client import Survey
 from client.mechanisms import Subset
 from survey_app.authoring import build, choose
-from survey_app.estimate.functional import unbiased
 from survey_app.estimate.points import project
 from survey_app.simulate.devices import reports
 
@@ -86,7 +86,7 @@ def candor(answers: Answers, k: int, seed: int) -> Shares:
     counts = np.zeros(k, dtype=np.int64)
     for chunk in reports(survey(k), {"q": answers}, rng):
         counts += np.unpackbits(chunk, axis=1)[:, :k].sum(axis=0, dtype=np.int64)
-    return np.array([unbiased(_mechanism(k), counts, len(answers), np.eye(k)[place]) for place in range(k)])
+    return np.array([unbiased_share(_mechanism(k), counts, len(answers), place) for place in range(k)])
 
 
 def _multi_freq(protocol: str) -> Estimator:
@@ -144,7 +144,7 @@ def _debiased(noisy: list[int], k: int) -> Shares:
     """For libraries that randomize but do not estimate."""
     counts = np.bincount(noisy, minlength=k)
     mechanism = choose.subset(k, 1, Decimal(EPSILON))
-    return np.array([unbiased(mechanism, counts, len(noisy), np.eye(k)[place]) for place in range(k)])
+    return np.array([unbiased_share(mechanism, counts, len(noisy), place) for place in range(k)])
 
 
 def _opendp(answers: Answers, k: int, seed: int) -> Shares:

@@ -210,6 +210,37 @@ class Channel(ABC):
         None if reports say nothing about single answers.
         """
 
+    @property
+    @abstractmethod
+    def tells_shares(self) -> bool:
+        """Whether reports say how many gave an answer, and not only what the mean is."""
+
+    @abstractmethod
+    def share_coin(self, reported: float, unbiased: float) -> tuple[Fraction, Fraction] | None:
+        """Return P(sent | true) and P(sent | not true) of a share, by which `reported` became `unbiased`."""
+
+    @property
+    @abstractmethod
+    def named(self) -> int:
+        """How many answers a report names."""
+
+    @property
+    @abstractmethod
+    def mean_formula(self) -> str:
+        """How means are made, for a paper; {scores} is what each answer counts for."""
+
+    def union_coin(self, size: int) -> tuple[Fraction, Fraction] | None:
+        """Return the chances that a report names any of `size` symbols, if one of them is true, and if none is.
+
+        None where a set of symbols is no single count.
+        """
+        return None
+
+    @property
+    def asked_options(self) -> tuple[int, int] | None:
+        """About how many of how many options a device is asked; None if about all."""
+        return None
+
     def shares(self, counts: Counts, n: int) -> Floats | None:
         """Return the unbiased shares of the field's symbols, where each has a bit; points are made of them."""
         return None
@@ -240,6 +271,17 @@ class CoinChannel(Channel):
     @abstractmethod
     def coin(self) -> tuple[Fraction, Fraction]:
         """P(1 | true) and P(1 | not true), exactly, of every bit that names an answer."""
+
+    @property
+    def tells_shares(self) -> bool:
+        return True
+
+    @property
+    def mean_formula(self) -> str:
+        return (
+            "Means are the sum of score × share, without bias if the shares are, with these scores in the order of the"
+            " answers: {scores}; displayed means are made of displayed shares."
+        )
 
     @cached_property
     def p(self) -> float:

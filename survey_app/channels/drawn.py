@@ -56,6 +56,11 @@ class DrawnChannel(CoinChannel):
         return self.mechanism.draw / self.mechanism.size
 
     @property
+    def asked_options(self) -> tuple[int, int] | None:
+        some, every = self.mechanism.draw, self.mechanism.size
+        return (some, every) if some < every else None
+
+    @property
     def kept(self) -> float:
         """The probability that the true set of the asked options is sent."""
         return self.mechanism.keep / WHOLE
@@ -183,6 +188,13 @@ class DrawnChannel(CoinChannel):
         everyone = self.mechanism.draw == self.mechanism.size
         slope, offset = float(figure.sum.weights[place]), figure.sum.constant
         return Binomial(yes, no + yes, *self.coin, slope, offset, everyone=everyone)
+
+    def share_coin(self, reported: float, unbiased: float) -> tuple[Fraction, Fraction]:
+        return self.coin
+
+    @property
+    def named(self) -> int:
+        return 1
 
     def variance(self, assumed: Assumed) -> float:
         return share_variance(self.p, self.q, float(assumed.shares[1]))

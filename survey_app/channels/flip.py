@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -36,7 +37,7 @@ class FlipChannel(CoinChannel):
     mechanism: Flip
     chances_from_integers = "p = one/2^64; q = zero/2^64"
 
-    @property
+    @cached_property
     def coin(self) -> tuple[Fraction, Fraction]:
         return self.mechanism.p, self.mechanism.q
 
@@ -115,6 +116,16 @@ class FlipChannel(CoinChannel):
         still = np.array([p * (1 - p), q * (1 - q)]) / d**2
         slope, offset = np.array([[-1.0, 1.0]]) / d, np.array([p, -q]) / d
         return ScoreMap(slope, offset, still, 1 + still[::-1] - still, (np.array([1 - p, q]), d))
+
+    def share_coin(self, reported: float, unbiased: float) -> tuple[Fraction, Fraction]:
+        """The one stored bit counts those of the second symbol; the others are those of the first."""
+        p, q = self.coin
+        coins = (p, q), (1 - q, 1 - p)
+        return min(coins, key=lambda coin: abs(float(coin[1]) + self.gap * unbiased - reported))
+
+    @property
+    def named(self) -> int:
+        return 1
 
     def named_symbols(self, counts: Counts, n: int) -> Counts:
         return np.array([n - counts[0], counts[0]], dtype=np.int64)

@@ -151,6 +151,25 @@ class GeometricChannel(Channel):
         step = second - first
         return Scores(self.scores, counts, n, -first / step, 1 / step)
 
+    @property
+    def tells_shares(self) -> bool:
+        return False
+
+    def share_coin(self, reported: float, unbiased: float) -> None:
+        return None
+
+    @property
+    def named(self) -> int:
+        return 1
+
+    @property
+    def mean_formula(self) -> str:
+        return (
+            "With geometric noise the mean was estimated without bias by that of the levels sent, the lowest counting"
+            " for r/(1 − r) levels less and the highest for r/(1 − r) levels more ({scores}); displayed is the nearest"
+            " possible mean."
+        )
+
     def variance(self, assumed: Assumed) -> float:
         step, shares, scores = assumed.values[1] - assumed.values[0], assumed.shares, self.scores
         levels = float(shares @ (self.chances @ scores**2) - (shares @ (self.chances @ scores)) ** 2)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import ClassVar
+from functools import cached_property, lru_cache
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,23 @@ import numpy.typing as npt
 from survey_app.figures import Floats
 
 Counts = npt.NDArray[np.int64]
+MOST_KEPT = 4096  # coins
+
+
+class Coin(NamedTuple):
+    """The numbers of a count with p and q, as intervals need them."""
+
+    p: float
+    q: float
+    gap: float  # p − q
+    at_yes: float  # p(1 − p)
+    at_no: float  # q(1 − q)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def coin_of(p: Fraction, q: Fraction) -> Coin:
+    """Return the floats nearest to the exact numbers: fractions are slow, and every share needs these."""
+    return Coin(float(p), float(q), float(p - q), float(p * (1 - p)), float(q * (1 - q)))
 
 
 @dataclass(frozen=True)
@@ -28,8 +45,9 @@ class Spread:
     @classmethod
     def binomial(cls, n: int, p: Fraction, q: Fraction) -> "Spread":
         """Return that of a share whose count is binomial."""
-        d = float(p - q)
-        return cls(float(q * (1 - q)) / d**2, float(1 - 2 * q) / d, -1.0, 1 / (n * d))
+        coin = coin_of(p, q)
+        d = coin.gap
+        return cls(coin.at_no / d**2, (1 - 2 * coin.q) / d, -1.0, 1 / (n * d))
 
     def at(self, x: float) -> float:
         """Return n·Var at x; at an x that no report allows, 0."""
@@ -66,7 +84,8 @@ class Binomial:
         """The unbiased estimate; of nobody, not a number."""
         if not self.n:
             return float("nan")
-        return self.slope * ((self.ones / self.n - float(self.q)) / float(self.p - self.q)) + self.offset
+        p, q, *_ = coin_of(self.p, self.q)
+        return self.slope * ((self.ones / self.n - q) / (p - q)) + self.offset
 
 
 @dataclass(frozen=True, eq=False)

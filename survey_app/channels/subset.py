@@ -53,13 +53,24 @@ class SubsetChannel(CoinChannel):
         neither = (p * (w - 1) * (w - 2) + (1 - p) * w * (w - 1)) / max((k - 1) * (k - 2), 1)
         return p * (w - 1) / (k - 1), neither
 
-    def union_coin(self, size: int) -> tuple[Fraction, Fraction]:
-        """Return P = p + (c − 1)q and Q = cq of a set of c symbols, for reports that name one symbol.
-
-        They are the chances that a report names one of the set if the answer is in it, and if it is not.
-        """
+    def union_coin(self, size: int) -> tuple[Fraction, Fraction] | None:
+        """P = p + (c − 1)q and Q = cq of a set of c symbols, where a report names one symbol or the set is one."""
         p, q = self.coin
-        return (p, q) if size == 1 else (p + (size - 1) * q, size * q)
+        if size == 1:
+            return p, q
+        return None if self.mechanism.weight > 1 else (p + (size - 1) * q, size * q)
+
+    def share_coin(self, reported: float, unbiased: float) -> tuple[Fraction, Fraction] | None:
+        """If nobody gave the answer, each of the c symbols that hold it would still be sent with q.
+
+        So c is what is left of `reported` without those who did, in parts of q.
+        """
+        left = reported - unbiased * self.gap
+        return self.union_coin(min(max(round(left / self.q), 1), self.mechanism.size))
+
+    @property
+    def named(self) -> int:
+        return self.mechanism.weight
 
     def bit_chances(self, symbol: int) -> Floats:
         return np.where(np.arange(self.mechanism.size) == symbol, self.p, self.q)
@@ -214,11 +225,10 @@ class SubsetChannel(CoinChannel):
         return p * scores + q * rest, p * held + (1 - p) * lost
 
     def _share(self, counts: Counts, n: int, figure: Figure) -> Observation:
-        """A set of symbols is a count where a report names one symbol, or where the set is one symbol."""
         members = np.flatnonzero(figure.sum.weights)
         slope, offset, size = float(figure.sum.weights[members[0]]), figure.sum.constant, len(members)
-        if size == 1 or self.mechanism.weight == 1:
-            return Binomial(int(counts[members].sum()), n, *self.union_coin(size), slope, offset)
+        if coin := self.union_coin(size):
+            return Binomial(int(counts[members].sum()), n, *coin, slope, offset)
         sums = self._sums(counts, n, (figure.sum.weights != 0).astype(float))
         spread = self._spread(size, n).mapped(slope, offset)
         scale = sums.scale / slope

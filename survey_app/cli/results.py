@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from client.words import digit_label
+from client.question import Question
 from survey_app.assure.manipulation import suspicions
 from survey_app.cli.common import (
     DIGEST,
@@ -29,10 +29,12 @@ from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Opt
 from survey_app.estimate.regression import FitError
 from survey_app.estimate.tables import PairError
 from survey_app.explain.terminal import wrapped
+from survey_app.kinds import kind_of
 from survey_app.results.crosstab import crosstab_document
 from survey_app.results.document import Results, results
 from survey_app.results.export import watched
 from survey_app.results.groups import Study, groups_document, study_document
+from survey_app.results.reading import main_answer
 from survey_app.results.regression import named_outcome, regression_on_groups, regression_on_questions
 from survey_app.results.table import crosstab_table, csv_text, regression_table, results_table, study_table
 from survey_app.results.text import crosstab_text, regression_text, results_text, study_text
@@ -154,15 +156,21 @@ def _totals(published: Published, wanted: tuple[str, ...]) -> dict[str, list[lis
         name, _, rest = text.partition("=")
         labels = rest.split("|")
         question = questions.get(name)
-        if question is None or question.type in ("yes_no", "multiple") or question.levels:
+        if question is None or not _has_totals(question):
             raise click.ClickException(
                 f"--total {text!r}: write QUESTION=A|B; the question is a choice, a scale or has bins"
             )
-        known = [digit_label(question, i) for i in range(question.no_answer)]
+        known = kind_of(question).answers(question)
         if not set(labels) <= set(known) or len(set(labels)) < len(labels):
             raise click.ClickException(f"--total {text!r}: the options of {name} are {', '.join(known)}")
         totals.setdefault(name, []).append(labels)
     return totals
+
+
+def _has_totals(question: Question) -> bool:
+    """Whether shares of several answers can be added up, and are more than one and the rest."""
+    kind = kind_of(question)
+    return kind.exclusive and kind.has_shares(question) and not main_answer(question)
 
 
 def _mapping(file: Path | None) -> Any:

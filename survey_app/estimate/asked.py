@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from client.definition import Field, Survey
-from survey_app.channel import Floats
 from survey_app.estimate.hypotheses import LEAST_EXPECTED, Test, by_chi_square, by_draws
+from survey_app.figures import Floats
 from survey_app.tally import Counts, Tally, columns
 
 SIMULATED = 9_999

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from survey_app.channels.observations import Spread
+from survey_app.channels.observations import Counts, Spread, coin_of
 from survey_app.figures import Floats
 
 Coverage = Literal["guaranteed", "approximate"]
@@ -128,9 +128,10 @@ def binomial(ones: int, n: int, p: Fraction, q: Fraction, options: Options, *, s
     if n == 0:
         anything = Interval(0.0, 1.0, Method.CLOPPER_PEARSON)
         return Limits(anything, anything)
-    slope = 1 / float(p - q)
+    _, least, gap, *_ = coin_of(p, q)
+    slope = 1 / gap
     low, high = clopper_pearson(ones, ones, n, alpha)
-    plain = Interval(low, high, Method.CLOPPER_PEARSON).mapped(slope, -float(q) * slope)
+    plain = Interval(low, high, Method.CLOPPER_PEARSON).mapped(slope, -least * slope)
     if options.population is not None:
         interval = finite(ones, n, p, q, alpha, options.population)
     else:
@@ -152,13 +153,14 @@ def guarded(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interv
     It contains the plain interval cut to [0, 1], so it covers at least as often, and it is never a point.
     """
     low, high = clopper_pearson(*_possible(ones, n, p, q), n, alpha)
-    slope = 1 / float(p - q)
-    return Interval((low - float(q)) * slope, (high - float(q)) * slope, Method.CLOPPER_PEARSON).clipped(0, 1)
+    _, least, gap, *_ = coin_of(p, q)
+    slope = 1 / gap
+    return Interval((low - least) * slope, (high - least) * slope, Method.CLOPPER_PEARSON).clipped(0, 1)
 
 
 def _possible(ones: int, n: int, p: Fraction, q: Fraction) -> tuple[int, int]:
     """The count for the lower limit, not above np, and for the upper limit, not below nq."""
-    return min(ones, math.floor(n * p)), max(ones, math.ceil(n * q))
+    return min(ones, n * p.numerator // p.denominator), max(ones, -(-n * q.numerator // q.denominator))
 
 
 def wilson(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
@@ -167,8 +169,9 @@ def wilson(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interva
     share = ones / n
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     low, high = ((share + z * z / (2 * n) + sign * half) / (1 + z * z / n) for sign in (-1, 1))
-    slope = 1 / float(p - q)
-    return Interval(low, high, Method.WILSON).mapped(slope, -float(q) * slope).clipped(0, 1)
+    _, least, gap, *_ = coin_of(p, q)
+    slope = 1 / gap
+    return Interval(low, high, Method.WILSON).mapped(slope, -least * slope).clipped(0, 1)
 
 
 def narrow(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
@@ -185,12 +188,13 @@ def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population
     """
     if population < n:
         raise ValueError(f"{n} respondents cannot be drawn from a population of {population}")
-    z2, d = float(ndtri(1 - alpha / 2)) ** 2, float(p - q)
-    at_no, at_yes = (float(chance * (1 - chance)) / (n * d * d) for chance in (q, p))
+    _, least, d, *variances = coin_of(p, q)
+    z2 = float(ndtri(1 - alpha / 2)) ** 2
+    at_yes, at_no = (variance / (n * d * d) for variance in variances)
     sampling = (1 - n / population) / n
     ends: list[float] = []
     for sign, count in zip((-1, 1), _possible(ones, n, p, q), strict=True):
-        point = (count / n - float(q) + sign / (2 * n)) / d
+        point = (count / n - least + sign / (2 * n)) / d
         if not 0 < point < 1:  # it excludes no share on this side
             ends.append(point)
             continue
@@ -199,7 +203,7 @@ def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population
     return Interval(ends[0], ends[1], Method.FINITE_POPULATION).clipped(0, 1)
 
 
-def dirichlet(scores: Sequence[float] | Floats, counts: Sequence[float] | Floats, alpha: float) -> Interval:
+def dirichlet(scores: Sequence[float] | Floats, counts: Sequence[float] | Floats | Counts, alpha: float) -> Interval:
     """For the mean score of reports that each carry one score: quantiles of Σ v W, W ~ Dirichlet.
 
     One more report at the largest score for the upper limit, at the smallest for the lower.
@@ -213,10 +217,17 @@ def dirichlet(scores: Sequence[float] | Floats, counts: Sequence[float] | Floats
     return Interval(low, high, Method.DIRICHLET)
 
 
-def dirichlet_excess(scores: Sequence[float], counts: Sequence[int], x: float, alpha: float, *, upper: bool) -> float:
+def dirichlet_excess(
+    scores: Sequence[float] | Floats, counts: Sequence[float] | Counts, x: float, alpha: float, *, upper: bool
+) -> float:
     """How far the lower or the upper limit of `dirichlet` lies above x, on the scale of probabilities: its sign."""
-    values, places = np.unique(np.asarray(scores, dtype=float), return_inverse=True)
-    weights: Floats = np.bincount(places, weights=np.asarray(counts, dtype=float), minlength=len(values)).astype(float)
+    values, weights = np.asarray(scores, dtype=float), np.asarray(counts, dtype=float)
+    order = values.argsort()
+    values, weights = values[order], weights[order]
+    begins = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    (first,) = begins.nonzero()
+    values, weights = values[first], np.add.reduceat(weights, first)
     weights[-1 if upper else 0] += 1
     kept = weights > 0
     return _dirichlet_above((values - x)[kept], weights[kept]) - (alpha / 2 if upper else 1 - alpha / 2)
@@ -256,8 +267,10 @@ def _dirichlet_above(offsets: Floats, weights: Floats) -> float:
     if offsets.min() >= 0 or offsets.max() <= 0:
         return float(offsets.max() > 0)
     scale = 1 / math.sqrt(float(weights @ offsets**2))
-    scaled = np.outer(GRID, offsets * scale)
-    integrand = np.sin(np.arctan(scaled) @ weights) * np.exp(-0.5 * (np.log1p(scaled**2) @ weights))
+    scaled = GRID[:, None] * (offsets * scale)
+    angles = np.arctan(scaled)
+    np.log1p(np.square(scaled, out=scaled), out=scaled)  # in place: this is called thousands of times for a page
+    integrand = np.sin(angles @ weights) * np.exp(-0.5 * (scaled @ weights))
     before = float(weights @ offsets) * scale * float(GRID[0])  # where sin θ is still θ
     return 0.5 + (float(integrand.sum()) * GRID_STEP + before) / math.pi
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from survey_app.channel import Floats
+from survey_app.figures import Floats
 
 FIRST = 1e6  # how much more a margin's squared distance weighs than a cell's
 NEAR = 1e-8  # how far the sums may stay from what they shall be

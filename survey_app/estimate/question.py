@@ -1,32 +1,28 @@
-"""The estimates of one question, from the counts of the field that holds it.
+"""The estimates of the figures of a question, from the counts of the field that holds it.
 
 An `Estimate` keeps apart what must not be confused: `unbiased`, which may lie outside the possible range; `estimate`,
 the point to display, made of the field's one set of points; the intervals; `reported`, the raw share of devices that
 sent it, where that one share makes the estimate; and n, the number of devices asked.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cached_property
-from typing import Literal
-
-import numpy as np
+from functools import cached_property, partial
 
 from client.definition import Field, Survey
-from client.mechanisms import Drawn, Flip, Geometric, Subset
 from client.question import Question
-from client.words import NO_ANSWER, digit_label, level_value
-from survey_app.channel import Floats, geometric_scores
-from survey_app.estimate import functional
-from survey_app.estimate.functional import indicator
-from survey_app.estimate.intervals import Interval, Limits, Options, binomial, dirichlet
+from client.words import NO_ANSWER, digit_label
+from survey_app.channels import Channel, channel_of
+from survey_app.estimate.intervals import Interval, Limits, Options
+from survey_app.estimate.observed import fieller, limits_of, quotient, ratio_of
 from survey_app.estimate.points import nearest
+from survey_app.figures import Family, FamilyName, Figure, FigureKind, Floats, share_of
+from survey_app.kinds import kind_of
 from survey_app.tally import Counts, Tally, columns
 
 LEAST_REPORTS = 2
-Kind = Literal["share", "no_answer", "mean", "difference"]
-Name = tuple[str, Kind]  # option and kind
+MOST_SEARCHED = 256  # symbols of a question whose ratios take a search each
 
 
 @dataclass(frozen=True)
@@ -34,7 +30,7 @@ class Estimate:
     """One line of the results."""
 
     option: str
-    kind: Kind
+    kind: FigureKind
     n: int
     estimate: float
     limits: Limits
@@ -66,15 +62,33 @@ class Evidence:
     complete: bool = True
 
     @cached_property
-    def points(self) -> Floats:
-        """The displayed share of every symbol; whatever else is displayed of the field is made of these."""
-        mechanism, questions = self.field.mechanism, self.field.questions
-        if not isinstance(mechanism, Subset):
-            raise TypeError("only what reports symbols has a point for each")
-        shares = (self.counts / self.n - float(mechanism.q)) / float(mechanism.p - mechanism.q)
-        if not self.field.joint and questions[0].type != "multiple":
-            return nearest(shares, [])
-        return nearest(shares, [symbols for one in questions for _, symbols in answer_sets(self.field, one)])
+    def channel(self) -> Channel:
+        """What the field's mechanism does to shares."""
+        return channel_of(self.field.mechanism)
+
+    @cached_property
+    def sets(self) -> Mapping[str, list[list[int]]]:
+        """For each question, the symbols of the field that hold each of its answers; options of a multiple overlap."""
+        return {question.id: answer_sets(self.field, question) for question in self.field.questions}
+
+    @cached_property
+    def points(self) -> Floats | None:
+        """The displayed share of every symbol, where each has a bit; all that is displayed is made of these."""
+        shares = self.channel.shares(self.counts, self.n)
+        if shares is None:
+            return None
+        margins = [] if self._symbols_are_answers else [symbols for sets in self.sets.values() for symbols in sets]
+        return nearest(shares, margins)
+
+    @cached_property
+    def _symbols_are_answers(self) -> bool:
+        return not self.field.joint and kind_of(self.field.questions[0]).exclusive
+
+    def lifted(self, question: Question, figure: Figure) -> Figure:
+        """Return a figure over what the channel takes in; one at a time, since a field may have 65,536 symbols."""
+        if self.channel.reads_answers or self._symbols_are_answers:
+            return figure
+        return figure.lifted(self.sets[question.id], len(self.field.cells))
 
 
 def evidence_of(survey: Survey, tally: Tally) -> Iterator[Evidence]:
@@ -84,23 +98,68 @@ def evidence_of(survey: Survey, tally: Tally) -> Iterator[Evidence]:
         yield Evidence(place.field, tally.counts[place.part], n, place.asked is None)
 
 
-def question_estimates(evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
-    """Shares of a question's symbols in order, then means; nothing under two reports."""
-    mechanism = evidence.field.mechanism
-    if evidence.n < LEAST_REPORTS:
+def question_estimates(evidence: Evidence, question: Question, options: Options, *names: FamilyName) -> list[Estimate]:
+    """The estimates of some families; if none is named, shares of a question's answers in order, then means."""
+    families = kind_of(question).families(question)
+    found = (family for family in families if family.name in (names or (FamilyName.SHARES, FamilyName.MEAN)))
+    return [estimate for family in found for estimate in family_estimates(evidence, question, family, options)]
+
+
+def family_estimates(evidence: Evidence, question: Question, family: Family, options: Options) -> list[Estimate]:
+    """The estimates of a family of a question's figures; nothing under two reports, nor where it would take very long.
+
+    Of a family that reports say nothing about nothing is estimated.
+    """
+    if evidence.n < LEAST_REPORTS or (family.derived and evidence.points is None):
         return []
-    if isinstance(mechanism, Geometric):
-        return [_geometric(mechanism, evidence, question, options)]
-    if isinstance(mechanism, Drawn):
-        return _drawn(mechanism, evidence, question, options)
-    if isinstance(mechanism, Flip):
-        return _flip(mechanism, evidence, options)
-    if question.levels:
-        return [_levels(mechanism, evidence, question, options)]
-    shares = _shares(mechanism, evidence, question, options)
-    if question.type == "scale":
-        shares.append(_mean(mechanism, evidence, question, scores_of(question), options))
-    return shares
+    if family.name is FamilyName.ANSWERED and not evidence.channel.reads_answers and question.no_answer > MOST_SEARCHED:
+        return []
+    each = options.among(evidence.channel.apart(len(family.figures)))
+    found = (figure_estimate(evidence, evidence.lifted(question, figure), each) for figure in family.figures)
+    return [one for one in found if one is not None]
+
+
+def figure_estimate(evidence: Evidence, figure: Figure, options: Options) -> Estimate | None:
+    """Estimate a figure over what the channel takes in; None if reports say nothing about it."""
+    if figure.denominator is not None:
+        return _ratio_estimate(evidence, figure, options)
+    seen = evidence.channel.observe(evidence.counts, evidence.n, figure)
+    if seen is None:
+        return None
+    value = seen.value if evidence.points is None else _displayed(figure, evidence.points)
+    point = clamp(value, figure.low, figure.high) if math.isfinite(value) else (figure.low + figure.high) / 2
+    limits = limits_of(seen, figure, options, complete=evidence.complete)
+    reported = None if figure.kind is FigureKind.MEAN else seen.reported
+    return Estimate(figure.name, figure.kind, seen.n, point, limits, seen.value, reported)
+
+
+def _displayed(figure: Figure, points: Floats) -> float:
+    """The figure of the displayed shares; the share of a set of symbols is their plain sum."""
+    if figure.kind is FigureKind.MEAN or figure.sum.constant:
+        return figure.sum.of(points)
+    return float(points[figure.sum.weights > 0].sum())
+
+
+def _ratio_estimate(evidence: Evidence, figure: Figure, options: Options) -> Estimate | None:
+    """One sum divided by another, such as a share among those who answered; of nobody, anything."""
+    top, bottom = figure.top(), figure.bottom()
+    observe = partial(evidence.channel.observe, evidence.counts, evidence.n)
+    interval = fieller(observe, figure, options.alpha)
+    if interval is None or evidence.points is None:
+        half = replace(options, confidence=1 - options.alpha / 2)
+        above, below = figure_estimate(evidence, top, half), figure_estimate(evidence, bottom, half)
+        if above is None or below is None:
+            return None
+        interval, n = quotient(above.interval, below.interval, figure), above.n
+        value = shown = ratio_of(above.unbiased, below.unbiased)
+        low, high = interval.low, interval.high
+    else:
+        seen = observe(top), observe(bottom)
+        value = ratio_of(*(one.value if one else math.nan for one in seen))
+        shown = ratio_of(top.sum.of(evidence.points), bottom.sum.of(evidence.points))
+        n, low, high = evidence.n, figure.low, figure.high
+    point = clamp(shown, low, high) if math.isfinite(shown) else (figure.low + figure.high) / 2
+    return Estimate(figure.name, figure.kind, n, point, Limits(interval, interval), value, None, True)
 
 
 def joint_cells(evidence: Evidence, questions: Sequence[Question], options: Options) -> list[Cell]:
@@ -117,12 +176,18 @@ def set_cells(
     evidence: Evidence, sets: Sequence[Sequence[int]], labels: Sequence[tuple[str, ...]], options: Options
 ) -> list[Cell]:
     """Cells that are sets of a field's symbols, which together hold all of them."""
-    mechanism = evidence.field.mechanism
-    if evidence.n < LEAST_REPORTS or not isinstance(mechanism, Subset):
+    if evidence.n < LEAST_REPORTS or evidence.points is None:
         return []
     each = options.among(len(sets))
-    estimates = [union_estimate(mechanism, evidence, symbols, ("", "share"), each) for symbols in sets]
-    return [Cell(label, estimate) for label, estimate in zip(labels, estimates, strict=True)]
+    return [Cell(label, union_estimate(evidence, one, each)) for label, one in zip(labels, sets, strict=True)]
+
+
+def union_estimate(evidence: Evidence, symbols: Sequence[int], options: Options) -> Estimate:
+    """Estimate the share of a set of the field's symbols."""
+    found = figure_estimate(evidence, share_of("", symbols, len(evidence.field.cells)), options)
+    if found is None:
+        raise ValueError("reports say nothing about sets of symbols")
+    return found
 
 
 def joint_members(field: Field, questions: Sequence[Question]) -> dict[tuple[int, ...], list[int]]:
@@ -142,32 +207,14 @@ def members(field: Field, question: Question) -> list[list[int]]:
     return list(joint_members(field, [question]).values())
 
 
-def answer_sets(field: Field, question: Question) -> list[tuple[Name, list[int]]]:
-    """What a question is estimated to have answered, in order, each with the symbols of the field that hold it.
-
-    Of a multiple these are its options; they overlap.
-    """
-    sets = members(field, question)
-    if question.type != "multiple":
-        return list(zip(symbol_names(question), sets, strict=True))
-    found: list[tuple[Name, list[int]]] = []
-    for i, label in enumerate(question.labels):
-        holding = [symbol for mask in range(question.no_answer) if mask >> i & 1 for symbol in sets[mask]]
-        found.append(((label, "share"), holding))
-    if question.optional:
-        found.append(((NO_ANSWER, "no_answer"), sets[question.no_answer]))
-    return found
-
-
-def symbol_names(question: Question) -> list[Name]:
-    """The words for each symbol of a question, and whether it is a share or no answer."""
-    names: list[Name] = [(digit_label(question, i), "share") for i in range(question.no_answer)]
-    return names + [(NO_ANSWER, "no_answer")] * question.optional
-
-
-def scores_of(question: Question) -> list[float]:
-    """The scores of a scale's points; 1, 2, 3, … unless the author gave others."""
-    return [float(score) for score in question.scores] or [float(i + 1) for i in range(len(question.labels))]
+def answer_sets(field: Field, question: Question) -> list[list[int]]:
+    """For each answer to a question, the symbols of the field that hold it."""
+    kind = kind_of(question)
+    sets: list[list[int]] = [[] for _ in range(kind.count(question))]
+    for digit, symbols in enumerate(members(field, question)):
+        for answer in kind.holds(question, digit):
+            sets[answer] += symbols
+    return sets
 
 
 def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
@@ -175,147 +222,17 @@ def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
     return min(max(value, low), high)
 
 
-def union_estimate(
-    mechanism: Subset, evidence: Evidence, symbols: Sequence[int], name: Name, options: Options
-) -> Estimate:
-    """Estimate the share of a set of the field's symbols.
+# These three have callers left in simulate, results/codebook, crosstabs and regressions, which are to ask the kind.
 
-    Where every report names one symbol, or the set is one symbol, the reports that name one of its c symbols are one
-    binomial count, and `reported` is their share (see `union_chances`).
-    """
-    counts, n = evidence.counts, evidence.n
-    value = functional.unbiased(mechanism, counts, n, indicator(mechanism.size, symbols))
-    limits = functional.union(mechanism, counts, n, symbols, options, sample=evidence.complete)
-    is_binomial = mechanism.weight == 1 or len(symbols) == 1
-    reported = float(counts[list(symbols)].sum() / n) if is_binomial else None
-    point = clamp(float(evidence.points[list(symbols)].sum()))  # rounding may lead above one
-    return Estimate(*name, n, point, limits, value, reported)
+Kind = FigureKind
 
 
-def union_chances(mechanism: Subset, size: int) -> tuple[Fraction, Fraction]:
-    """Return P = p + (c − 1)q and Q = cq of a set of c symbols, for reports that name one symbol.
-
-    They are the chances that a report names one of the set if the answer is in it, and if it is not.
-    """
-    return mechanism.p + (size - 1) * mechanism.q, size * mechanism.q
+def scores_of(question: Question) -> list[float]:
+    """The scores of a scale's points."""
+    return [*(kind_of(question).scores(question) or ())]
 
 
-def _shares(mechanism: Subset, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
-    wanted = answer_sets(evidence.field, question)
-    each = options.among(len(wanted))
-    return [union_estimate(mechanism, evidence, symbols, name, each) for name, symbols in wanted]
-
-
-def _flip(mechanism: Flip, evidence: Evidence, options: Options) -> list[Estimate]:
-    question = evidence.field.questions[0]
-    ones, n, p, q = int(evidence.counts[0]), evidence.n, float(mechanism.p), float(mechanism.q)
-    yes = (ones / n - q) / (p - q)
-    if question.levels:
-        return [_two_levels(mechanism, evidence, ones, question, options)]
-    limits = binomial(ones, n, mechanism.p, mechanism.q, options, sample=evidence.complete)
-    point = clamp(yes)
-    no_label, yes_label = (digit_label(question, i) for i in (0, 1))
-    lines = [
-        Estimate(no_label, "share", n, 1 - point, limits.mapped(-1, 1), 1 - yes, 1 - ones / n),
-        Estimate(yes_label, "share", n, point, limits, yes, ones / n),
-    ]
-    if question.type == "scale":
-        lines.append(_mean_of_share(yes, limits, scores_of(question), n))
-    return lines
-
-
-def _drawn(mechanism: Drawn, evidence: Evidence, question: Question, options: Options) -> list[Estimate]:
-    """Each option among those asked about it."""
-    estimates: list[Estimate] = []
-    p, q = float(mechanism.p), float(mechanism.q)
-    names: list[Name] = [(label, "share") for label in question.labels]
-    names += [(NO_ANSWER, "no_answer")] * question.optional
-    each = options.among(len(names))
-    for position, name in enumerate(names):
-        ones = int(evidence.counts[2 * position + 1])
-        n = int(evidence.counts[2 * position]) + ones
-        limits = binomial(
-            ones, n, mechanism.p, mechanism.q, each, sample=evidence.complete and mechanism.draw == len(names)
-        )
-        if not n:  # nobody was asked about it, so it may be anything: a line that vanished would say less
-            estimates.append(Estimate(*name, n, 0.5, limits, float("nan"), None))
-            continue
-        value = (ones / n - q) / (p - q)
-        estimates.append(Estimate(*name, n, clamp(value), limits, value, ones / n))
-    return estimates
-
-
-def _levels(mechanism: Subset, evidence: Evidence, question: Question, options: Options) -> Estimate:
-    if mechanism.size == 2:
-        return _two_levels(mechanism, evidence, int(evidence.counts[1]), question, options)
-    return _mean(mechanism, evidence, question, _level_scores(question), options)
-
-
-def _level_scores(question: Question) -> list[float]:
-    return [float(level_value(question, level)) for level in range(question.levels)]
-
-
-def _two_levels(
-    mechanism: Flip | Subset, evidence: Evidence, ones: int, question: Question, options: Options
-) -> Estimate:
-    """The mean is a share, and its interval exact; but numbers are rounded by a coin, also where everyone is asked."""
-    share = (ones / evidence.n - float(mechanism.q)) / float(mechanism.p - mechanism.q)
-    limits = binomial(ones, evidence.n, mechanism.p, mechanism.q, replace(options, population=None), sample=False)
-    return _mean_of_share(share, limits, _level_scores(question), evidence.n)
-
-
-def _mean_of_share(share: float, limits: Limits, scores: Sequence[float], n: int) -> Estimate:
-    """The mean of two scores, from the share of the second."""
-    first, width = scores[0], scores[1] - scores[0]
-    return Estimate(
-        "mean", "mean", n, first + width * clamp(share), limits.mapped(width, first), first + width * share, None
-    )
-
-
-def _mean(
-    mechanism: Subset, evidence: Evidence, question: Question, scores: Sequence[float], options: Options
-) -> Estimate:
-    """The mean score; of an optional question, the mean among those who answered (Fieller)."""
-    low, high, n = min(scores), max(scores), evidence.n
-    total, answered = np.zeros(mechanism.size), np.zeros(mechanism.size)
-    for digit, symbols in enumerate(members(evidence.field, question)[: question.no_answer]):
-        total[symbols] = scores[digit]
-        answered[symbols] = 1
-    value = functional.unbiased(mechanism, evidence.counts, n, total)
-    if question.optional:
-        return ratio_estimate(mechanism, evidence, (total, answered), (low, high), ("mean", "mean"), options)
-    raw = functional.mean(mechanism, evidence.counts, n, total, options.alpha)
-    limits = Limits(raw.around(value, low, high), raw)
-    if mechanism.weight == 1:
-        p, q = float(mechanism.p), float(mechanism.q)
-        limits = replace(limits, scores=((total - q * total.sum()) / (p - q), evidence.counts.astype(float)))
-    return Estimate("mean", "mean", n, clamp(float(total @ evidence.points), low, high), limits, value, None)
-
-
-def ratio_estimate(
-    mechanism: Subset,
-    evidence: Evidence,
-    scores: tuple[Floats, Floats],
-    within: tuple[float, float],
-    name: Name,
-    options: Options,
-) -> Estimate:
-    """One sum of scores divided by another, such as a share among those who answered (Fieller); of nobody, anything."""
-    counts, n, (top, bottom) = evidence.counts, evidence.n, scores
-    above, below = (functional.unbiased(mechanism, counts, n, one) for one in scores)
-    interval = functional.ratio(mechanism, counts, n, top, bottom, *within, options.alpha)
-    value = above / below if below > 0 else float("nan")
-    held = float(bottom @ evidence.points)
-    point = clamp(float(top @ evidence.points) / held, *within) if held > 0 else sum(within) / 2
-    return Estimate(*name, n, point, Limits(interval, interval), value, None, True)
-
-
-def _geometric(mechanism: Geometric, evidence: Evidence, question: Question, options: Options) -> Estimate:
-    """The mean of the noisy levels, the ends counting for all that was cut there."""
-    n, scores = evidence.n, geometric_scores(mechanism)
-    low, step = float(question.min), float(level_value(question, 1) - level_value(question, 0))
-    value = low + step * float(scores @ evidence.counts / n)
-    raw = dirichlet(scores.tolist(), evidence.counts.tolist(), options.alpha).mapped(step, low)
-    high = float(question.max)
-    limits = Limits(raw.around(value, low, high), raw, scores=(low + step * scores, evidence.counts.astype(float)))
-    return Estimate("mean", "mean", n, clamp(value, low, high), limits, value, None)
+def symbol_names(question: Question) -> list[tuple[str, FigureKind]]:
+    """The words for each symbol of a question, and whether it is a share or no answer."""
+    names = [(digit_label(question, i), FigureKind.SHARE) for i in range(question.no_answer)]
+    return names + [(NO_ANSWER, FigureKind.NO_ANSWER)] * question.optional

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from client.definition import Field, Survey
-from client.mechanisms import Drawn
 from client.question import Question
+from survey_app.channels import channel_of
 from survey_app.estimate.asked import draw_test, draws
 from survey_app.estimate.hypotheses import Test
 from survey_app.explain.written import count, p_value, percent
+from survey_app.kinds import kind_of
 from survey_app.tally import Tally
 
 EVERYBODY = "all respondents"
@@ -87,9 +88,8 @@ def _seldom(p: float) -> str:
 def base(survey: Survey, field: Field, *questions: Question) -> str:
     """Which devices n counts, for some questions of a field; empty where it is all of them."""
     whom = f"devices that drew this block ({percent(float(survey.part(field)), 3)} expected)" if survey.ask else ""
-    mechanism = field.mechanism
-    if isinstance(mechanism, Drawn) and mechanism.draw < mechanism.size:
-        drawn = f"for each option those asked about it ({mechanism.draw} of {mechanism.size}, drawn at random)"
+    if some := channel_of(field.mechanism).asked_options:
+        drawn = f"for each option those asked about it ({some[0]} of {some[1]}, drawn at random)"
         whom = f"{whom}; {drawn}" if whom else drawn
     if any(question.show_if for question in questions):
         what = "it was" if len(questions) == 1 else "some of it was"
@@ -99,8 +99,7 @@ def base(survey: Survey, field: Field, *questions: Question) -> str:
 
 def short_base(survey: Survey, field: Field) -> str:
     """The same in a few words, for the foot of a plot."""
-    mechanism = field.mechanism
-    if isinstance(mechanism, Drawn) and mechanism.draw < mechanism.size:
+    if channel_of(field.mechanism).asked_options:
         return "devices asked about the option"
     return "devices that drew this block" if survey.ask else ""
 
@@ -110,7 +109,7 @@ def condition(survey: Survey, question: Question) -> str:
     if question.show_if is None:
         return ""
     parent = parent_of(survey, question)
-    verb = "includes" if parent.type == "multiple" else "is"
+    verb = "is" if kind_of(parent).exclusive else "includes"
     return f"Asked if “{parent.text}” {verb} {_said(question.show_if.labels)}"
 
 
@@ -125,7 +124,7 @@ def shown_to(question: Question, parent: Question) -> str:
     if question.show_if is None:
         return "everybody"
     said = _said(question.show_if.labels)
-    told = f"chose {said} in" if parent.type == "multiple" else f"answered {said} to"
+    told = f"answered {said} to" if kind_of(parent).exclusive else f"chose {said} in"
     return f"those who {told} “{parent.id}”"
 
 

@@ -13,9 +13,11 @@ from msgspec.structs import replace
 
 from client.definition import Survey
 from client.question import Question
-from survey_app.estimate import derived
 from survey_app.estimate.intervals import Coverage, Method, Options
-from survey_app.estimate.question import Cell, Estimate, Evidence, Kind, evidence_of, joint_cells, question_estimates
+from survey_app.estimate.quantiles import quantiles
+from survey_app.estimate.question import Cell, Estimate, Evidence, evidence_of, family_estimates, joint_cells
+from survey_app.figures import FamilyName, FigureKind
+from survey_app.kinds import kind_of
 from survey_app.results.asked import Asked, asked_blocks, base, condition
 from survey_app.tally import Tally
 
@@ -37,7 +39,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     option: str = ""
     options: tuple[str, ...] = ()
-    kind: Kind
+    kind: FigureKind
     n: int
     estimate: float
     low: float
@@ -223,40 +225,42 @@ def results(
 def _question(
     evidence: Evidence, question: Question, options: Options, totals: Sequence[Sequence[str]]
 ) -> QuestionPart:
-    estimates = estimate_lines(question_estimates(evidence, question, options))
-    part = QuestionPart(
+    kind = kind_of(question)
+    found = {
+        family.name: family_estimates(evidence, question, family, options)
+        for family in kind.families(question)
+        if family.name is not FamilyName.ANSWERING or question.show_if
+    }
+    named = [family for labels in totals if (family := kind.total(question, labels))]
+    summed = [one for family in named for one in family_estimates(evidence, question, family, options)]
+
+    def lines(*names: FamilyName) -> tuple[Line, ...]:
+        return estimate_lines(one for name in names for one in found.get(name, ()))
+
+    estimates = lines(FamilyName.SHARES, FamilyName.MEAN)
+    quartiles = quantiles(question, found.get(FamilyName.CUMULATIVE, ()))
+    return QuestionPart(
         id=question.id,
         type=question.type,
         epsilon=float(evidence.field.mechanism.epsilon),
         estimates=estimates,
         note=note_on(estimates),
-    )
-    if not estimates:
-        return part
-    summed = (derived.total(evidence, question, labels, options) for labels in totals)
-    asked = derived.answering(evidence, question, options) if question.show_if else None
-    part = replace(
-        part,
-        answering=_line(asked, option=asked.option) if asked else UNSET,
+        answering=next(iter(lines(FamilyName.ANSWERING)), UNSET),
         lowered=_lowered(estimates),
-        answered=estimate_lines(derived.answered(evidence, question, options)),
-        totals=estimate_lines(total for total in summed if total),
-    )
-    if not derived.has_order(question):
-        return part
-    return replace(
-        part,
-        cumulative=estimate_lines(derived.cumulative(evidence, question, options)),
+        answered=lines(FamilyName.ANSWERED),
+        totals=estimate_lines(summed),
+        cumulative=lines(FamilyName.CUMULATIVE),
         quantiles=tuple(
-            Quantile(level=one.level, options=one.options, n=one.n, coverage=one.coverage)
-            for one in derived.quantiles(evidence, question, options)
+            Quantile(level=one.level, options=one.options, n=one.n, coverage=one.coverage) for one in quartiles
         ),
     )
 
 
 def _lowered(lines: Sequence[Line]) -> float:
     """By how much the leading share is displayed below its unbiased estimate, where a reader would see it."""
-    shares = [(line.unbiased, line.estimate) for line in lines if line.kind == "share" and line.unbiased is not None]
+    shares = [
+        (line.unbiased, line.estimate) for line in lines if line.kind == FigureKind.SHARE and line.unbiased is not None
+    ]
     leading, shown = max(shares, default=(0.0, 0.0))
     lowered = min(leading, 1.0) - shown
     return lowered if lowered >= LEAST_LOWERED else 0.0

@@ -5,14 +5,16 @@ A reader who has the reported shares and this text can compute every figure that
 """
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
+
+import numpy as np
 
 from client.definition import Field, Survey
-from client.mechanisms import Drawn, Flip, Geometric, Subset
 from client.question import Question
-from client.words import level_value
-from survey_app.estimate.question import answer_sets, scores_of, union_chances
+from survey_app.channels import Channel, channel_of
+from survey_app.estimate.question import answer_sets
 from survey_app.explain.written import probability
+from survey_app.figures import FigureKind
+from survey_app.kinds import kind_of
 from survey_app.results.document import Line, Results
 from survey_app.results.groups import TOTAL, Study
 
@@ -23,15 +25,15 @@ SECOND = 1  # of the two answers of a yes or no: the other one says the same
 
 def margin_sentences(field: Field) -> Iterator[str]:
     """Give P and Q of every answer that several symbols of a field hold: of joint questions, and of sets of options."""
-    mechanism = field.mechanism
-    if not isinstance(mechanism, Subset):
+    channel = channel_of(field.mechanism)
+    if channel.reads_answers:
         return
     sizes = {question.id: _sizes(field, question) for question in field.questions}
     if all(size == 1 for each in sizes.values() for size in each.values()):
         return
     held = "combinations" if field.joint else "sets"
-    each = "; ".join(f"“{name}”: {_by_size(mechanism, of)}" for name, of in sizes.items())
-    if mechanism.weight == 1:
+    each = "; ".join(f"“{name}”: {_by_size(channel, of)}" for name, of in sizes.items())
+    if channel.named == 1:
         yield (
             f"For an answer that c of these {held} hold, r counts the devices that sent any of them, and"
             f" P = p + (c − 1)q and Q = cq take the place of p and q: {each}."
@@ -42,32 +44,34 @@ def margin_sentences(field: Field) -> Iterator[str]:
 
 def _sizes(field: Field, question: Question) -> dict[str, int]:
     """How many symbols of the field hold each answer to a question."""
-    return {label: len(symbols) for (label, _), symbols in answer_sets(field, question)}
+    return dict(zip(kind_of(question).names(question), map(len, answer_sets(field, question)), strict=True))
 
 
-def _by_size(mechanism: Subset, sizes: dict[str, int]) -> str:
+def _by_size(channel: Channel, sizes: dict[str, int]) -> str:
     """Name the answers that each number of symbols holds; those that are most of all, together."""
     labels: dict[int, list[str]] = {}
     for label, size in sizes.items():
         labels.setdefault(size, []).append(label)
     *named, (most, _) = sorted(labels.items(), key=lambda one: len(one[1]))
-    found = [f"“{label}” {_chances(mechanism, size)}" for size, some in named for label in some]
-    return ", ".join([*found, f"any {'other ' * bool(found)}answer {_chances(mechanism, most)}"])
+    found = [f"“{label}” {_chances(channel, size)}" for size, some in named for label in some]
+    return ", ".join([*found, f"any {'other ' * bool(found)}answer {_chances(channel, most)}"])
 
 
-def _chances(mechanism: Subset, size: int) -> str:
-    if mechanism.weight > 1:
+def _chances(channel: Channel, size: int) -> str:
+    coin = channel.union_coin(size) if channel.named == 1 else None
+    if coin is None:
         return f"(c = {size})"
-    p, q = (probability(float(chance)) for chance in union_chances(mechanism, size))
+    p, q = (probability(float(chance)) for chance in coin)
     return f"(c = {size}, P = {p}, Q = {q})"
 
 
 def estimator_sentences(survey: Survey, document: Results | Study) -> Iterator[str]:
     """Say how shares, means, ratios and differences were estimated, and how what is displayed differs."""
     figures = [(field, question) for field in survey.fields for question in field.questions]
-    if shares := [field for field in survey.fields if not isinstance(field.mechanism, Geometric)]:
+    if shares := [field for field in survey.fields if channel_of(field.mechanism).tells_shares]:
         yield from _share_sentences(shares)
-    if means := [(field, question) for field, question in figures if question.levels or question.type == "scale"]:
+    means = [(channel_of(field.mechanism), one) for field, one in figures if kind_of(one).scores(one) is not None]
+    if means:
         yield from _mean_sentences(means)
     if optional := [field for field, question in figures if question.optional]:
         yield from _ratio_sentences(optional)
@@ -87,9 +91,9 @@ def _share_sentences(fields: Sequence[Field]) -> Iterator[str]:
         "Shares were estimated without bias by (r − q)/(p − q), r being the share of the devices asked that sent the"
         " answer, and p, q following from the published integers."
     )
-    if any(isinstance(field.mechanism, Flip) for field in fields):
+    if any(field.mechanism.width == 1 for field in fields):
         yield "Where one bit was sent, r is the share of ones (yes, or the second of two answers), and the rest is no."
-    if any(isinstance(field.mechanism, Subset) for field in fields):
+    if any(_has_symbol_shares(field) for field in fields):
         yield "Totals and cumulative shares are sums of shares."
     joint = ", of questions randomized together first the shares of each, then their combinations"
     yield (
@@ -98,37 +102,30 @@ def _share_sentences(fields: Sequence[Field]) -> Iterator[str]:
     )
 
 
-def _mean_sentences(means: Sequence[tuple[Field, Question]]) -> Iterator[str]:
-    if noisy := [question for field, question in means if isinstance(field.mechanism, Geometric)]:
-        each = "; ".join(f"“{question.id}” {_levels(question)}" for question in noisy)
-        yield (
-            "With geometric noise the mean was estimated without bias by that of the levels sent, the lowest counting"
-            f" for r/(1 − r) levels less and the highest for r/(1 − r) levels more ({each}); displayed is the nearest"
-            " possible mean."
-        )
-    if others := [question for field, question in means if not isinstance(field.mechanism, Geometric)]:
-        each = "; ".join(f"“{question.id}” {_scores(question)}" for question in others)
-        yield (
-            "Means are the sum of score × share, without bias if the shares are, with these scores in the order of the"
-            f" answers: {each}; displayed means are made of displayed shares."
-        )
+def _has_symbol_shares(field: Field) -> bool:
+    """Whether each symbol has a bit, so that shares can be added up."""
+    return channel_of(field.mechanism).shares(np.zeros(field.mechanism.width, dtype=np.int64), 1) is not None
 
 
-def _scores(question: Question) -> str:
-    if question.levels > MOST_SCORES:
-        return _levels(question)
-    if question.levels:
-        return ", ".join(_written(level_value(question, level)) for level in range(question.levels))
-    return ", ".join(f"{score:g}" for score in scores_of(question))
+def _mean_sentences(means: Sequence[tuple[Channel, Question]]) -> Iterator[str]:
+    """Say it once for all channels that make means alike, those that know nothing but means first."""
+    scores: dict[str, list[str]] = {}
+    for channel, question in sorted(means, key=lambda one: one[0].tells_shares):
+        scores.setdefault(channel.mean_formula, []).append(f"“{question.id}” {_scores(channel, question)}")
+    for formula, each in scores.items():
+        yield formula.format(scores="; ".join(each))
 
 
-def _levels(question: Question) -> str:
-    ends = (_written(Fraction(end)) for end in (question.min, question.max))
-    return f"{question.levels} equally spaced levels from {' to '.join(ends)}"
-
-
-def _written(value: Fraction) -> str:
-    return f"{float(value):.10g}"
+def _scores(channel: Channel, question: Question) -> str:
+    """What each answer counts for; the levels of numbers are equally far apart, so many of them need no list."""
+    kind = kind_of(question)
+    scores = kind.scores(question) or ()
+    if not kind.is_rounded(question):
+        return ", ".join(f"{score:g}" for score in scores)
+    if channel.tells_shares and len(scores) <= MOST_SCORES:
+        return ", ".join(f"{score:.10g}" for score in scores)
+    low, high = kind.value_range(question)
+    return f"{len(scores)} equally spaced levels from {low:.10g} to {high:.10g}"
 
 
 def _ratio_sentences(fields: Sequence[Field]) -> Iterator[str]:
@@ -136,7 +133,7 @@ def _ratio_sentences(fields: Sequence[Field]) -> Iterator[str]:
         "Figures among those who answered are ratios: a share, or a sum of score × share, divided by one minus the"
         " share without an answer; displayed ones are made of displayed shares."
     )
-    if any(isinstance(field.mechanism, Drawn) for field in fields):
+    if any(channel_of(field.mechanism).reads_answers for field in fields):
         yield (
             "Where options were drawn, a displayed ratio is that of the unbiased shares, moved to the nearest end of"
             " its interval where it lies outside."
@@ -157,15 +154,15 @@ def _listed(document: Results | Study) -> Iterator[str]:
     if isinstance(document, Results):
         for question in document.questions:
             for line in question.estimates:
-                if line.kind == "mean":
+                if line.kind == FigureKind.MEAN:
                     yield _figure(f"mean of “{question.id}”", line)
         return
     for name, parts in document.named_parts:
         for part in parts:
             for place, line in enumerate(part.lists["estimates"]):
-                if line.kind == "mean" and name == TOTAL:
+                if line.kind == FigureKind.MEAN and name == TOTAL:
                     yield _figure(f"mean of “{part.name}”, {name}", line)
-                elif line.kind == "difference" and not _mirrored(part.lists["estimates"], place):
+                elif line.kind == FigureKind.DIFFERENCE and not _mirrored(part.lists["estimates"], place):
                     yield _figure(f"“{part.name}” {line.option}, {name}", line)
 
 

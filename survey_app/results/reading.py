@@ -11,6 +11,8 @@ from msgspec import UNSET
 from client.question import Question
 from client.words import digit_label
 from survey_app.explain.written import count
+from survey_app.figures import FigureKind
+from survey_app.kinds import kind_of
 from survey_app.results.document import Line, QuestionPart
 
 AMONG = "among those who were asked and answered"
@@ -54,7 +56,7 @@ def reached(part: QuestionPart) -> Reached | None:
 
 def in_order(questions: Sequence[Question], lines: Sequence[Line]) -> list[Line]:
     """Lines of one question, or of several at once, with yes before no; all else stays where it was."""
-    if not any(question.type == "yes_no" for question in questions):
+    if all(_as_they_stand(question) for question in questions):
         return list(lines)
     ranks = [_ranks(question) for question in questions]
 
@@ -66,8 +68,21 @@ def in_order(questions: Sequence[Question], lines: Sequence[Line]) -> list[Line]
 
 
 def places(question: Question, count: int) -> list[int]:
-    """Where so many answers of a question stand among its symbols, in the order in which they are read."""
-    return [1, 0, *range(2, count)] if question.type == "yes_no" and count > 1 else list(range(count))
+    """Where so many answers of a question stand, in the order in which they are read: those it is about come first."""
+    main = kind_of(question).main_answers(question)
+    return [*(place for place in main if place < count), *(place for place in range(count) if place not in main)]
+
+
+def _as_they_stand(question: Question) -> bool:
+    """Whether the answers are read in the order of their symbols."""
+    return all(place == answer for place, answer in enumerate(kind_of(question).main_answers(question)))
+
+
+def main_answer(question: Question) -> str:
+    """The one answer that a question is about, such as yes; empty if it is about several."""
+    kind = kind_of(question)
+    main = kind.main_answers(question)
+    return kind.answers(question)[main[0]] if len(main) == 1 else ""
 
 
 def _ranks(question: Question) -> dict[str, int]:
@@ -77,4 +92,4 @@ def _ranks(question: Question) -> dict[str, int]:
 
 def answer_name(part: QuestionPart, line: Line) -> str:
     """What an answer is called: of a follow-up nobody can tell who was not asked from who did not answer."""
-    return NOT_ASKED if part.condition and line.kind == "no_answer" else line.option
+    return NOT_ASKED if part.condition and line.kind == FigureKind.NO_ANSWER else line.option

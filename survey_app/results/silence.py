@@ -7,6 +7,7 @@ grey, and leave the interval beside it. Documents and files keep all numbers: a 
 from scipy.special import expit
 
 from survey_app.estimate.groups import Range
+from survey_app.figures import FigureKind
 from survey_app.results.document import Line
 from survey_app.results.regression import CoefficientLine
 
@@ -26,7 +27,9 @@ def says_nothing(line: Line, within: Range = SHARE, ends: Range | None = None) -
     `within` is from what to what the share or the mean can be; a difference of two can be as much to either side.
     """
     most = within[1] - within[0]
-    return leaves_open(*(ends or (line.low, line.high)), (-most, most) if line.kind == "difference" else within)
+    return leaves_open(
+        *(ends or (line.low, line.high)), (-most, most) if line.kind == FigureKind.DIFFERENCE else within
+    )
 
 
 def tells_nothing(line: CoefficientLine) -> bool:

@@ -17,9 +17,7 @@ from msgspec import UNSET
 from msgspec.structs import fields
 
 from client.definition import Field, Survey
-from client.mechanisms import Flip, Geometric, Subset
-from client.words import digit_label
-from survey_app.estimate.question import union_chances
+from survey_app.channels import channel_of
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
 from survey_app.results.document import Line, Part, Results, table_rows
 from survey_app.results.groups import Study
@@ -65,21 +63,11 @@ def _fields(survey: Survey) -> dict[str, Field]:
 
 
 def chances(field: Field, line: Line) -> tuple[float | None, float | None]:
-    """Return p and q of a line, by which its `reported` becomes its `unbiased`.
-
-    If nobody gave the answer, each of the c symbols that hold it would still be sent with q: so c is what is left of
-    `reported` without those who did, in parts of q.
-    """
-    mechanism = field.mechanism
-    if line.reported is None or line.unbiased is None or isinstance(mechanism, Geometric):
+    """Return p and q of a line, by which its `reported` becomes its `unbiased`; None where it has no such share."""
+    if line.reported is None or line.unbiased is None:
         return None, None
-    p, q = mechanism.p, mechanism.q
-    if isinstance(mechanism, Flip) and line.option == digit_label(field.questions[0], 0):
-        p, q = 1 - mechanism.q, 1 - mechanism.p  # the one stored bit is 0
-    elif isinstance(mechanism, Subset):
-        left = line.reported - line.unbiased * float(p - q)
-        p, q = union_chances(mechanism, min(max(round(left / float(q)), 1), mechanism.size))
-    return float(p), float(q)
+    coin = channel_of(field.mechanism).share_coin(line.reported, line.unbiased)
+    return (float(coin[0]), float(coin[1])) if coin else (None, None)
 
 
 def crosstab_table(rows: str, columns: str, document: Crosstab | EmptyCrosstab) -> Iterator[Row]:

@@ -15,6 +15,7 @@ from survey_app.estimate.intervals import APPROXIMATE
 from survey_app.explain.reports import in_steps
 from survey_app.explain.terminal import WIDTH, table, wrapped
 from survey_app.explain.written import count, epsilon, p_value, percent
+from survey_app.figures import FigureKind
 from survey_app.results.asked import EVERYBODY, draws_sentence
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
 from survey_app.results.document import JointPart, Line, QuestionPart, Results
@@ -114,7 +115,10 @@ def _lines(lines: Sequence[Line], question: Question | None = None, names: Seque
     several = len({line.n for line in lines}) > 1
     kinds = {one.kind for one in lines}
     unit = question.unit if question else ""
-    forms = {kind: form_of([line for line in lines if line.kind == kind], unit, mean=kind == "mean") for kind in kinds}
+    forms = {
+        kind: form_of([line for line in lines if line.kind == kind], unit, mean=kind == FigureKind.MEAN)
+        for kind in kinds
+    }
     within = {kind: possible(question, kind) if question else SHARE for kind in kinds}
     rows = [
         [
@@ -138,7 +142,7 @@ def form_of(lines: Sequence[Line], unit: str = "", *, mean: bool = False, beside
     widths = [line.high - line.low for line in beside or lines]
     if mean:
         return number_format(precision(widths, False), False, unit)
-    if lines[0].kind == "difference":
+    if lines[0].kind == FigureKind.DIFFERENCE:
         points = number_format(precision(widths, True), False)
         return lambda value: points(100 * value)
     return number_format(precision(widths, True), True)
@@ -215,12 +219,12 @@ def _groups(study: Study) -> list[str]:
 
 def _beside(named: Sequence[tuple[str, Line]], question: Question) -> Iterator[list[str]]:
     """One answer: a row for each group, then for each difference."""
-    mean = any(line.kind == "mean" for _, line in named)
-    within = possible(question, "mean" if mean else "share")
-    own = [line for _, line in named if line.kind != "difference"]
-    unanswered = any(line.kind == "no_answer" for line in own)  # a difference does not say of what it is one
+    mean = any(line.kind == FigureKind.MEAN for _, line in named)
+    within = possible(question, FigureKind.MEAN if mean else FigureKind.SHARE)
+    own = [line for _, line in named if line.kind != FigureKind.DIFFERENCE]
+    unanswered = any(line.kind == FigureKind.NO_ANSWER for line in own)  # a difference does not say of what it is one
     for is_gap in (False, True):
-        lines = [(name, line) for name, line in named if (line.kind == "difference") == is_gap]
+        lines = [(name, line) for name, line in named if (line.kind == FigureKind.DIFFERENCE) == is_gap]
         if not lines:
             continue
         form = form_of([line for _, line in lines], question.unit, mean=mean, beside=own)

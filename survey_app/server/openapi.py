@@ -10,11 +10,12 @@ from typing import Any
 import msgspec
 
 from client.canonical import NAME
+from survey_app.figures import FigureKind
 from survey_app.pages.surveys import CONFIRM, STATES, YAML, Change
 from survey_app.pages.told import Listing, Told
 from survey_app.problems import CONTENT_TYPE, PROBLEMS
 from survey_app.results.crosstab import Crosstab, EmptyCrosstab
-from survey_app.results.document import Results
+from survey_app.results.document import Line, Results
 from survey_app.results.groups import Study
 from survey_app.results.regression import Regression
 from survey_app.tickets.inviting import MOST_AT_ONCE
@@ -131,6 +132,7 @@ def _documents() -> tuple[list[dict[str, Any]], dict[str, Any]]:
     shapes = [Results, Study, Crosstab, EmptyCrosstab, Regression, Told, Listing, Change]
     derived = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
     references, schemas = msgspec.json.decode(msgspec.json.encode(derived))  # plain lists, as a reader of JSON has them
+    schemas[Line.__name__]["properties"]["kind"] = {"enum": schemas.pop(FigureKind.__name__)["enum"]}  # no schema alone
     return references, schemas
 
 

@@ -6,14 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from survey_app.estimate.derived import answered
 from survey_app.estimate.intervals import Method, Options
-from survey_app.estimate.question import Evidence, question_estimates
+from survey_app.estimate.question import Estimate, Evidence, question_estimates
+from survey_app.figures import FamilyName
 from survey_app.simulate.devices import reports
 from tests.definitions import define, drawn, field, multiple, survey
 from tests.estimate.rare import at_least
 
 SKIPPED = 1 << 3
+
+
+def answered(evidence: Evidence) -> list[Estimate]:
+    return question_estimates(evidence, evidence.field.questions[0], Options(), FamilyName.ANSWERED)
 
 
 def used(mechanism: dict[str, Any]) -> Any:
@@ -24,7 +28,7 @@ def test_the_share_of_those_who_answered_is_the_ratio_of_two() -> None:
     """Two of four drawn, each option right with 5/6: 30 of 60 of an option are ½, 45 of 60 without an answer ⅞."""
     made = used(drawn(4, 2))
     counts = np.array([50, 10, 40, 20, 45, 15, 15, 45])
-    found = answered(Evidence(made.fields[0], counts, 100), made.questions[0], Options())
+    found = answered(Evidence(made.fields[0], counts, 100))
     assert [one.option for one in found] == ["item 0", "item 1", "item 2"]
     none = (45 / 60 - 1 / 6) / (2 / 3)
     for one, ones in zip(found, (10, 20, 15), strict=True):
@@ -35,7 +39,7 @@ def test_the_share_of_those_who_answered_is_the_ratio_of_two() -> None:
 
 def test_of_nobody_it_may_be_anything() -> None:
     made = used(drawn(4, 2))
-    found = answered(Evidence(made.fields[0], np.array([5, 5, 5, 5, 0, 0, 0, 0]), 10), made.questions[0], Options())
+    found = answered(Evidence(made.fields[0], np.array([5, 5, 5, 5, 0, 0, 0, 0]), 10))
     assert [(one.interval.low, one.interval.high) for one in found] == [(0, 1)] * 3
     assert all(math.isnan(one.unbiased) for one in found)
 
@@ -55,7 +59,7 @@ def test_shares_of_those_who_answered_are_covered(draw: int, skipping: float, n:
         rows = np.concatenate(list(reports(made, {"used": said}, rng)))
         counts = np.unpackbits(rows, axis=1, count=made.width).sum(axis=0, dtype=np.int64)
         evidence, question = Evidence(made.fields[0], counts, n), made.questions[0]
-        found = answered(evidence, question, Options()), question_estimates(evidence, question, Options())[:3]
+        found = answered(evidence), question_estimates(evidence, question, Options())[:3]
         for seen, lines in zip((held, of_all), found, strict=True):
             seen += [one.interval.low <= share <= one.interval.high for one, share in zip(lines, true, strict=True)]
     assert min(held) / runs >= at_least(0.95, runs)

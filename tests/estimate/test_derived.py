@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import binom, hypergeom, multinomial
 
+from client.definition import Survey
 from client.mechanisms import Drawn, Flip, Subset, publish
 from survey_app.authoring import choose
-from survey_app.estimate import derived, functional
 from survey_app.estimate.intervals import (
     Interval,
     Limits,
@@ -28,10 +28,14 @@ from survey_app.estimate.intervals import (
     finite,
 )
 from survey_app.estimate.points import project
-from survey_app.estimate.question import Evidence, question_estimates
+from survey_app.estimate.quantiles import Quantile, quantiles
+from survey_app.estimate.question import Estimate, Evidence, family_estimates, question_estimates
+from survey_app.figures import FamilyName
+from survey_app.kinds import kind_of
 from survey_app.simulate.devices import reports
 from tests.definitions import COIN, define, drawn, field, geometric, multiple, number, scale, subset, survey, yes_no
 from tests.definitions import choice as choice_question
+from tests.estimate.observing import raw_mean
 from tests.estimate.rare import at_least
 
 Floats = npt.NDArray[np.float64]
@@ -50,6 +54,25 @@ def covered(found: list[Interval], chances: Floats, truth: float) -> float:
 
 def limits_of(made: Flip, n: int, options: Options, *, sample: bool = True) -> list[Limits]:
     return [binomial(y, n, made.p, made.q, options, sample=sample) for y in range(n + 1)]
+
+
+def total_of(parsed: Survey, counts: list[int], n: int, labels: list[str]) -> Estimate:
+    family = kind_of(parsed.questions[0]).total(parsed.questions[0], labels)
+    assert family is not None
+    (one,) = family_estimates(Evidence(parsed.fields[0], np.array(counts), n), parsed.questions[0], family, Options())
+    return one
+
+
+def cumulative(evidence: Evidence, options: Options) -> list[Estimate]:
+    return question_estimates(evidence, evidence.field.questions[0], options, FamilyName.CUMULATIVE)
+
+
+def answered(evidence: Evidence) -> list[Estimate]:
+    return question_estimates(evidence, evidence.field.questions[0], Options(), FamilyName.ANSWERED)
+
+
+def quartiles(evidence: Evidence) -> list[Quantile]:
+    return quantiles(evidence.field.questions[0], cumulative(evidence, Options()))
 
 
 # yes and no
@@ -214,13 +237,7 @@ def test_totals_over_any_options_are_exact_where_a_report_names_one(epsilon: str
     parsed = survey(define([choice_question(options=5)], [field(publish(made), "help")]))
     found: list[Interval] = []
     for y in range(n + 1):
-        one = derived.total(
-            Evidence(parsed.fields[0], np.array([0, y, 0, 0, n - y]), n),
-            parsed.questions[0],
-            ["option 1", "option 3"],
-            Options(),
-        )
-        assert one is not None
+        one = total_of(parsed, [0, y, 0, 0, n - y], n, ["option 1", "option 3"])
         assert (one.option, one.interval.label) == ("option 1 or option 3", "guaranteed")
         found.append(one.interval)
     p, q = float(made.p), float(made.q)
@@ -240,7 +257,7 @@ def test_labels_promise_no_more_than_is_proved() -> None:
     def labels(parsed: Any, times: int, options: Options) -> list[str]:
         found = Evidence(parsed.fields[0], times * counts, 100)
         lines = [*question_estimates(found, parsed.questions[0], options)]
-        lines += derived.cumulative(found, parsed.questions[0], options)
+        lines += cumulative(found, options)
         return [one.interval.label[0] for one in lines]
 
     assert labels(single, 1, Options()) == list("gggagg")  # three shares, the mean, two cumulative shares
@@ -248,9 +265,9 @@ def test_labels_promise_no_more_than_is_proved() -> None:
     assert labels(several, 2, Options()) == list("gggaga")  # the first cumulative share is one option
     for options in (Options(narrow=True), Options(population=1000)):
         assert set(labels(single, 1, options)) == {"a"}
-    quantile = derived.quantiles(Evidence(single.fields[0], counts, 100), single.questions[0], Options())[0]
+    quantile = quartiles(Evidence(single.fields[0], counts, 100))[0]
     assert quantile.coverage == "guaranteed"
-    other = derived.quantiles(Evidence(several.fields[0], 2 * counts, 100), several.questions[0], Options())[0]
+    other = quartiles(Evidence(several.fields[0], 2 * counts, 100))[0]
     assert other.coverage == "approximate"  # as the worst of the cumulative shares is
 
 
@@ -287,8 +304,8 @@ def test_quantile_sets_hold_the_quantile() -> None:
     held = size = guessed = 0
     for row in counts:
         evidence = Evidence(parsed.fields[0], row, n)
-        below = [0.0, *(one.unbiased for one in derived.cumulative(evidence, parsed.questions[0], Options()))]
-        for one in derived.quantiles(evidence, parsed.questions[0], Options()):
+        below = [0.0, *(one.unbiased for one in cumulative(evidence, Options()))]
+        for one in quartiles(evidence):
             assert one.n == n
             held += truth[one.level] in one.options
             size += len(one.options)
@@ -306,7 +323,7 @@ def test_a_quantile_set_has_no_holes() -> None:
     shares = np.array([0.5, 0, 0, 0, 0.5])
     counts = np.random.default_rng().multinomial(n, float(made.q) + float(made.p - made.q) * shares, size=100)
     for row in counts:
-        for one in derived.quantiles(Evidence(parsed.fields[0], row, n), parsed.questions[0], Options()):
+        for one in quartiles(Evidence(parsed.fields[0], row, n)):
             first = points.index(one.options[0])
             assert list(one.options) == points[first : first + len(one.options)]
 
@@ -314,10 +331,10 @@ def test_a_quantile_set_has_no_holes() -> None:
 def test_a_quantile_set_is_never_empty_and_skipped_questions_have_none() -> None:
     parsed = survey(define([scale()], [field(subset(3, 1), "fair")]))
     for counts in ([0, 0, 50], [50, 0, 0], [0, 50, 0], [17, 16, 17]):
-        found = derived.quantiles(Evidence(parsed.fields[0], np.array(counts), 50), parsed.questions[0], Options())
+        found = quartiles(Evidence(parsed.fields[0], np.array(counts), 50))
         assert all(one.options for one in found)
     skipped = survey(define([scale(optional=True)], [field(subset(4, 1), "fair")]))
-    assert derived.quantiles(Evidence(skipped.fields[0], np.full(4, 20), 80), skipped.questions[0], Options()) == []
+    assert quartiles(Evidence(skipped.fields[0], np.full(4, 20), 80)) == []
 
 
 def test_drawn_options_are_covered_whoever_is_asked_about_them() -> None:
@@ -371,7 +388,7 @@ def test_shares_and_means_of_those_who_answered_are_covered(
     held, halved = np.zeros(4), np.zeros(4)
     for counts in bits.reshape(runs, n, -1).sum(axis=1, dtype=np.int64):
         evidence = Evidence(parsed.fields[0], counts, n)
-        found = [*derived.answered(evidence, parsed.questions[0], Options())]
+        found = [*answered(evidence)]
         found.append(question_estimates(evidence, parsed.questions[0], Options())[-1])
         for i, (one, truth) in enumerate(zip(found, truths, strict=True)):
             low, high = one.interval.low, one.interval.high
@@ -386,7 +403,7 @@ def test_shares_and_means_of_those_who_answered_are_covered(
 def test_a_share_of_those_who_answered_is_never_a_point() -> None:
     """Fewer ones than coins alone give: the plain set of ratios is empty, and nobody must see a certainty."""
     parsed = survey(define([choice_question(options=2, optional=True)], [field(subset(3, 1), "help")]))
-    found = derived.answered(Evidence(parsed.fields[0], np.array([1, 180, 19]), 200), parsed.questions[0], Options())
+    found = answered(Evidence(parsed.fields[0], np.array([1, 180, 19]), 200))
     assert found[0].unbiased < 0
     assert (found[0].estimate, found[0].interval.low) == (0, 0)
     assert 0.02 < found[0].interval.high < 0.2
@@ -397,7 +414,7 @@ def test_a_share_of_those_who_answered_is_never_a_point() -> None:
 def test_if_nobody_seems_to_have_answered_anything_is_possible() -> None:
     parsed = survey(define([scale(optional=True)], [field(subset(4, 1), "fair")]))
     evidence = Evidence(parsed.fields[0], np.array([4, 3, 5, 88]), 100)
-    for one in derived.answered(evidence, parsed.questions[0], Options()):
+    for one in answered(evidence):
         assert math.isnan(one.unbiased)
         assert (one.estimate, one.interval.low, one.interval.high) == (0.5, 0, 1)
     mean = question_estimates(evidence, parsed.questions[0], Options())[-1]
@@ -413,7 +430,7 @@ def test_dirichlet_covers_every_mean_of_three_scores() -> None:
     p, q = float(made.p), float(made.q)
     for n in (3, 8):
         counts = [(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)]
-        found = [functional.mean(made, np.array(one), n, [0, 0.5, 1], ALPHA) for one in counts]
+        found = [raw_mean(made, np.array(one), n, [0, 0.5, 1]) for one in counts]
         plain: list[Interval] = []
         for one in counts:
             scores = np.repeat([0, 0.5, 1], one)
@@ -436,8 +453,7 @@ def test_means_and_unions_beyond_their_range_are_no_points() -> None:
     """Reports that no answers explain: the interval is moved into the range, not cut to its border."""
     several = survey(define([scale()], [field(subset(3, 2, 15 * 2**60), "fair")]))
     evidence = Evidence(several.fields[0], np.array([185, 180, 35]), 200)
-    total = derived.total(evidence, several.questions[0], ["Disagree", "Neutral"], Options())
-    assert total is not None
+    total = total_of(several, [185, 180, 35], 200, ["Disagree", "Neutral"])
     mean = question_estimates(evidence, several.questions[0], Options())[-1]
     for one, width in ((total, 1), (mean, 2)):
         assert 0.01 * width < one.interval.high - one.interval.low < width

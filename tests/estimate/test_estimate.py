@@ -17,7 +17,6 @@ from scipy.stats import binom
 from client import Survey
 from client.mechanisms import Geometric, Subset, publish
 from survey_app.authoring import choose
-from survey_app.estimate import functional
 from survey_app.estimate.intervals import (
     Interval,
     Method,
@@ -47,6 +46,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
+from tests.estimate.observing import raw_mean, union
 from tests.exact import all_shown, mechanism_bits
 from tests.reference import distribution
 
@@ -340,7 +340,7 @@ def test_means_are_covered_as_stated(name: str, mechanism: Subset, shares: list[
     runs = 600
     scores = list(np.linspace(0, 1, mechanism.size))
     truth = float(np.dot(scores, shares))
-    found = [functional.mean(mechanism, c, n, scores, ALPHA) for c in simulate(mechanism, shares, n, runs)]
+    found = [raw_mean(mechanism, c, n, scores) for c in simulate(mechanism, shares, n, runs)]
     allowed = stated - 4 * math.sqrt(stated * (1 - stated) / runs)
 
     def covered(intervals: list[Interval]) -> float:
@@ -377,7 +377,7 @@ def test_korn_graubard_of_a_binomial_is_nearly_clopper_pearson() -> None:
 def test_unions_are_exact_where_each_report_names_one_symbol() -> None:
     made = Subset(size=4, weight=1, keep=3 * 2**62)
     counts = np.array([40, 30, 20, 10])
-    found = functional.union(made, counts, 100, [0, 1], Options()).interval
+    found = union(made, counts, 100, [0, 1])
     p, q = made.p + made.q, 2 * made.q
     assert found == guarded(70, 100, p, q, ALPHA)
     assert found.label == "guaranteed"

@@ -16,7 +16,7 @@ from client.definition import Survey
 from survey_app import accounts
 from survey_app.authoring import build_file
 from survey_app.cli import main
-from survey_app.estimate.question import Kind
+from survey_app.figures import FigureKind
 from survey_app.plan.groups import split
 from survey_app.plan.people import draw_people
 from survey_app.results.document import results
@@ -144,7 +144,7 @@ MISSED = 0.07  # an approximate interval may miss this often (docs/coverage.md),
 TOO_OFTEN = 9  # of the runs
 
 
-Figure = tuple[str, str, Kind]  # question, option, kind
+Figure = tuple[str, str, FigureKind]  # question, option, kind
 
 
 def simulated(study: Study, survey: Survey, count: int, rng: np.random.Generator) -> dict[Figure, tuple[float, float]]:

@@ -20,7 +20,7 @@ from client.answer import unanswered
 from client.definition import Survey
 from client.question import Question
 from survey_app.estimate.intervals import GUARANTEED, Coverage, Options
-from survey_app.estimate.question import symbol_names
+from survey_app.kinds import kind_of
 from survey_app.kinds.assumptions import Indices
 from survey_app.plan.people import draw_people
 from survey_app.results.crosstab import Crosstab, crosstab_document
@@ -113,7 +113,7 @@ def _all_are(pairs: list[tuple[Any, int]]) -> Any:
 
 
 def symbol(question: Question, option: str) -> int:
-    return [name for name, _ in symbol_names(question)].index(option)
+    return kind_of(question).names(question).index(option)
 
 
 def failing(found: dict[tuple[str, ...], Held]) -> list[tuple[str, ...]]:

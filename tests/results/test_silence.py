@@ -7,7 +7,7 @@ import pytest
 
 from survey_app.charts import distribution, intervals
 from survey_app.estimate.intervals import APPROXIMATE, Method, Options
-from survey_app.estimate.question import Kind
+from survey_app.figures import FigureKind
 from survey_app.pages.results.figures import View, figures, rows_of
 from survey_app.results.crosstab import Crosstab, crosstab_document
 from survey_app.results.document import Line, Results, results
@@ -21,7 +21,7 @@ WIDE, NARROW = Tally(8, np.array([4, 4])), Tally(4000, np.array([1200, 1300]))
 PAIR = define([yes_no("cheated"), yes_no("seen")], [field(COIN, "cheated"), field(COIN, "seen")])
 
 
-def line(low: float, high: float, kind: Kind = "share") -> Line:
+def line(low: float, high: float, kind: FigureKind = FigureKind.SHARE) -> Line:
     return Line(
         option="yes", kind=kind, n=40, estimate=(low + high) / 2, low=low, high=high, unbiased=None, reported=None,
         coverage=APPROXIMATE, sample_low=0.4, sample_high=0.5, sample_coverage=APPROXIMATE, method=Method.SCORE,
@@ -31,20 +31,20 @@ def line(low: float, high: float, kind: Kind = "share") -> Line:
 @pytest.mark.parametrize(
     ("low", "high", "kind", "within", "silent"),
     [
-        (0.0, 1.0, "share", (0.0, 1.0), True),
-        (0.1, 0.1 + LEFT_OPEN, "share", (0.0, 1.0), True),
-        (0.1, 0.89, "share", (0.0, 1.0), False),
-        (1.0, 1.0, "share", (0.0, 1.0), False),
-        (-1.0, 1.0, "difference", (0.0, 1.0), True),
-        (-0.7, 0.85, "difference", (0.0, 1.0), False),  # 1.55 of 2
-        (2.0, 34.0, "mean", (0.0, 40.0), True),
-        (2.0, 33.0, "mean", (0.0, 40.0), False),
-        (-30.0, 35.0, "difference", (0.0, 40.0), True),  # of two means
-        (-30.0, 30.0, "difference", (0.0, 40.0), False),
+        (0.0, 1.0, FigureKind.SHARE, (0.0, 1.0), True),
+        (0.1, 0.1 + LEFT_OPEN, FigureKind.SHARE, (0.0, 1.0), True),
+        (0.1, 0.89, FigureKind.SHARE, (0.0, 1.0), False),
+        (1.0, 1.0, FigureKind.SHARE, (0.0, 1.0), False),
+        (-1.0, 1.0, FigureKind.DIFFERENCE, (0.0, 1.0), True),
+        (-0.7, 0.85, FigureKind.DIFFERENCE, (0.0, 1.0), False),  # 1.55 of 2
+        (2.0, 34.0, FigureKind.MEAN, (0.0, 40.0), True),
+        (2.0, 33.0, FigureKind.MEAN, (0.0, 40.0), False),
+        (-30.0, 35.0, FigureKind.DIFFERENCE, (0.0, 40.0), True),  # of two means
+        (-30.0, 30.0, FigureKind.DIFFERENCE, (0.0, 40.0), False),
     ],
 )
 def test_an_interval_that_keeps_four_fifths_of_what_is_possible_says_nothing(
-    low: float, high: float, kind: Kind, within: tuple[float, float], silent: bool
+    low: float, high: float, kind: FigureKind, within: tuple[float, float], silent: bool
 ) -> None:
     assert says_nothing(line(low, high, kind), within) is silent
 

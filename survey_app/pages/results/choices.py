@@ -54,7 +54,7 @@ class Choices:
     messages: tuple[Unfit, ...] = field(default=(), compare=False)
 
     @property
-    def levels(self) -> list[float]:
+    def confidences(self) -> list[float]:
         """The confidence levels to offer."""
         return sorted({*LEVELS, self.options.confidence})
 

@@ -12,15 +12,15 @@ from client.definition import Field, Survey
 from client.question import Question
 from survey_app.charts import Row, Words, distribution, intervals
 from survey_app.charts.axes import Format, number_format, precision
-from survey_app.estimate.derived import has_order
 from survey_app.estimate.groups import Range
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.question import scores_of
 from survey_app.explain import written
+from survey_app.figures import FigureKind
+from survey_app.kinds import QuestionKind, kind_of
 from survey_app.results.asked import short_base
 from survey_app.results.caution import INVENTED, largest_shift, worth
 from survey_app.results.document import Line, QuestionPart, Results
-from survey_app.results.reading import AMONG, OF_ALL, Reached, answer_name, in_order, reached
+from survey_app.results.reading import AMONG, OF_ALL, Reached, answer_name, in_order, main_answer, reached
 from survey_app.results.silence import NOTHING, SHARE, says_nothing
 
 MOST_PLOTTED = 30
@@ -144,6 +144,16 @@ class Figure:
     part: QuestionPart
     view: View
 
+    @property
+    def kind(self) -> QuestionKind:
+        """What is known of its type."""
+        return kind_of(self.question)
+
+    @cached_property
+    def main_answer(self) -> str:
+        """The one answer that the question is about, such as yes; empty if it is about several."""
+        return main_answer(self.question)
+
     @cached_property
     def by_answer(self) -> bool:
         """Whether those who answered come first: the question was put to some only."""
@@ -154,16 +164,16 @@ class Figure:
         """What is plotted, and looked at first."""
         if self.by_answer:
             return in_order([self.question], self.part.answered)
-        return [line for line in in_order([self.question], self.part.estimates) if line.kind != "mean"]
+        return [line for line in in_order([self.question], self.part.estimates) if line.kind != FigureKind.MEAN]
 
     @cached_property
     def means(self) -> list[Line]:
-        return [line for line in self.part.estimates if line.kind == "mean"]
+        return [line for line in self.part.estimates if line.kind == FigureKind.MEAN]
 
     @cached_property
     def plotted(self) -> list[Line]:
         """The shares that the plot shows."""
-        return largest(self.shares, in_order=has_order(self.question))
+        return largest(self.shares, in_order=self.kind.is_ordered(self.question))
 
     @cached_property
     def _share(self) -> Format:
@@ -175,17 +185,17 @@ class Figure:
 
     @cached_property
     def _of_all(self) -> Format:
-        return share_format([line for line in self.part.estimates if line.kind != "mean"], self.view)
+        return share_format([line for line in self.part.estimates if line.kind != FigureKind.MEAN], self.view)
 
     def form(self, line: Line) -> Format:
         """How the numbers of a line are written."""
-        if line.kind == "mean":
+        if line.kind == FigureKind.MEAN:
             return self._mean
         return self._of_all if self.by_answer and line in self.part.estimates else self._share
 
     def instead(self, line: Line) -> str:
         """What stands in place of an estimate that says nothing."""
-        return self.view.instead(line, self.span if line.kind == "mean" else SHARE)
+        return self.view.instead(line, self.span if line.kind == FigureKind.MEAN else SHARE)
 
     @property
     def condition(self) -> str:
@@ -210,7 +220,7 @@ class Figure:
         plots: list[Plot] = []
         question, view = self.question, self.view
         if self.shares:
-            draw = distribution if has_order(question) else intervals
+            draw = distribution if self.kind.is_ordered(question) else intervals
             svg = draw(
                 rows_of(self.plotted, view),
                 title=question.text,
@@ -264,10 +274,7 @@ class Figure:
     @property
     def span(self) -> tuple[float, float]:
         """From where to where a mean may lie."""
-        if self.question.type == "number":
-            return float(self.question.min), float(self.question.max)
-        scores = scores_of(self.question)
-        return min(scores), max(scores)
+        return self.kind.value_range(self.question)
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -296,7 +303,7 @@ class Figure:
             facts.append(("Effective sample size", text))
         shift = largest_shift(self.survey, self.field, self.question)
         if shift is not None:
-            moved = written.size(shift, not self.question.levels, self.question.unit)
+            moved = written.size(shift, self.kind.has_shares(self.question), self.question.unit)
             what = "a share of n" if self.by_answer else "a share" if self.shares else "the mean"
             facts.append((f"{written.percent(INVENTED)} of fake responses", f"could move {what} by up to {moved}"))
         return facts

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from client.mechanisms import Subset
+from survey_app.channels import channel_of
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
+from survey_app.figures import FigureKind
 from survey_app.pages.results.figures import Figure, Plot, rows_of
 from survey_app.results.asked import short_base
 from survey_app.results.document import Line
@@ -31,8 +32,7 @@ class Noise:
     @property
     def named(self) -> int:
         """How many answers a report names."""
-        mechanism = self.figure.field.mechanism
-        return mechanism.weight if isinstance(mechanism, Subset) else 1
+        return channel_of(self.figure.field.mechanism).named
 
     @property
     def form(self) -> Format:
@@ -64,10 +64,10 @@ def noise(figures: Sequence[Figure]) -> Noise | None:
         for figure in figures
         if not figure.question.show_if
         for line in figure.plotted
-        if line.reported is not None and line.kind == "share" and line.high - line.low <= WIDEST
+        if line.reported is not None and line.kind == FigureKind.SHARE and line.high - line.low <= WIDEST
     ]
 
     def order(one: Noise) -> tuple[bool, float]:
-        return one.figure.question.type != "yes_no", round(one.line.high - one.line.low, SAME_WIDTH)
+        return not one.figure.main_answer, round(one.line.high - one.line.low, SAME_WIDTH)
 
     return min(raw, key=order, default=None)  # of equals the first: yes stands before no

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from survey_app.charts import strip
 from survey_app.explain import written
+from survey_app.figures import FigureKind
 from survey_app.pages.results.figures import Figure
 from survey_app.results.document import Line
 
@@ -19,7 +20,7 @@ class Glance:
     @property
     def option(self) -> str:
         """The author's word for the answer, if it is one of theirs."""
-        return self.line.option if self.line and self.line.kind != "mean" else ""
+        return self.line.option if self.line and self.line.kind != FigureKind.MEAN else ""
 
     @property
     def told(self) -> str:
@@ -27,14 +28,12 @@ class Glance:
         figure, line = self.figure, self.line
         if line is None:
             return "not enough reports"
-        if line.kind == "mean":
+        if line.kind == FigureKind.MEAN:
             low, high = figure.span
             ends = f"{written.quantity(low)} to {written.quantity(high, figure.question.unit)}"
             words = f"mean, range {ends.replace('-', '−')}"
-        elif figure.question.type == "yes_no":
-            words = ""
         else:
-            words = f"largest of {len([one for one in figure.shares if one.kind == 'share'])}"
+            words = "" if figure.main_answer else f"largest of {len(_shares(figure))}"
         some = ["of those asked"] if figure.reached else []
         return ", ".join([*([words] if words else []), *some])
 
@@ -43,7 +42,7 @@ class Glance:
         """Mark and interval."""
         if self.line is None:
             return ""
-        span = self.figure.span if self.line.kind == "mean" else None
+        span = self.figure.span if self.line.kind == FigureKind.MEAN else None
         return strip(self.line.estimate, *self.figure.view.ends(self.line), span=span, silent=bool(self.instead))
 
     @property
@@ -80,10 +79,12 @@ def overview(figures: Sequence[Figure]) -> list[Glance]:
 
 
 def _first(figure: Figure) -> Line | None:
-    """The yes of a yes or no, the mean of what has one, else the answer with the largest share."""
+    """The mean of what has one, the answer that is asked about, such as yes, else the one with the largest share."""
     if figure.means:
         return figure.means[0]
-    shares = [line for line in figure.shares if line.kind == "share"]
-    if figure.question.type == "yes_no" or not shares:
-        return shares[0] if shares else None
-    return max(shares, key=lambda line: (line.estimate, line.unbiased or line.estimate))
+    shares = [line for line in _shares(figure) if figure.main_answer in ("", line.option)]
+    return max(shares, key=lambda line: (line.estimate, line.unbiased or line.estimate), default=None)
+
+
+def _shares(figure: Figure) -> list[Line]:
+    return [line for line in figure.shares if line.kind == FigureKind.SHARE]
