@@ -21,6 +21,7 @@ from client.question import Question
 from survey_app.channels.moments import Moments, event_moments, moments
 from survey_app.channels.observations import Counts, Observation
 from survey_app.channels.sentences import Sentence, SymbolWords
+from survey_app.channels.symbol_bits import SymbolBits
 from survey_app.figures import Figure, Floats, Sets
 
 Indices = npt.NDArray[np.int64]
@@ -68,6 +69,17 @@ class ScoreMap:
     still: Floats  # E(u²) of each answer if it is not the true one
     gain: Floats  # what E(u²) gains if it is
     table: tuple[Floats, float] | None  # where every report names one answer i: it does so if base_i + d · u_i is 1
+
+
+@dataclass(frozen=True)
+class AnswerPair:
+    """Two answers on devices that were asked about both, which is as if a mechanism took in which of them are true.
+
+    Its symbols are neither, the second, the first, both; each was reported if both of two stored bits are 1.
+    """
+
+    mechanism: Mechanism
+    places: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -240,6 +252,15 @@ class Channel(ABC):
     def asked_options(self) -> tuple[int, int] | None:
         """About how many of how many options a device is asked; None if about all."""
         return None
+
+    @property
+    @abstractmethod
+    def symbol_bits(self) -> SymbolBits | None:
+        """The chances of the stored bits, where each symbol has one of its own."""
+
+    @abstractmethod
+    def answer_pair(self, first: int, second: int) -> AnswerPair | None:
+        """Return how two answers are reported together; None if no device is asked about both, or takes in symbols."""
 
     def shares(self, counts: Counts, n: int) -> Floats | None:
         """Return the unbiased shares of the field's symbols, where each has a bit; points are made of them."""

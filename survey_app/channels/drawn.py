@@ -11,11 +11,12 @@ from typing import ClassVar, final
 import numpy as np
 
 from client.definition import Field
-from client.mechanisms import Drawn
+from client.mechanisms import Drawn, Subset
 from client.question import Question
 from client.sampling import WHOLE
 from client.words import NO_ANSWER
 from survey_app.channels.base import (
+    AnswerPair,
     Assumed,
     BitMeaning,
     CoinChannel,
@@ -215,3 +216,16 @@ class DrawnChannel(CoinChannel):
             slope[2 * i : 2 * i + 2, i] = -q * rare / d, (1 - q) * rare / d
         still, gone = rare * q * (1 - q) / d**2, rare * (1 + p * (1 - p) / d**2)
         return ScoreMap(slope, 0 * ones, still * ones, (gone - still) * ones, None)
+
+    @property
+    def symbol_bits(self) -> None:
+        return None  # two bits for each option
+
+    def answer_pair(self, first: int, second: int) -> AnswerPair | None:
+        """What the 2^r sets are to two options: the same truth, with as much noise, on four cells of 2^(r−2) sets."""
+        if self.mechanism.draw < 2:
+            return None
+        each = self.mechanism.sets // 4
+        other = Fraction(WHOLE - self.mechanism.keep, self.mechanism.sets - 1)
+        cells = Subset(size=4, weight=1, keep=round(self.mechanism.keep + (each - 1) * other))
+        return AnswerPair(cells, tuple((2 * first + i, 2 * second + j) for i, j in product((0, 1), repeat=2)))

@@ -127,8 +127,18 @@ class FlipChannel(CoinChannel):
     def named(self) -> int:
         return 1
 
+    @property
+    def symbol_bits(self) -> None:
+        return None  # one bit for both
+
+    def answer_pair(self, first: int, second: int) -> None:
+        return None
+
     def named_symbols(self, counts: Counts, n: int) -> Counts:
         return np.array([n - counts[0], counts[0]], dtype=np.int64)
 
     def apart(self, figures: int) -> int:
         return 1  # all come of one bit
+
+    def likelihoods(self, rows: Matrix) -> Floats:
+        return np.where(rows > 0, np.array([self.q, self.p]), np.array([1 - self.q, 1 - self.p]))

@@ -183,6 +183,13 @@ class GeometricChannel(Channel):
     def score_map(self, sets: Sets) -> None:
         return None
 
+    @property
+    def symbol_bits(self) -> None:
+        return None  # a level is reported the less, the farther it is
+
+    def answer_pair(self, first: int, second: int) -> None:
+        return None
+
     def worst_variance(self, *, rounded: bool) -> float:
         """Return n·Var of a mean on [−1, 1] at the worst true value (sample target).
 

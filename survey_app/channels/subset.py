@@ -31,6 +31,7 @@ from survey_app.channels.base import (
 from survey_app.channels.moments import Moments, set_variance
 from survey_app.channels.observations import Binomial, Counts, Observation, Scores, Spread, Sums
 from survey_app.channels.sentences import Sentence, SymbolWords, coin_sentence
+from survey_app.channels.symbol_bits import SymbolBits
 from survey_app.figures import Figure, FigureKind, Floats, Sets
 
 
@@ -47,11 +48,10 @@ class SubsetChannel(CoinChannel):
         return self.mechanism.p, self.mechanism.q
 
     @cached_property
-    def pairs(self) -> tuple[float, float]:
-        """P(two stored bits are both 1), if one of them is the true symbol's, and if neither is."""
+    def symbol_bits(self) -> SymbolBits:
         k, w, p = self.mechanism.size, self.mechanism.weight, self.p
         neither = (p * (w - 1) * (w - 2) + (1 - p) * w * (w - 1)) / max((k - 1) * (k - 2), 1)
-        return p * (w - 1) / (k - 1), neither
+        return SymbolBits(p, self.q, self.gap, p * (w - 1) / (k - 1), neither, w == 1)
 
     def union_coin(self, size: int) -> tuple[Fraction, Fraction] | None:
         """P = p + (c − 1)q and Q = cq of a set of c symbols, where a report names one symbol or the set is one."""
@@ -76,8 +76,8 @@ class SubsetChannel(CoinChannel):
         return np.where(np.arange(self.mechanism.size) == symbol, self.p, self.q)
 
     def pair_chances(self, symbol: int, first: Indices, second: Indices) -> Floats:
-        held, neither = self.pairs
-        found: Floats = np.where((first == symbol) | (second == symbol), held, neither)
+        bits = self.symbol_bits
+        found: Floats = np.where((first == symbol) | (second == symbol), bits.both, bits.neither)
         return found
 
     def likelihood(self, bits: int) -> list[Fraction]:
@@ -177,7 +177,7 @@ class SubsetChannel(CoinChannel):
 
     def score_map(self, sets: Sets) -> ScoreMap:
         """Of a set of m symbols: u = (Σ b − mq)/(p−q) over them."""
-        q, d, (one, neither) = self.q, self.p - self.q, self.pairs
+        q, d, one, neither = self.q, self.p - self.q, self.symbol_bits.both, self.symbol_bits.neither
         slope, m = np.zeros((self.mechanism.size, len(sets))), np.array([float(len(symbols)) for symbols in sets])
         for i, symbols in enumerate(sets):
             slope[symbols, i] = 1 / d
@@ -192,23 +192,16 @@ class SubsetChannel(CoinChannel):
     def named_symbols(self, counts: Counts, n: int) -> Counts | None:
         return counts if self.mechanism.weight == 1 else None
 
-    def covariance(self, shares: Floats, sizes: int | Floats = 1) -> Floats:
-        """Return the covariance of the stored bits of one report, if these are the shares of the symbols.
+    def likelihoods(self, rows: Matrix) -> Floats:
+        k, w = self.mechanism.size, self.mechanism.weight
+        return np.where(rows > 0, self.p / w, (1 - self.p) / (k - w))
 
-        With `sizes`, of the sums of the bits of disjoint sets of so many symbols, whose shares these are; a set of none
-        has share 0 and no part in it.
-        """
-        true, neither = self.pairs
-        each = np.broadcast_to(np.asarray(sizes, dtype=float), shares.shape)
-        ones = each * self.q + (self.p - self.q) * shares
-        second = neither * np.outer(each, each) + (true - neither) * (np.outer(each, shares) + np.outer(shares, each))
-        np.fill_diagonal(second, ones + each * (each - 1) * neither + 2 * (each - 1) * (true - neither) * shares)
-        spread: Floats = second - np.outer(ones, ones)
-        return spread
+    def answer_pair(self, first: int, second: int) -> None:
+        return None
 
     def union_variance(self, union: int, share: float) -> float:
         """Return n·Var of the share of a union of `union` symbols."""
-        reported = self.covariance(np.array([share]), union)[0, 0]
+        reported = self.symbol_bits.covariance(np.array([share]), union)[0, 0]
         return float(reported) / (self.p - self.q) ** 2
 
     def score_moments(self, scores: Floats) -> tuple[Floats, Floats]:

@@ -58,6 +58,10 @@ class QuestionKind(ABC):
         """Return the names of all answers, no answer among them where people may skip."""
         return [*self.answers(question), *[NO_ANSWER] * question.optional]
 
+    def symbol_labels(self, question: Question) -> list[str]:
+        """Return the words for every symbol, that of no answer among them where people may skip."""
+        return [digit_label(question, symbol) for symbol in range(question.size)]
+
     def holds(self, question: Question, symbol: int) -> Sequence[int]:
         """Return the answers that a symbol holds."""
         return (symbol,)
