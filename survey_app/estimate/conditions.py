@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from client.definition import Survey
-from client.mechanisms import Drawn
-from client.question import Question, labels_of
+from client.question import Question
+from survey_app.channels import channel_of
+from survey_app.kinds import kind_of
 from survey_app.tally import columns_of
 
 Needed = dict[str, frozenset[str]]  # by question: one of these was answered
@@ -23,14 +24,17 @@ def occurring(survey: Survey, rows: Question, columns: Question) -> npt.NDArray[
 
 
 def _answers(survey: Survey, question: Question) -> list[set[str] | None]:
-    """What each answer says, nothing if it is none; drawn options leave open what else was said."""
-    drawn = isinstance(columns_of(survey, question.id).field.mechanism, Drawn)
-    symbols = [{label} for label in question.labels] if drawn else _labels(question)
-    return [*symbols, *([None] if question.optional else [])]
+    """What each row or column says, nothing if it is no answer: an answer, or all that a symbol holds."""
+    kind = kind_of(question)
+    names = kind.answers(question)
+    said = [{name} for name in names]
+    if not _reads_answers(survey, question):
+        said = [{names[place] for place in kind.holds(question, symbol)} for symbol in range(question.no_answer)]
+    return [*said, *([None] if question.optional else [])]
 
 
-def _labels(question: Question) -> list[set[str]]:
-    return [labels_of(question, index) for index in range(question.no_answer)]
+def _reads_answers(survey: Survey, question: Question) -> bool:
+    return channel_of(columns_of(survey, question.id).field.mechanism).reads_answers
 
 
 def _together(survey: Survey, *said: tuple[Question, set[str] | None]) -> bool:
@@ -49,7 +53,7 @@ def _need(questions: dict[str, Question], question: Question, needed: Needed) ->
     while condition := question.show_if:
         question = questions[condition.question]
         wanted = frozenset(condition.labels)
-        if question.type != "multiple":  # of which several can be said at once
+        if kind_of(question).exclusive:  # otherwise several can be said at once
             wanted &= needed.get(question.id, wanted)
         needed[question.id] = wanted
         if not wanted:
@@ -58,7 +62,7 @@ def _need(questions: dict[str, Question], question: Question, needed: Needed) ->
 
 
 def _fits(survey: Survey, question: Question, answer: set[str] | None, wanted: frozenset[str]) -> bool:
+    """An answer that is read by itself leaves open what else was said."""
     if answer is None:
         return False
-    drawn = isinstance(columns_of(survey, question.id).field.mechanism, Drawn)
-    return drawn or bool(answer & wanted)
+    return _reads_answers(survey, question) or bool(answer & wanted)

@@ -14,11 +14,9 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from client.definition import Survey
-from client.mechanisms import Drawn, Flip, Geometric, Subset
 from client.question import Question
-from client.words import NO_ANSWER
-from survey_app import channel
-from survey_app.channel import Floats
+from survey_app.channels import channel_of
+from survey_app.channels.base import ScoreMap
 from survey_app.estimate import hypotheses
 from survey_app.estimate.conditions import occurring
 from survey_app.estimate.hypotheses import Scored, Test
@@ -26,8 +24,10 @@ from survey_app.estimate.intervals import Options
 from survey_app.estimate.joint import joint_crosstab
 from survey_app.estimate.pairs import names_option, option_crosstab
 from survey_app.estimate.points import nearest
-from survey_app.estimate.question import LEAST_REPORTS, Cell, Evidence, members, symbol_names
+from survey_app.estimate.question import LEAST_REPORTS, Cell, Evidence, members
 from survey_app.estimate.tables import MOST_CELLS, ApartError, Crosstab, PairError, Rows, by_row, score, share
+from survey_app.figures import Floats
+from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Columns, Tally, columns_of
 
 MOST_KEPT = 2**18  # scores
@@ -74,70 +74,27 @@ def _in_order(survey: Survey, *names: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Unbiased scores of a question's answers, as an affine map of the stored bits of its field."""
+    """Unbiased scores of a question's answers, as a map of the stored bits of its field; `exclusive` if one is true."""
 
     place: Columns
     names: tuple[str, ...]
-    slope: Floats  # stored bits × answers
-    offset: Floats
-    still: Floats  # E(u²) of each answer if it is not the true one
-    gain: Floats  # what it gains if it is
-    table: tuple[Floats, float] | None  # where every report names one answer i: it does so if base_i + d · u_i is 1
+    map: ScoreMap
+    exclusive: bool
 
     @classmethod
     def of(cls, place: Columns, question: Question) -> "_Scores":
-        mechanism = place.field.mechanism
-        if isinstance(mechanism, Geometric) or question.levels:
+        channel, kind = channel_of(place.field.mechanism), kind_of(question)
+        by_answer, scores = channel.reads_answers, None
+        if kind.has_shares(question):
+            scores = channel.score_map(() if by_answer else members(place.field, question))
+        if scores is None:
             raise PairError(f"{question.id} is a number without bins: only its mean can be estimated, not its shares")
-        if isinstance(mechanism, Drawn):
-            return cls._of_drawn(place, question, mechanism)
-        if isinstance(mechanism, Flip):
-            return cls._of_flip(place, question, mechanism)
-        return cls._of_sets(place, question, mechanism)
-
-    @classmethod
-    def _of_drawn(cls, place: Columns, question: Question, mechanism: Drawn) -> "_Scores":
-        """An option counts as often as it is asked about seldom.
-
-        The noise of options that are asked together is one draw; but each option alone is a coin with p and q, and
-        what several say together is seen in the sums of a scan.
-        """
-        p, q, rare = float(mechanism.p), float(mechanism.q), mechanism.size / mechanism.draw
-        names = [*question.labels, *([NO_ANSWER] if question.optional else [])]
-        slope, ones = np.zeros((mechanism.width, len(names))), np.ones(len(names))
-        for i in range(len(names)):
-            slope[2 * i : 2 * i + 2, i] = -q * rare / (p - q), (1 - q) * rare / (p - q)
-        still, told = rare * q * (1 - q) / (p - q) ** 2, rare * (1 + p * (1 - p) / (p - q) ** 2)
-        return cls(place, tuple(names), slope, 0 * ones, still * ones, (told - still) * ones, None)
-
-    @classmethod
-    def _of_flip(cls, place: Columns, question: Question, mechanism: Flip) -> "_Scores":
-        p, q = float(mechanism.p), float(mechanism.q)
-        d = p - q
-        still = np.array([p * (1 - p), q * (1 - q)]) / d**2
-        table = np.array([1 - p, q]), d
-        slope, offset = np.array([[-1.0, 1.0]]) / d, np.array([p, -q]) / d
-        names = tuple(name for name, _ in symbol_names(question))
-        return cls(place, names, slope, offset, still, 1 + still[::-1] - still, table)
-
-    @classmethod
-    def _of_sets(cls, place: Columns, question: Question, mechanism: Subset) -> "_Scores":
-        """Each answer is a set of the field's symbols: u = (Σ b − mq)/(p−q) over its m symbols."""
-        p, q = float(mechanism.p), float(mechanism.q)
-        one, neither = channel.together(mechanism)
-        sets = members(place.field, question)
-        slope, m = np.zeros((mechanism.size, len(sets))), np.array([float(len(symbols)) for symbols in sets])
-        for i, symbols in enumerate(sets):
-            slope[symbols, i] = 1 / (p - q)
-        still = (m * q + m * (m - 1) * neither - (m * q) ** 2) / (p - q) ** 2
-        gain = (p - q + 2 * (m - 1) * (one - neither) - 2 * m * q * (p - q)) / (p - q) ** 2
-        names = tuple(name for name, _ in symbol_names(question))
-        table = (m * q, p - q) if mechanism.weight == 1 else None
-        return cls(place, names, slope, -m * q / (p - q), still, gain, table)
+        names = kind.names(question) if by_answer else kind.symbol_labels(question)
+        return cls(place, tuple(names), scores, kind.exclusive or not by_answer)
 
     def read(self, bits: Bits) -> Floats:
         """The scores of some reports."""
-        found: Floats = bits[:, self.place.part] @ self.slope + self.offset
+        found: Floats = bits[:, self.place.part] @ self.map.slope + self.map.offset
         return found
 
 
@@ -149,7 +106,7 @@ class _Moments:
         self.n = 0
         self.ones = [np.zeros(one.place.stop - one.place.start, dtype=np.int64) for one in (left, right)]
         self.kept: list[tuple[Floats, Floats]] = []
-        self.keeps = left.table is None or right.table is None
+        self.keeps = left.map.table is None or right.map.table is None
         self.u, self.v = np.zeros(rows), np.zeros(columns)
         self.uu, self.vv = np.zeros((rows, rows)), np.zeros((columns, columns))
         shape = (rows, columns)
@@ -188,7 +145,8 @@ def _separate(sums: _Moments, left: _Scores, right: _Scores, possible: Mask, opt
     value, rows, columns = sums.uv / n, sums.u / n, np.clip(sums.v / n, 0, 1)[None, :]
     z = float(ndtri(1 - options.among(int(possible.sum())).alpha / 2))
     held = np.clip(rows, 0, 1)[:, None]
-    a, b, g, h = left.still[:, None], right.still[None, :], left.gain[:, None], right.gain[None, :]
+    a, b = left.map.still[:, None], right.map.still[None, :]
+    g, h = left.map.gain[:, None], right.map.gain[None, :]
     least = held * g * b + columns * a * h + a * b  # E(u²v²) − P · g · h
     shown, shown_rows = _shown(sums, left, right, possible)
     cells: list[Cell] = []
@@ -207,10 +165,10 @@ def _separate(sums: _Moments, left: _Scores, right: _Scores, possible: Mask, opt
 def _shown(sums: _Moments, left: _Scores, right: _Scores, possible: Mask) -> tuple[Floats, Floats]:
     """The displayed cells and rows: the nearest possible ones with the displayed margins of both questions.
 
-    Options that a device draws do not exclude each other, and are each as near as possible.
+    Answers that do not exclude each other are each as near as possible.
     """
     value, rows, columns = (part / sums.n for part in (sums.uv, sums.u, sums.v))
-    if any(isinstance(one.place.field.mechanism, Drawn) for one in (left, right)):
+    if not (left.exclusive and right.exclusive):
         return np.where(possible, np.clip(value, 0, 1), 0), np.clip(rows, 0, 1)
     at = np.full(value.shape, -1)
     at[possible] = np.arange(possible.sum())
@@ -236,8 +194,8 @@ def _correlation(sums: _Moments) -> Floats:
 
 def _independence(sums: _Moments, left: _Scores, right: _Scores) -> Test | None:
     n = sums.n
-    if left.table is not None and right.table is not None:
-        (base, d), (other_base, e) = left.table, right.table
+    if left.map.table is not None and right.map.table is not None:
+        (base, d), (other_base, e) = left.map.table, right.map.table
         table = d * e * sums.uv + n * np.outer(base, other_base)
         table += d * np.outer(sums.u, other_base) + e * np.outer(base, sums.v)
         return hypotheses.pearson(np.rint(table))

@@ -16,13 +16,15 @@ import numpy as np
 from scipy.special import ndtri
 
 from client.definition import Survey
-from client.mechanisms import Flip, Subset
 from client.question import Question
+from survey_app.channels import channel_of
 from survey_app.estimate import hypotheses
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Interval, Limits, Method, Options, dirichlet
 from survey_app.estimate.points import project
-from survey_app.estimate.question import LEAST_REPORTS, Estimate, Evidence, clamp, members, scores_of
+from survey_app.estimate.question import LEAST_REPORTS, Estimate, Evidence, clamp, members
+from survey_app.figures import FigureKind
+from survey_app.kinds import kind_of
 
 Range = tuple[float, float]
 
@@ -37,25 +39,18 @@ def check_same(surveys: Sequence[Survey]) -> None:
     """Groups ask the same questions; their ε may differ."""
     first = surveys[0]
     for other in surveys[1:]:
-        if [asked(question) for question in first.questions] != [asked(question) for question in other.questions]:
+        if list(map(signature, first.questions)) != list(map(signature, other.questions)):
             raise GroupsError(f"{first.slug} and {other.slug} do not ask the same questions with the same options")
 
 
-def asked(question: Question) -> tuple[object, ...]:
-    """What makes two questions the same: not the number of levels, which follows from ε."""
-    return (
-        question.id, question.type, question.labels, question.scores, question.optional, question.show_if,
-        question.min, question.max, question.step, question.bins,
-    )  # fmt: skip
+def signature(question: Question) -> Question:
+    """Return what makes two questions the same: not their words, nor the number of levels, which follows from ε."""
+    return replace(question, text="", unit="", shuffle=False, levels=0)
 
 
 def possible(question: Question, kind: str) -> Range:
     """From what to what a share or a mean of a question can be."""
-    if kind != "mean":
-        return 0.0, 1.0
-    if question.type == "number":
-        return float(question.min), float(question.max)
-    return min(scores_of(question)), max(scores_of(question))
+    return kind_of(question).value_range(question) if kind == FigureKind.MEAN else (0.0, 1.0)
 
 
 def whole(
@@ -64,20 +59,21 @@ def whole(
     """Σ w_h θ_h of every line of a question, for weights that sum to one: the post-stratified estimates.
 
     `by_line` has for each line its estimates in every group. Displayed are the shares that are nearest to the weighted
-    sums of unbiased ones, and the mean of a scale is theirs.
+    sums of unbiased ones, and the mean of scores is theirs.
     """
-    each = options.among(sum(lines[0].kind != "mean" for lines in by_line))
+    kind, mean = kind_of(question), FigureKind.MEAN
+    each = options.among(sum(lines[0].kind != mean for lines in by_line))
     found = [
-        combine(lines, weights, possible(question, lines[0].kind), options if lines[0].kind == "mean" else each)
+        combine(lines, weights, possible(question, lines[0].kind), options if lines[0].kind == mean else each)
         for lines in by_line
     ]
-    shares = np.array([one.unbiased for one in found if one.kind != "mean"])
-    if question.type == "multiple" or len(shares) != question.size:
+    shares = np.array([one.unbiased for one in found if one.kind != mean])
+    if not kind.exclusive or len(shares) != question.size:
         return found
     points = project(shares)
     shown = [*points.tolist()]
-    if question.type == "scale":
-        shown.append(found[-1].estimate if question.optional else float(points @ scores_of(question)))
+    if (scores := kind.scores(question)) is not None:
+        shown.append(found[-1].estimate if question.optional else float(points @ scores))
     return [replace(one, estimate=point) for one, point in zip(found, shown, strict=True)]
 
 
@@ -89,18 +85,16 @@ def same_shares(groups: Sequence[Evidence], name: str) -> Test | None:
     tables: list[list[int]] = []
     alike: set[object] = set()
     for one in groups:
-        mechanism = one.field.mechanism
         question = next(each for each in one.field.questions if each.id == name)
+        kind = kind_of(question)
+        if not (kind.exclusive and kind.has_shares(question)) or one.n < LEAST_REPORTS:
+            return None
+        named = channel_of(one.field.mechanism).named_symbols(one.counts, one.n)
+        if named is None:
+            return None
         sets = members(one.field, question)
-        if question.levels or question.type == "multiple" or one.n < LEAST_REPORTS:
-            return None
-        if isinstance(mechanism, Flip):
-            tables.append([one.n - int(one.counts[0]), int(one.counts[0])])
-        elif isinstance(mechanism, Subset) and mechanism.weight == 1:
-            tables.append([int(one.counts[symbols].sum()) for symbols in sets])
-        else:
-            return None
-        alike.add((mechanism, *map(len, sets)))
+        tables.append([int(named[symbols].sum()) for symbols in sets])
+        alike.add((one.field.mechanism, *map(len, sets)))
     return hypotheses.groups(np.array(tables, dtype=float)) if len(alike) == 1 else None
 
 
@@ -134,7 +128,7 @@ def difference(one: Estimate, other: Estimate, within: Range = (0.0, 1.0)) -> Es
     raw = _mover((one, other), (1.0, -1.0))
     limits = Limits(_inside(raw, value, (-most, most)), raw)
     n, is_ratio = one.n + other.n, one.is_ratio or other.is_ratio
-    return Estimate(one.option, "difference", n, point, limits, value, None, is_ratio)
+    return Estimate(one.option, FigureKind.DIFFERENCE, n, point, limits, value, None, is_ratio)
 
 
 def _score(estimates: Sequence[Estimate], weights: Sequence[float], value: float, alpha: float) -> Interval | None:
@@ -175,7 +169,7 @@ def _pooled(estimates: Sequence[Estimate], weights: Sequence[float], alpha: floa
     Of equal groups no other ones with that sum vary more. Those of unequal ones may, so MOVER counts where it reaches
     farther.
     """
-    scores = [one.limits.scores for one in estimates if one.limits.scores]
+    scores = [held for one in estimates if (held := one.limits.scores) is not None]
     if len(scores) < len(estimates):
         return None
     reports = 1 / math.fsum(weight**2 / one.n for one, weight in zip(estimates, weights, strict=True))

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import ndtri
 
-from client.mechanisms import Subset
 from client.question import Question
-from survey_app import channel
-from survey_app.channel import Floats
+from survey_app.channels import channel_of
+from survey_app.channels.symbol_bits import SymbolBits
 from survey_app.estimate import hypotheses
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import LEAST_REPORTS, Evidence, joint_members, set_cells
 from survey_app.estimate.tables import Crosstab, Names, Rows, by_row
+from survey_app.figures import Floats
 
 
 def joint_crosstab(
@@ -31,41 +31,41 @@ def crossed_sets(
 
     `sets` are the symbols of the field that each cell holds; a cell that is not among them cannot occur.
     """
-    mechanism, n = evidence.field.mechanism, evidence.n
-    if n < LEAST_REPORTS or not isinstance(mechanism, Subset):
+    bits, n = channel_of(evidence.field.mechanism).symbol_bits, evidence.n
+    if n < LEAST_REPORTS or bits is None or (points := evidence.points) is None:
         return Crosstab(*names, n, [], [], [], None)
     counts, sizes, shown = (np.zeros((len(names[0]), len(names[1]))) for _ in range(3))
     for cell, symbols in sets.items():
         counts[cell], sizes[cell] = evidence.counts[list(symbols)].sum(), len(symbols)
-        shown[cell] = evidence.points[list(symbols)].sum()
-    p, q = float(mechanism.p), float(mechanism.q)
-    value = (counts / n - sizes * q) / (p - q)
+        shown[cell] = points[list(symbols)].sum()
+    value = (counts / n - sizes * bits.q) / (bits.p - bits.q)
     shares = np.clip(value.ravel(), 0, None)
     shares = shares / shares.sum() if shares.sum() > 0 else sizes.ravel() / sizes.sum()
-    spread = channel.covariance(mechanism, shares, sizes.ravel()) / (p - q) ** 2
+    spread = bits.covariance(shares, sizes.ravel()) / (bits.p - bits.q) ** 2
     z = float(ndtri(1 - options.among(len(sets)).alpha / 2))
-    rows = _rows(mechanism, value, spread, sizes, shown, n, z)
+    rows = _rows(bits, value, spread, sizes, shown, n, z)
     within, differences = by_row(names, rows, n, z)
-    test = _test(mechanism, counts, sizes, value, spread, n)
+    test = _test(bits, counts, sizes, value, spread, n)
     cells = set_cells(evidence, list(sets.values()), [(names[0][i], names[1][j]) for i, j in sets], options)
     return Crosstab(*names, n, cells, within, differences, test)
 
 
-def _test(mechanism: Subset, counts: Floats, sizes: Floats, value: Floats, spread: Floats, n: int) -> Test | None:
+def _test(bits: SymbolBits, counts: Floats, sizes: Floats, value: Floats, spread: Floats, n: int) -> Test | None:
     """Of independence; nothing where one question hides the other, or where too few reports name some cell."""
     if not sizes.all():
         return None
-    if mechanism.weight == 1:
-        return hypotheses.joint_independence(counts, float(mechanism.p - mechanism.q), sizes * float(mechanism.q))
+    if bits.is_single:
+        return hypotheses.joint_independence(counts, bits.gap, sizes * bits.q)
     return hypotheses.wald(value, spread, n) if counts.min() >= hypotheses.LEAST_JOINT else None
 
 
-def _rows(mechanism: Subset, value: Floats, spread: Floats, sizes: Floats, shown: Floats, n: int, z: float) -> Rows:
-    """The shares within rows: with a = 1 − r for the symbols of a cell, −r for the others of its row, and q, c1 and c2
-    of `channel`, Σ a b of one report varies by (q−c2) Σa² + (c2−q²)(Σa)² + (p−q−2(c1−c2)) r(1−r) P, P the row's share.
+def _rows(bits: SymbolBits, value: Floats, spread: Floats, sizes: Floats, shown: Floats, n: int, z: float) -> Rows:
+    """The shares within rows.
+
+    With a = 1 − r for the symbols of a cell, −r for the others of its row, and c1 and c2 the chances of two bits, Σ a b
+    of one report varies by (q−c2) Σa² + (c2−q²)(Σa)² + (p−q−2(c1−c2)) r(1−r) P, P the row's share.
     """
-    p, q = float(mechanism.p), float(mechanism.q)
-    one, neither = channel.together(mechanism)
+    p, q, one, neither = bits.p, bits.q, bits.both, bits.neither
     row, sums = sizes.sum(axis=1)[:, None], value.sum(axis=1)
     own, other = (q - neither) / (p - q) ** 2, (neither - q * q) / (p - q) ** 2
     moved = (p - q - 2 * (one - neither)) / (p - q) ** 2 * np.clip(sums, 0, 1)[:, None]

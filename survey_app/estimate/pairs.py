@@ -9,24 +9,22 @@ is enough.
 
 from collections.abc import Iterable
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
 from client.definition import Survey
-from client.mechanisms import Drawn, Subset
 from client.question import Question
-from client.sampling import WHOLE
-from client.types import TypeName
 from client.words import NO_ANSWER
+from survey_app.channels import channel_of
+from survey_app.channels.base import AnswerPair
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.joint import crossed_sets, joint_crosstab
 from survey_app.estimate.question import Evidence, evidence_of, members
 from survey_app.estimate.tables import Crosstab, Names, PairError
+from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Counts, Tally, columns_of
 
 CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
-YES_NO = ("no", "yes")
 
 
 def names_option(name: str) -> bool:
@@ -38,8 +36,8 @@ def option_of(survey: Survey, name: str) -> tuple[Question, int]:
     """The multiple and the place of an option that is named."""
     id, _, label = name.partition(":")
     question = next((one for one in survey.questions if one.id == id), None)
-    if question is None or question.type != "multiple":
-        several = ", ".join(one.id for one in survey.questions if one.type == "multiple") or "there is none"
+    if question is None or kind_of(question).exclusive:
+        several = ", ".join(one.id for one in survey.questions if not kind_of(one).exclusive) or "there is none"
         raise PairError(f"{name!r} is no option: write QUESTION:OPTION, of a question with several answers ({several})")
     if label not in question.labels:
         raise PairError(f"{id} has no option {label!r}; its options are {', '.join(question.labels)}")
@@ -48,8 +46,9 @@ def option_of(survey: Survey, name: str) -> tuple[Question, int]:
 
 def has_pairs(survey: Survey, question: Question) -> bool:
     """Whether some devices tell about two options of a question at once."""
-    mechanism = columns_of(survey, question.id).field.mechanism
-    return question.type == "multiple" and not (isinstance(mechanism, Drawn) and mechanism.draw < 2)
+    channel = channel_of(columns_of(survey, question.id).field.mechanism)
+    together = not channel.reads_answers or channel.answer_pair(0, 1) is not None
+    return together and not kind_of(question).exclusive
 
 
 def option_crosstab(
@@ -63,54 +62,51 @@ def option_crosstab(
         raise PairError(f"{rows} and {columns} are of two questions; cross {question.id} with {other.id} as a whole")
     if first == second:
         raise PairError("choose two different options")
-    names = _names(question, first), _names(question, second)
-    mechanism = columns_of(survey, question.id).field.mechanism
+    both = option_question(survey, rows), option_question(survey, columns)
+    names = both[0].labels, both[1].labels
     evidence = next(one for one in evidence_of(survey, tally) if question in one.field.questions)
-    if isinstance(mechanism, Subset):
+    channel = channel_of(evidence.field.mechanism)
+    if not channel.reads_answers:
         return _of_sets(evidence, question, (first, second), names, options)
-    if not isinstance(mechanism, Drawn) or mechanism.draw < 2:
+    pair = channel.answer_pair(first, second)
+    if pair is None:
         raise PairError(
             f"each device was asked about one option of {question.id} only, so nothing tells how two go together; a"
             " larger ε, or fewer options, lets a device answer two or more"
         )
-    counts = _asked_together(survey, question, (first, second), scan)
-    both = tuple(Question(id=name, type=TypeName.YES_NO, text=name, labels=YES_NO) for name in (rows, columns))
-    field = replace(evidence.field, questions=both, mechanism=_of_four(mechanism))
+    counts = _asked_together(survey, question, pair, scan)
+    field = replace(evidence.field, questions=both, mechanism=pair.mechanism)
     asked = Evidence(field, counts, int(counts.sum()), complete=False)
-    return joint_crosstab(asked, (both[0], both[1]), names, options)
+    return joint_crosstab(asked, both, names, options)
 
 
-def _names(question: Question, option: int) -> Names:
-    return f"{question.labels[option]}: no", f"{question.labels[option]}: yes"
+def option_question(survey: Survey, name: str) -> Question:
+    """Return an option that is named, as a yes or no of its own."""
+    question, option = option_of(survey, name)
+    label = question.labels[option]
+    return Question(id=name, type="yes_no", text=f"{question.text} – {label}", labels=(f"{label}: no", f"{label}: yes"))
 
 
-def _of_four(mechanism: Drawn) -> Subset:
-    """What the sets of r options are to two of them: the same truth, and as much noise on four cells."""
-    each = mechanism.sets // 4
-    other = Fraction(WHOLE - mechanism.keep, mechanism.sets - 1)
-    return Subset(size=4, weight=1, keep=round(mechanism.keep + (each - 1) * other))
-
-
-def _asked_together(survey: Survey, question: Question, pair: tuple[int, int], scan: Iterable[Bits]) -> Counts:
+def _asked_together(survey: Survey, question: Question, pair: AnswerPair, scan: Iterable[Bits]) -> Counts:
     """How often each cell was reported by those asked about both."""
-    start = columns_of(survey, question.id).start
+    part = columns_of(survey, question.id).part
     counts = np.zeros(len(CELLS), dtype=np.int64)
     for packed in scan:
-        bits = np.unpackbits(packed, axis=1, count=survey.width).astype(bool)
-        of = [bits[:, start + 2 * option : start + 2 * option + 2] for option in pair]
-        counts += [int((of[0][:, i] & of[1][:, j]).sum()) for i, j in CELLS]
+        bits = np.unpackbits(packed, axis=1, count=survey.width)[:, part].astype(bool)
+        counts += [int((bits[:, i] & bits[:, j]).sum()) for i, j in pair.places]
     return counts
 
 
 def _of_sets(
     evidence: Evidence, question: Question, pair: tuple[int, int], names: tuple[Names, Names], options: Options
 ) -> Crosstab:
-    """Each cell is a union of the 2^m sets; who gave no answer is in a cell apart."""
-    by_mask = members(evidence.field, question)
+    """Each cell is a union of symbols, by which of the two they hold; who gave no answer is in a cell apart."""
+    kind, by_symbol = kind_of(question), members(evidence.field, question)
     sets: dict[tuple[int, int], list[int]] = {cell: [] for cell in CELLS}
-    for mask, symbols in enumerate(by_mask[: question.no_answer]):
-        sets[mask >> pair[0] & 1, mask >> pair[1] & 1] += symbols
+    for symbol, symbols in enumerate(by_symbol[: question.no_answer]):
+        held = kind.holds(question, symbol)
+        sets[int(pair[0] in held), int(pair[1] in held)] += symbols
     if question.optional:
         names = (*names[0], NO_ANSWER), (*names[1], NO_ANSWER)
-        sets[2, 2] = by_mask[question.no_answer]
+        sets[2, 2] = by_symbol[question.no_answer]
     return crossed_sets(evidence, sets, names, options)

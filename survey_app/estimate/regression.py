@@ -12,8 +12,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, ndtri, softmax
 
-from survey_app.channel import Floats
 from survey_app.estimate.intervals import Interval, Method
+from survey_app.figures import Floats
 
 MOST_STEPS = 200
 TOLERANCE = 1e-9

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from survey_app.channel import Floats
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Interval, Limits, Method
 from survey_app.estimate.question import Cell, Estimate, clamp
+from survey_app.figures import FigureKind, Floats
 
 MOST_CELLS = 1024
 
@@ -85,7 +85,7 @@ def share(n: int, value: float, point: float, low: float, high: float, *, is_rat
     limits = Interval(low, high, Method.SCORE)
     moved = value - clamp(value) if math.isfinite(value) else 0.0
     both = Limits(limits.clipped(0, 1), limits.mapped(1, moved))
-    return Estimate("", "share", n, point, both, value, None, is_ratio)
+    return Estimate("", FigureKind.SHARE, n, point, both, value, None, is_ratio)
 
 
 def by_row(names: tuple[Names, Names], rows: Rows, n: int, z: float) -> tuple[list[Cell], list[Cell]]:
@@ -123,14 +123,14 @@ def by_row(names: tuple[Names, Names], rows: Rows, n: int, z: float) -> tuple[li
 def _whole(n: int) -> Estimate:
     """All of something, by what it is."""
     certain = Interval(1.0, 1.0, Method.CERTAIN)
-    return Estimate("", "share", n, 1.0, Limits(certain, certain), 1.0, None)
+    return Estimate("", FigureKind.SHARE, n, 1.0, Limits(certain, certain), 1.0, None)
 
 
 def _difference(n: int, one: Estimate, first: Estimate, correlation: float | None) -> Estimate:
     value, point = one.unbiased - first.unbiased, one.estimate - first.estimate
     if correlation is None:
         nothing = Interval(-1.0, 1.0, Method.MOVER)
-        return Estimate("", "difference", n, point, Limits(nothing, nothing), value, None, True)
+        return Estimate("", FigureKind.DIFFERENCE, n, point, Limits(nothing, nothing), value, None, True)
 
     def distance(mine: float, other: float) -> float:
         return math.sqrt(max(mine * mine + other * other - 2 * correlation * mine * other, 0.0))
@@ -138,4 +138,4 @@ def _difference(n: int, one: Estimate, first: Estimate, correlation: float | Non
     low = value - distance(one.unbiased - one.limits.raw.low, first.limits.raw.high - first.unbiased)
     high = value + distance(one.limits.raw.high - one.unbiased, first.unbiased - first.limits.raw.low)
     raw = Interval(low, high, Method.MOVER)
-    return Estimate("", "difference", n, point, Limits(raw.around(value, -1, 1), raw), value, None, True)
+    return Estimate("", FigureKind.DIFFERENCE, n, point, Limits(raw.around(value, -1, 1), raw), value, None, True)

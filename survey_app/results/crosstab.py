@@ -6,10 +6,10 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from client.definition import Survey
-from client.mechanisms import Drawn
 from survey_app.authoring.answering import answering
 from survey_app.authoring.design import Asked, joint_price
 from survey_app.authoring.fields import has_too_many_cells
+from survey_app.channels import channel_of
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
@@ -114,7 +114,7 @@ def _base(survey: Survey, rows: str, columns: str) -> str:
     if names_option(rows):
         question, _ = option_of(survey, rows)
         field = columns_of(survey, question.id).field
-        if not isinstance(field.mechanism, Drawn):
+        if not channel_of(field.mechanism).reads_answers:
             return base(survey, field, question) or EVERYBODY
         skipped = "; whoever gave no answer counts as having chosen neither" if question.optional else ""
         return f"devices asked about both options{skipped}"

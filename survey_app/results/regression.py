@@ -11,14 +11,14 @@ import numpy as np
 from msgspec import Struct
 
 from client.definition import Survey
-from client.mechanisms import Flip, Subset
 from client.question import Question
-from survey_app import channel
-from survey_app.channel import Floats
-from survey_app.estimate.groups import asked
+from survey_app.channels import channel_of
+from survey_app.estimate.groups import signature
 from survey_app.estimate.intervals import Coverage, Method, Options
-from survey_app.estimate.question import LEAST_REPORTS, symbol_names
+from survey_app.estimate.question import LEAST_REPORTS
 from survey_app.estimate.regression import Coefficient, FitError, Latent, latent_logistic, logistic
+from survey_app.figures import Floats
+from survey_app.kinds import kind_of
 from survey_app.results.groups import Group
 from survey_app.tally import Bits, Columns, columns, columns_of
 
@@ -79,15 +79,13 @@ def regression_on_groups(
     if not np.isfinite(rows).all():
         raise FitError("covariates are finite numbers")
     questions = [_alone(survey, outcome).field.questions[0] for survey, _ in members]
-    if any(asked(question) != asked(questions[0]) for question in questions):
+    if any(signature(question) != signature(questions[0]) for question in questions):
         raise FitError(f"the surveys do not ask {outcome} with the same options")
     ones, totals, p, q = ([0.0] * len(members) for _ in range(4))
     for i, (survey, tally) in enumerate(members):
-        at, bit = _bit(survey, outcome, label)
-        mechanism = _mechanism(at)
-        ones[i] = float(tally.counts[at.start + bit])
+        at, (p[i], q[i]) = _outcome(survey, outcome, label)
+        ones[i] = float(tally.counts[at.start])
         totals[i] = float(tally.reports if at.asked is None else tally.counts[at.asked])
-        p[i], q[i] = float(mechanism.p), float(mechanism.q)
     coefficients = logistic(
         ["intercept", *names], np.array(rows), np.array(ones), np.array(totals), np.array(p), np.array(q), options.alpha
     )
@@ -100,10 +98,7 @@ def outcomes(survey: Survey, *, by_group: bool = False) -> list[tuple[Question, 
     """
     alone = [] if survey.ask and not by_group else [at.field for at in columns(survey) if _is_alone(at)]
     return [
-        (
-            field.questions[0],
-            [name for name, _ in symbol_names(field.questions[0])][isinstance(field.mechanism, Flip) :],
-        )
+        (field.questions[0], [bit.says for bit in channel_of(field.mechanism).bits(field)])
         for field in sorted(alone, key=lambda field: survey.questions.index(field.questions[0]))
     ]
 
@@ -124,7 +119,7 @@ def regression_on_questions(
     work: Work = COMMAND,
 ) -> Regression:
     """The log odds of an answer on the true, unseen answers to other questions of the same survey."""
-    at_outcome, bit = _bit(survey, outcome, label)
+    says, (p, q) = _outcome(survey, outcome, label)
     predictors = [_alone(survey, name) for name in on]
     if outcome in on:
         raise FitError("an answer cannot explain itself")
@@ -138,14 +133,12 @@ def regression_on_questions(
     most = math.prod(predictor.field.size for predictor in predictors)
     if most > work.cells:
         raise FitError(f"{most} combinations of answers are too many; at most {work.cells}{work.advice}")
-    says = replace(at_outcome, start=at_outcome.start + bit, stop=at_outcome.start + bit + 1)
     counts, patterns = _patterns(survey, scan, [says, *predictors], work.numbers // most, work.advice)
-    p, q = float(_mechanism(at_outcome).p), float(_mechanism(at_outcome).q)
     outcome_likelihood = np.where(patterns[:, :1] > 0, np.array([q, p]), np.array([1 - q, 1 - p]))
     at, cells = 1, np.ones((len(patterns), 1))
     for predictor in predictors:
         width = predictor.stop - predictor.start
-        part = channel.likelihood(_mechanism(predictor), patterns[:, at : at + width].astype(float))
+        part = channel_of(predictor.field.mechanism).likelihoods(patterns[:, at : at + width])
         cells = (cells[:, :, None] * part[:, None, :]).reshape(len(patterns), -1)
         at += width
     names, design = _design(predictors)
@@ -184,30 +177,24 @@ def _alone(survey: Survey, name: str) -> Columns:
 
 
 def _is_alone(at: Columns) -> bool:
-    """Whether a field is one question whose answers are symbols."""
-    field = at.field
-    return len(field.questions) == 1 and isinstance(field.mechanism, Flip | Subset) and not field.questions[0].levels
+    """Whether a field is one question whose answers are symbols, and have shares."""
+    if len(at.field.questions) > 1 or channel_of(at.field.mechanism).reads_answers:
+        return False
+    question = at.field.questions[0]
+    return kind_of(question).has_shares(question)
 
 
-def _mechanism(place: Columns) -> Flip | Subset:
-    mechanism = place.field.mechanism
-    if not isinstance(mechanism, Flip | Subset):
-        raise FitError("this mechanism has no symbols")
-    return mechanism
-
-
-def _bit(survey: Survey, name: str, label: str) -> tuple[Columns, int]:
-    """The stored bit that says a label."""
+def _outcome(survey: Survey, name: str, label: str) -> tuple[Columns, tuple[float, float]]:
+    """Return the stored bit that says a label, as a column, with P(1 | the label is true) and P(1 | it is not)."""
     at = _alone(survey, name)
     question = at.field.questions[0]
-    names = [one for one, _ in symbol_names(question)]
+    names = kind_of(question).symbol_labels(question)
     if label not in names:
         raise FitError(f"{name} has no answer {label!r}; its answers are {', '.join(names)}")
-    if isinstance(at.field.mechanism, Flip):
-        if label != names[1]:
-            raise FitError(f"the outcome of a yes or no is yes; for {label!r}, turn the signs round")
-        return at, 0
-    return at, names.index(label)
+    for place, bit in enumerate(channel_of(at.field.mechanism).bits(at.field), at.start):
+        if bit.says == label and bit.p is not None and bit.q is not None:
+            return replace(at, start=place, stop=place + 1), (float(bit.p), float(bit.q))
+    raise FitError(f"the outcome of a yes or no is yes; for {label!r}, turn the signs round")
 
 
 def _patterns(
@@ -234,7 +221,7 @@ def _design(predictors: Sequence[Columns]) -> tuple[list[str], Floats]:
     questions = [predictor.field.questions[0] for predictor in predictors]
     names = ["intercept"]
     for question in questions:
-        names += [f"{question.id}: {label}" for label, _ in symbol_names(question)[1:]]
+        names += [f"{question.id}: {label}" for label in kind_of(question).symbol_labels(question)[1:]]
     rows = []
     for cell in product(*(range(question.size) for question in questions)):
         row = [1.0]

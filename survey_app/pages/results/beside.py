@@ -11,6 +11,7 @@ from survey_app.charts import intervals
 from survey_app.charts.axes import Format
 from survey_app.estimate.groups import Range, possible
 from survey_app.estimate.hypotheses import Test
+from survey_app.kinds import kind_of
 from survey_app.pages.results.figures import (
     Plot,
     View,
@@ -69,13 +70,18 @@ class Beside:
         asked = condition(self.survey, self.question)
         if not asked:
             return ""
-        if self.question.levels:
+        if not self.has_shares:
             return f"{asked}. Means are of those who were asked and answered."
         if not self.among:
             return f"{asked}."
         parts = zip(self.document.groups, self._parts, strict=True)
         told = [f"{group.group} {some.among}" for group, part in parts if (some := reached(part))]
         return f"{asked}: {', '.join(told)} were asked and answered."
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether the shares of its answers mean something."""
+        return kind_of(self.question).has_shares(self.question)
 
     @property
     def intervals(self) -> int:

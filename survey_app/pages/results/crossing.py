@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from client.definition import Survey
 from client.question import Question
-from client.types import TypeName
-from client.words import digit_label
-from survey_app.estimate.pairs import has_pairs, names_option, option_of
+from survey_app.estimate.pairs import has_pairs, names_option, option_question
+from survey_app.kinds import kind_of
 
 MOST_NAMED, MOST_TOLD = 6, 2
 
@@ -24,22 +23,27 @@ def offers(survey: Survey) -> list[Offer]:
     groups = [field.questions for field in survey.fields] if survey.ask else [survey.questions]
     found: list[Offer] = []
     for group in groups:
-        sides = [(question.id, question.text) for question in group if not question.levels]
+        sides = [(question.id, question.text) for question in group if has_shares(question)]
         if len(sides) > 1:
             block = f" of the block {' + '.join(one.id for one in group)}" if survey.ask else ""
             found.append(Offer(f"Two questions{block}", sides))
     for question in survey.questions:
-        if has_pairs(survey, question) and len(question.labels) > 1:
+        if has_pairs(survey, question):
             sides = [(f"{question.id}:{label}", label) for label in question.labels]
             found.append(Offer(f"Two options of “{question.text}”", sides))
     return found
+
+
+def has_shares(question: Question) -> bool:
+    """Whether the shares of its answers mean something."""
+    return kind_of(question).has_shares(question)
 
 
 def missing(survey: Survey) -> list[str]:
     """Why the other questions are in no menu."""
     sentences = numbers(survey, "no rows or columns")
     offered = {name for offer in offers(survey) for name, _ in offer.sides}
-    alone = [question.text for question in survey.questions if not question.levels and question.id not in offered]
+    alone = [question.text for question in survey.questions if has_shares(question) and question.id not in offered]
     if survey.ask and alone:
         what = "was alone in its block" if len(alone) == 1 else "were each alone in their block"
         sentences.append(
@@ -51,9 +55,9 @@ def missing(survey: Survey) -> list[str]:
 
 def numbers(survey: Survey, lacking: str) -> list[str]:
     """Why numbers without bins are in no menu: of the first ones, how they are asked."""
-    found = [question for question in survey.questions if question.levels]
+    found = [question for question in survey.questions if not has_shares(question)]
     sentences = [
-        f"“{question.text}” is asked in {question.levels} levels ({_levels(question)}): devices round to them by"
+        f"“{question.text}” is asked in {question.no_answer} levels ({_levels(question)}): devices round to them by"
         f" chance, so that the mean stays right, and only that is estimated. A mean has {lacking}; a number in bins has"
         " them."
         for question in found[:MOST_TOLD]
@@ -65,7 +69,7 @@ def numbers(survey: Survey, lacking: str) -> list[str]:
 
 def _levels(question: Question) -> str:
     """Few levels one by one, of many the ends."""
-    labels = [digit_label(question, level) for level in range(question.levels)]
+    labels = kind_of(question).answers(question)
     return ", ".join(labels if len(labels) <= MOST_NAMED else [labels[0], labels[1], "…", labels[-1]])
 
 
@@ -81,8 +85,4 @@ def side(survey: Survey, name: str) -> Question:
     """What stands in the rows or columns: a question, or an option as a yes or no of its own."""
     if not names_option(name):
         return next(question for question in survey.questions if question.id == name)
-    question, option = option_of(survey, name)
-    label = question.labels[option]
-    return Question(
-        id=name, type=TypeName.YES_NO, text=f"{question.text} – {label}", labels=(f"{label}: no", f"{label}: yes")
-    )
+    return option_question(survey, name)

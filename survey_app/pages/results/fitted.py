@@ -14,12 +14,12 @@ from client.question import Question
 from survey_app.charts.axes import Format, number_format, precision
 from survey_app.estimate.groups import GroupsError
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.question import symbol_names
 from survey_app.estimate.regression import FitError
 from survey_app.explain import written
+from survey_app.kinds import kind_of
 from survey_app.pages.access import check_scan
 from survey_app.pages.results.choices import Choices
-from survey_app.pages.results.crossing import listed, numbers
+from survey_app.pages.results.crossing import has_shares, listed, numbers
 from survey_app.pages.results.readings import Snapshot
 from survey_app.pages.results.weights import numbers_of
 from survey_app.results.regression import (
@@ -54,7 +54,7 @@ def offered(survey: Survey) -> Offer:
     found = [(question, labels) for question, labels in outcomes(survey) if question.size <= PAGE.cells]
     held = {question.id for question, _ in found}
     missing = numbers(survey, "no odds")
-    others = [question.text for question in survey.questions if question.id not in held and not question.levels]
+    others = [question.text for question in survey.questions if question.id not in held and has_shares(question)]
     if others:
         what = "was" if len(others) == 1 else "were each"
         missing.append(
@@ -115,7 +115,7 @@ class Fitted:
         """The questions, each with the answer that the others are compared with, and these."""
         rest = iter(self.document.coefficients[1:])
         for question in self.on:
-            first, *others = (name for name, _ in symbol_names(question))
+            first, *others = kind_of(question).symbol_labels(question)
             yield question, first, [Term(label, next(rest)) for label in others]
 
 
