@@ -10,14 +10,20 @@ import numpy.typing as npt
 from client.definition import Survey
 from client.question import Question
 from survey_app.channels import channel_of
+from survey_app.estimate.question import joint_members
 from survey_app.kinds import kind_of
 from survey_app.tally import columns_of
 
 Needed = dict[str, frozenset[str]]  # by question: one of these was answered
 
 
-def occurring(survey: Survey, rows: Question, columns: Question) -> npt.NDArray[np.bool_]:
-    """By the places of their answers in a cross-tab, whether two of them can occur together."""
+def possible_cells(survey: Survey, rows: Question, columns: Question) -> npt.NDArray[np.bool_]:
+    """Return by the places of their answers in a cross-tab whether two of them can occur together."""
+    field = columns_of(survey, rows.id).field
+    if columns in field.questions:
+        possible = np.zeros((rows.size, columns.size), dtype=np.bool_)
+        possible[tuple(np.transpose(list(joint_members(field, (rows, columns)))))] = True
+        return possible
     left, right = _answers(survey, rows), _answers(survey, columns)
     found = [[_together(survey, (rows, one), (columns, other)) for other in right] for one in left]
     return np.array(found, dtype=np.bool_)

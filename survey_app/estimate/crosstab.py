@@ -18,14 +18,14 @@ from client.question import Question
 from survey_app.channels import channel_of
 from survey_app.channels.base import ScoreMap
 from survey_app.estimate import hypotheses
-from survey_app.estimate.conditions import occurring
+from survey_app.estimate.conditions import possible_cells
 from survey_app.estimate.hypotheses import Scored, Test
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.joint import joint_crosstab
 from survey_app.estimate.pairs import names_option, option_crosstab
 from survey_app.estimate.points import nearest
 from survey_app.estimate.question import LEAST_REPORTS, Cell, Evidence, members
-from survey_app.estimate.tables import MOST_CELLS, ApartError, Crosstab, PairError, Rows, by_row, score, share
+from survey_app.estimate.tables import MOST_CELLS, ApartError, CrosstabEstimates, PairError, Rows, by_row, score, share
 from survey_app.figures import Floats
 from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Columns, Tally, columns_of
@@ -35,7 +35,9 @@ MOST_KEPT = 2**18  # scores
 Mask = npt.NDArray[np.bool_]  # by cell: whether it can occur
 
 
-def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterable[Bits], options: Options) -> Crosstab:
+def crosstab(
+    survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterable[Bits], options: Options
+) -> CrosstabEstimates:
     """Two questions of a survey, or two options of one; `scan`, the bits behind the tally, is read only if they are in
     separate fields, or if options were drawn.
     """
@@ -64,7 +66,7 @@ def crosstab(survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterab
     moments = _Moments(left, right)
     for packed in scan:
         moments.add(packed, survey.width, left, right)
-    return _separate(moments, left, right, occurring(survey, first, second), options)
+    return _separate(moments, left, right, possible_cells(survey, first, second), options)
 
 
 def _in_order(survey: Survey, *names: str) -> list[str]:
@@ -138,10 +140,10 @@ class _Moments:
         self.ruv, self.ruv2 = self.ruv + ru.T @ v, self.ruv2 + ru.T @ v2
 
 
-def _separate(sums: _Moments, left: _Scores, right: _Scores, possible: Mask, options: Options) -> Crosstab:
+def _separate(sums: _Moments, left: _Scores, right: _Scores, possible: Mask, options: Options) -> CrosstabEstimates:
     n, names = sums.n, (left.names, right.names)
     if n < LEAST_REPORTS:
-        return Crosstab(*names, n, [], [], [], None)
+        return CrosstabEstimates(*names, n, [], [], [], None)
     value, rows, columns = sums.uv / n, sums.u / n, np.clip(sums.v / n, 0, 1)[None, :]
     z = float(ndtri(1 - options.among(int(possible.sum())).alpha / 2))
     held = np.clip(rows, 0, 1)[:, None]
@@ -159,7 +161,7 @@ def _separate(sums: _Moments, left: _Scores, right: _Scores, possible: Mask, opt
     table = Rows(value, rows, known, by_cell, _correlation(sums), possible, shown, shown_rows)
     within, differences = by_row(names, table, n, z)
     test = _independence(sums, left, right) if possible.all() else None
-    return Crosstab(*names, n, cells, within, differences, test)
+    return CrosstabEstimates(*names, n, cells, within, differences, test)
 
 
 def _shown(sums: _Moments, left: _Scores, right: _Scores, possible: Mask) -> tuple[Floats, Floats]:

@@ -12,13 +12,13 @@ from survey_app.estimate import hypotheses
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import LEAST_REPORTS, Evidence, joint_members, set_cells
-from survey_app.estimate.tables import Crosstab, Names, Rows, by_row
+from survey_app.estimate.tables import CrosstabEstimates, Names, Rows, by_row
 from survey_app.figures import Floats
 
 
 def joint_crosstab(
     evidence: Evidence, questions: tuple[Question, Question], names: tuple[Names, Names], options: Options
-) -> Crosstab:
+) -> CrosstabEstimates:
     """Two questions, whatever the others of the field say."""
     sets = {(i, j): symbols for (i, j), symbols in joint_members(evidence.field, questions).items()}
     return crossed_sets(evidence, sets, names, options)
@@ -26,14 +26,14 @@ def joint_crosstab(
 
 def crossed_sets(
     evidence: Evidence, sets: Mapping[tuple[int, int], Sequence[int]], names: tuple[Names, Names], options: Options
-) -> Crosstab:
+) -> CrosstabEstimates:
     """From the tally: cells exactly, the rest from the covariance of the stored bits at the estimated shares.
 
     `sets` are the symbols of the field that each cell holds; a cell that is not among them cannot occur.
     """
     bits, n = channel_of(evidence.field.mechanism).symbol_bits, evidence.n
     if n < LEAST_REPORTS or bits is None or (points := evidence.points) is None:
-        return Crosstab(*names, n, [], [], [], None)
+        return CrosstabEstimates(*names, n, [], [], [], None)
     counts, sizes, shown = (np.zeros((len(names[0]), len(names[1]))) for _ in range(3))
     for cell, symbols in sets.items():
         counts[cell], sizes[cell] = evidence.counts[list(symbols)].sum(), len(symbols)
@@ -47,7 +47,7 @@ def crossed_sets(
     within, differences = by_row(names, rows, n, z)
     test = _test(bits, counts, sizes, value, spread, n)
     cells = set_cells(evidence, list(sets.values()), [(names[0][i], names[1][j]) for i, j in sets], options)
-    return Crosstab(*names, n, cells, within, differences, test)
+    return CrosstabEstimates(*names, n, cells, within, differences, test)
 
 
 def _test(bits: SymbolBits, counts: Floats, sizes: Floats, value: Floats, spread: Floats, n: int) -> Test | None:

@@ -20,7 +20,7 @@ from survey_app.channels.base import AnswerPair
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.joint import crossed_sets, joint_crosstab
 from survey_app.estimate.question import Evidence, evidence_of, members
-from survey_app.estimate.tables import Crosstab, Names, PairError
+from survey_app.estimate.tables import CrosstabEstimates, Names, PairError
 from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Counts, Tally, columns_of
 
@@ -53,7 +53,7 @@ def has_pairs(survey: Survey, question: Question) -> bool:
 
 def option_crosstab(
     survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterable[Bits], options: Options
-) -> Crosstab:
+) -> CrosstabEstimates:
     """Two options of one multiple; `scan` is read only if options were drawn."""
     if not names_option(rows) or not names_option(columns):
         raise PairError("an option is crossed with another option of its question; or name both questions as a whole")
@@ -99,7 +99,7 @@ def _asked_together(survey: Survey, question: Question, pair: AnswerPair, scan: 
 
 def _of_sets(
     evidence: Evidence, question: Question, pair: tuple[int, int], names: tuple[Names, Names], options: Options
-) -> Crosstab:
+) -> CrosstabEstimates:
     """Each cell is a union of symbols, by which of the two they hold; who gave no answer is in a cell apart."""
     kind, by_symbol = kind_of(question), members(evidence.field, question)
     sets: dict[tuple[int, int], list[int]] = {cell: [] for cell in CELLS}

@@ -30,7 +30,7 @@ class ApartError(PairError):
 
 
 @dataclass(frozen=True)
-class Crosstab:
+class CrosstabEstimates:
     """Cells by row and column; shares within each row; their differences to the first row; a test.
 
     A cell that cannot occur is in none of the lists; and where there is one, nothing is tested.

@@ -22,9 +22,10 @@ from survey_app.estimate.regression import FitError
 from survey_app.estimate.tables import PairError
 from survey_app.pages.access import holder, readable, require, store, study, tickets, version, visible
 from survey_app.pages.results.choices import read_options, refusal
-from survey_app.pages.results.fitted import fitted_document
-from survey_app.pages.results.readings import Snapshot, crossed_document
+from survey_app.pages.results.crosstab_view import read_crosstab
+from survey_app.pages.results.readings import Snapshot
 from survey_app.pages.results.readings import document as kept_results
+from survey_app.pages.results.regression_view import read_regression
 from survey_app.pages.results.study import ReadStudy
 from survey_app.problems import Problem
 from survey_app.results.document import Results
@@ -134,10 +135,10 @@ def survey_crosstab(slug: str) -> Response:
     rows, columns = (request.args.get(name, "") for name in ("rows", "columns"))
     options = _options(snapshot.reports)
     try:
-        crossed = crossed_document(snapshot, rows, columns, options)
+        found = read_crosstab(snapshot, rows, columns, options)
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
-    response = jsonify(msgspec.to_builtins(crossed))
+    response = jsonify(msgspec.to_builtins(found))
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -148,7 +149,7 @@ def survey_regression(slug: str) -> Response:
     snapshot = Snapshot.of(readable(version(slug)))
     options = _options(snapshot.reports)
     try:
-        found = fitted_document(snapshot, request.args.get("outcome", ""), tuple(request.args.getlist("on")), options)
+        found = read_regression(snapshot, request.args.get("outcome", ""), tuple(request.args.getlist("on")), options)
     except FitError as error:
         raise Problem("malformed_request", f"{error}.") from None
     response = jsonify(msgspec.to_builtins(found))

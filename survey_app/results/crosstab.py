@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
 from client.definition import Survey
 from survey_app.authoring.answering import answering
@@ -46,6 +47,11 @@ class Crosstab(Struct, frozen=True, kw_only=True, omit_defaults=True):
     note: TestNote | UnsetType = UNSET
 
     @property
+    def has_gaps(self) -> bool:
+        """Whether some combinations cannot occur."""
+        return len(self.estimates) < len(self.row_options) * len(self.column_options)
+
+    @property
     def lists(self) -> dict[str, tuple[Line, ...]]:
         """Its lines, by the lists they are in."""
         return {"estimates": self.estimates, "within_rows": self.within_rows, "differences": self.differences}
@@ -72,27 +78,27 @@ def crosstab_document(
 ) -> Crosstab | EmptyCrosstab:
     """Two questions of a survey, or two options of one; EmptyCrosstab where there is nothing to tell."""
     try:
-        crossed = crosstab(survey, rows, columns, tally, scan, options)
+        found = crosstab(survey, rows, columns, tally, scan, options)
     except ApartError as error:
         raise ApartError(f"{error}{_price(survey, rows, columns)}") from None
-    if not crossed.cells:
-        return EmptyCrosstab(survey=survey.digest, rows=rows, columns=columns, n=crossed.n, estimates=(), note=TOO_FEW)
-    untested = len(crossed.cells) == len(crossed.rows) * len(crossed.columns)
-    return Crosstab(
+    if not found.cells:
+        return EmptyCrosstab(survey=survey.digest, rows=rows, columns=columns, n=found.n, estimates=(), note=TOO_FEW)
+    document = Crosstab(
         survey=survey.digest,
         rows=rows,
         columns=columns,
-        n=crossed.n,
+        n=found.n,
         base=_base(survey, rows, columns),
         confidence=options.confidence,
-        row_options=crossed.rows,
-        column_options=crossed.columns,
-        estimates=tuple(map(cell_line, crossed.cells)),
-        within_rows=tuple(map(cell_line, crossed.within)),
-        differences=tuple(map(cell_line, crossed.differences)),
-        test=crossed.test,
-        note=TOO_FEW_TO_TEST if crossed.test is None and untested else UNSET,
+        row_options=found.rows,
+        column_options=found.columns,
+        estimates=tuple(map(cell_line, found.cells)),
+        within_rows=tuple(map(cell_line, found.within)),
+        differences=tuple(map(cell_line, found.differences)),
+        test=found.test,
     )
+    is_untested = document.test is None and not document.has_gaps
+    return replace(document, note=TOO_FEW_TO_TEST) if is_untested else document
 
 
 def _price(survey: Survey, *names: str) -> str:
@@ -119,5 +125,5 @@ def _base(survey: Survey, rows: str, columns: str) -> str:
         skipped = "; whoever gave no answer counts as having chosen neither" if question.optional else ""
         return f"devices asked about both options{skipped}"
     field = columns_of(survey, rows).field
-    crossed = [question for question in field.questions if question.id in (rows, columns)]
-    return (base(survey, field, *crossed) if len(crossed) == 2 else "") or EVERYBODY
+    both = [question for question in field.questions if question.id in (rows, columns)]
+    return (base(survey, field, *both) if len(both) == 2 else "") or EVERYBODY

@@ -17,6 +17,7 @@ from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question import LEAST_REPORTS, Estimate, evidence_of, question_estimates
 from survey_app.results.document import Line, Note, Part, Results, estimate_lines, note_on, results
+from survey_app.results.reading import reached
 from survey_app.store.steps import STEP
 from survey_app.tally import Tally
 
@@ -96,6 +97,13 @@ class Study(Struct, frozen=True, kw_only=True):
             yield TOTAL, self.total.questions
         for difference in self.differences:
             yield f"{difference.of} - {difference.to}", difference.questions
+
+    def condition(self, place: int) -> str:
+        """Return on what it depended whether the question at a place was asked, and how many of each group were."""
+        parts = [(group.group, group.questions[place]) for group in self.groups]
+        numbers = [f"{name} {some.among}" for name, part in parts if (some := reached(part))]
+        asked = f": {', '.join(numbers)} were asked and answered" if numbers else ""
+        return f"{parts[0][1].condition}{asked}."
 
     @property
     def parts(self) -> tuple[Part, ...]:

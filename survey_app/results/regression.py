@@ -13,6 +13,7 @@ from msgspec import Struct
 from client.definition import Survey
 from client.question import Question
 from survey_app.channels import channel_of
+from survey_app.charts.axes import Format, number_format, precision
 from survey_app.estimate.groups import signature
 from survey_app.estimate.intervals import Coverage, Method, Options
 from survey_app.estimate.question import LEAST_REPORTS
@@ -49,6 +50,11 @@ class CoefficientLine(Struct, frozen=True, kw_only=True):
     odds_ratio: float | None
     coverage: Coverage
     method: Method
+
+    @property
+    def form(self) -> Format:
+        """How its log odds are written."""
+        return number_format(precision([self.high - self.low], False), False)
 
 
 class Regression(Struct, frozen=True, kw_only=True):
@@ -146,6 +152,11 @@ def regression_on_questions(
     return _fit(outcome, label, latent_logistic(names, data, options.alpha), options)
 
 
+def odds(log_odds: float) -> float | None:
+    """Return the odds, or their ratio; None where they are no number any more."""
+    return math.exp(log_odds) if abs(log_odds) < LARGEST else None
+
+
 def _fit(outcome: str, label: str, coefficients: Sequence[Coefficient], options: Options) -> Regression:
     lines = tuple(
         CoefficientLine(
@@ -155,7 +166,7 @@ def _fit(outcome: str, label: str, coefficients: Sequence[Coefficient], options:
             standard_error=coefficient.error,
             low=coefficient.interval.low,
             high=coefficient.interval.high,
-            odds_ratio=math.exp(coefficient.estimate) if abs(coefficient.estimate) < LARGEST else None,
+            odds_ratio=odds(coefficient.estimate),
             coverage=coefficient.interval.label,
             method=coefficient.interval.method,
         )

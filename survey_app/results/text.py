@@ -180,10 +180,7 @@ def study_text(survey: Survey, study: Study) -> str:
         of_all = [(name, line) for name, parts in by_name for line in parts[question.id].lists["estimates"]]
         among = [(name, line) for name, part in own if part.condition for line in part.answered]
         text += ["", f"{question.id}: {question.text}"]
-        if told := own[0][1].condition:
-            reaching = [f"{name} {some.among}" for name, part in own if (some := reached(part))]
-            asked = f": {', '.join(reaching)} were asked and answered" if reaching else ""
-            text += wrapped(f"{told}{asked}.", INDENT)
+        text += wrapped(study.condition(place), INDENT) if own[0][1].condition else []
         if among:
             text += [f"{INDENT}{AMONG}", *_indented(_answers(among, question), 2), f"{INDENT}{OF_ALL}"]
         text += _indented(_answers(of_all, question), 2 if among else 1) or [f"{INDENT}not enough reports"]
@@ -287,11 +284,10 @@ def regression_text(document: Regression) -> str:
     """The coefficients: log odds ratios, and what they multiply the odds by."""
     rows = [["", "log odds ratio", f"{percent(document.confidence)} interval", "odds ratio", "n"]]
     for one in document.coefficients:
-        form = number_format(precision([one.high - one.low], False), False)
         silent = tells_nothing(one)
         ratio = "-" if silent or one.odds_ratio is None else f"{one.odds_ratio:.3g}"
-        point = NOTHING if silent else form(one.estimate)
-        rows.append([one.name, point, f"{form(one.low)} to {form(one.high)}", ratio, count(one.n)])
+        point = NOTHING if silent else one.form(one.estimate)
+        rows.append([one.name, point, f"{one.form(one.low)} to {one.form(one.high)}", ratio, count(one.n)])
     return "\n".join(
         [f"log odds of {document.outcome} = {document.label} (approximate)", *table(rows, right=(1, 3, 4))]
     )

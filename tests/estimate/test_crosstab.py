@@ -22,7 +22,7 @@ from survey_app.authoring import choose
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Method, Options
 from survey_app.estimate.question import symbol_names
-from survey_app.estimate.tables import Crosstab, PairError
+from survey_app.estimate.tables import CrosstabEstimates, PairError
 from survey_app.simulate.devices import reports
 from survey_app.tally import Bits, Tally
 from tests.definitions import (
@@ -51,7 +51,7 @@ def tally_of(parsed: Survey, rows: Bits) -> Tally:
     return Tally(len(rows), np.unpackbits(rows, axis=1, count=parsed.width).sum(axis=0, dtype=np.int64))
 
 
-def crossed(parsed: Survey, rows: Bits, left: str, right: str, options: Options | None = None) -> Crosstab:
+def crossed(parsed: Survey, rows: Bits, left: str, right: str, options: Options | None = None) -> CrosstabEstimates:
     """From rows in pieces."""
     pieces = (rows[start : start + 700] for start in range(0, len(rows), 700))
     return crosstab(parsed, left, right, tally_of(parsed, rows), pieces, options or Options())

@@ -14,7 +14,7 @@ from survey_app.channels.moments import share_variance
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.pairs import CELLS, has_pairs
-from survey_app.estimate.tables import Crosstab, PairError
+from survey_app.estimate.tables import CrosstabEstimates, PairError
 from survey_app.simulate.devices import reports
 from survey_app.tally import Bits, Tally
 from tests.definitions import COIN, choice, define, drawn, field, multiple, subset, survey, yes_no
@@ -27,7 +27,7 @@ def used(mechanism: dict[str, Any], **more: Any) -> Survey:
     return survey(define([multiple(**more)], [field(mechanism, "used")]))
 
 
-def crossed(made: Survey, rows: Bits) -> Crosstab:
+def crossed(made: Survey, rows: Bits) -> CrosstabEstimates:
     counts = np.unpackbits(rows, axis=1, count=made.width).sum(axis=0, dtype=np.int64)
     return crosstab(made, *BOTH, Tally(len(rows), counts), iter([rows[:7], rows[7:]]), Options())
 

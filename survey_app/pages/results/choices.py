@@ -1,6 +1,5 @@
 """What a reader of results chose in the address: which intervals, for whom, what to compare, what to explain."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isclose, isfinite
@@ -108,11 +107,6 @@ class Choices:
     def all(self) -> list[tuple[str, str]]:
         """Everything, as an address says it."""
         return [*self.asked, *self.shown, *self.compared]
-
-
-def crossed_name(choices: Choices) -> str:
-    """What the file of a cross-tab is called; the label of an option may hold anything."""
-    return "-by-".join(re.sub(r"[^\w-]+", "-", name) for name in (choices.rows, choices.columns))
 
 
 def query(*parts: Sequence[tuple[str, str]]) -> str:

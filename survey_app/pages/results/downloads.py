@@ -8,11 +8,13 @@ from flask import Blueprint, Response, request
 from survey_app.estimate.tables import PairError
 from survey_app.pages.access import download, reader, require, store, study, version
 from survey_app.pages.results.blocks import together
-from survey_app.pages.results.choices import Choices, crossed_name, refusal
+from survey_app.pages.results.choices import Choices, refusal
+from survey_app.pages.results.crosstab_view import crosstab_file_name, read_crosstab, view_crosstab
 from survey_app.pages.results.figures import Plot, View, figures
+from survey_app.pages.results.group_comparison import compare_surveys
 from survey_app.pages.results.noise import noise
 from survey_app.pages.results.page import refused, wanted
-from survey_app.pages.results.readings import Snapshot, compare, cross, crossed_document, document
+from survey_app.pages.results.readings import Snapshot, document
 from survey_app.pages.results.study import ReadStudy
 from survey_app.problems import Problem
 from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, write_parquet
@@ -44,15 +46,15 @@ def table(slug: str) -> Response:
 
 
 @blueprint.get("/results/<slug>/crosstab.csv")
-def crossed(slug: str) -> Response:
+def crosstab(slug: str) -> Response:
     """Every figure of a cross-tab as a line."""
     snapshot, choices = _checked(slug)
     try:
-        found = crossed_document(snapshot, choices.rows, choices.columns, choices.options)
+        found = read_crosstab(snapshot, choices.rows, choices.columns, choices.options)
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
     rows = crosstab_table(choices.rows, choices.columns, found)
-    return download(csv_text(rows), f"{slug}-{crossed_name(choices)}.csv", TYPES["csv"])
+    return download(csv_text(rows), f"{slug}-{crosstab_file_name(choices.rows, choices.columns)}.csv", TYPES["csv"])
 
 
 @blueprint.get("/results/<slug>/plots/<name>.svg")
@@ -77,10 +79,10 @@ def _plots(snapshot: Snapshot, choices: Choices, view: View, name: str) -> list[
     """The plots of the question that a name begins with."""
     id, _, kind = name.partition(".")
     if kind == "crosstab":
-        crossed, _ = cross(snapshot, choices, view)
-        return [crossed.plot] if crossed and crossed.plot else []
+        found, _ = view_crosstab(snapshot, choices, view)
+        return [picture] if found and (picture := found.plot) else []
     if kind.endswith("groups"):
-        compared, _ = compare(snapshot, choices, view)
+        compared, _ = compare_surveys(snapshot, choices, view)
         return [one for part in compared if part.question.id == id for one in part.plots]
     parts = figures(snapshot.published.survey, document(snapshot, choices.options), view)
     if kind == "noise":

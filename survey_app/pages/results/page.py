@@ -18,13 +18,15 @@ from survey_app.explain.chances import total
 from survey_app.explain.reports import told as told_reports
 from survey_app.pages.access import WITHDRAWN, may, readable, reader, store, study, tickets, version
 from survey_app.pages.results.blocks import together
-from survey_app.pages.results.choices import Choices, crossed_name, query, read
-from survey_app.pages.results.crossing import missing, offers
+from survey_app.pages.results.choices import Choices, query, read
+from survey_app.pages.results.crosstab_view import view_crosstab
 from survey_app.pages.results.figures import View, figures
-from survey_app.pages.results.fitted import fit, offered
+from survey_app.pages.results.group_comparison import comparable_surveys, compare_surveys
+from survey_app.pages.results.menus import crosstab_menus, missing_in_crosstabs, regression_menu
 from survey_app.pages.results.noise import noise
 from survey_app.pages.results.overview import overview
-from survey_app.pages.results.readings import Snapshot, candidates, compare, cross, document, moved, stopping
+from survey_app.pages.results.readings import Snapshot, document, moved, stopping
+from survey_app.pages.results.regression_view import view_regression
 from survey_app.pages.results.study import study_page
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem
 from survey_app.results.asked import draws_sentence
@@ -50,9 +52,10 @@ def page(slug: str) -> ResponseReturnValue:
     survey, view = published.survey, View(choices.options, choices.sample, zoomed=choices.zoomed)
     results = counted(document(snapshot, choices.options), store(), tickets(), snapshot.published)
     parts = figures(survey, results, view)
-    crossed, uncrossed = cross(snapshot, choices, view)
-    compared, unmatched = compare(snapshot, choices, view)
-    fitted, unfitted = fit(snapshot, choices)
+    crosstab, uncrossed = view_crosstab(snapshot, choices, view)
+    compared, unmatched = compare_surveys(snapshot, choices, view)
+    regression, unfitted = view_regression(snapshot, choices)
+    menus = crosstab_menus(survey)
     setting = Setting(
         choices.options,
         choices.sample,
@@ -60,9 +63,7 @@ def page(slug: str) -> ResponseReturnValue:
         published.invited,
         stopping(published),
         moved(published),
-        compared=(crossed.intervals if crossed else 0)
-        + sum(one.intervals for one in compared)
-        + (fitted.intervals if fitted else 0),
+        compared=sum(one.intervals for one in (crosstab, regression, *compared) if one),
     )
     html = render_template(
         "results/page.html",
@@ -74,17 +75,16 @@ def page(slug: str) -> ResponseReturnValue:
         asked=results.asked,
         drawn_as=draws_sentence(results.asked) if results.asked else "",
         joint=together(survey, results, view),
-        crossed=crossed,
+        crosstab=crosstab,
         uncrossed=uncrossed,
-        offers=offers(survey),
-        missing=missing(survey),
-        crossed_name=crossed_name(choices),
+        menus=menus,
+        missing=missing_in_crosstabs(survey, menus),
         compared=compared,
         unmatched=unmatched,
-        fitted=fitted,
+        regression=regression,
         unfitted=unfitted,
-        regressing=offered(survey),
-        others=candidates(published),
+        regression_menu=regression_menu(survey),
+        others=comparable_surveys(published),
         messages=choices.messages,
         suspicions=suspicions(survey, snapshot.tally),
         methods=paragraph(survey, results, setting),

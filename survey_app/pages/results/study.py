@@ -6,23 +6,25 @@ those of a survey, but for a population: the sizes of groups only weigh their to
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
 from survey_app.estimate.groups import GroupsError
+from survey_app.estimate.intervals import Options
 from survey_app.explain import written
 from survey_app.explain.chances import total
 from survey_app.pages.access import may, readable, reader
-from survey_app.pages.results.beside import Beside, beside
 from survey_app.pages.results.choices import Choices, Unfit, query, read, refusal
 from survey_app.pages.results.figures import View
-from survey_app.pages.results.fitted import explain
-from survey_app.pages.results.readings import Snapshot, document_of_study, moved, stopping
+from survey_app.pages.results.group_comparison import GroupComparison, compare_groups
+from survey_app.pages.results.readings import Snapshot, moved, stopping
+from survey_app.pages.results.regression_view import view_group_regression
 from survey_app.pages.results.weights import Weights, weights_of
 from survey_app.problems import Problem
 from survey_app.results.checklist import cautions, checklist
-from survey_app.results.groups import Study
+from survey_app.results.groups import Study, study_document
 from survey_app.results.methods import Setting, paragraph
 from survey_app.results.regression import outcomes
 from survey_app.store import STEP, Role, State, now
@@ -67,13 +69,27 @@ class ReadStudy:
 
     @property
     def document(self) -> Study:
-        """The same as the API gives."""
-        return document_of_study(self.snapshots, self.choices.options, self.weights)
+        """The same as the API gives; weights count instead of sizes."""
+        sizes = tuple(one.published.terms.size for one in self.snapshots)
+        final = self.snapshots[0].published.state is State.CLOSED
+        return _read_study(self.snapshots, sizes, self.choices.options, final, self.weights)
 
-    def parts(self, *, standalone: bool = False) -> list[Beside]:
+    def parts(self, *, standalone: bool = False) -> list[GroupComparison]:
         """All questions."""
         view = View(self.choices.options, self.choices.sample, standalone, self.choices.zoomed)
-        return beside(self.snapshots[0].published.survey, self.document, view)
+        return compare_groups(self.snapshots[0].published.survey, self.document, view)
+
+
+@lru_cache(maxsize=4)
+def _read_study(
+    snapshots: tuple[Snapshot, ...],
+    sizes: tuple[int | None, ...],
+    options: Options,
+    final: bool,
+    weights: Weights | None,
+) -> Study:
+    members = [(one.published.survey, one.tally) for one in snapshots]
+    return study_document(members, sizes, options, final=final, weights=dict(weights) if weights else None)
 
 
 def study_page(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
@@ -83,8 +99,8 @@ def study_page(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
     first = groups[0]
     state = first.at(now())
     final = state is State.CLOSED
-    fitted, unfitted = explain(asked.snapshots, choices)
-    seen = len(fitted.document.coefficients) if fitted else 0
+    regression, unfitted = view_group_regression(asked.snapshots, choices)
+    seen = regression.intervals if regression else 0
     setting = Setting(choices.options, choices.sample, final, first.invited, stopping(first), moved(first), seen)
     html = render_template(
         "results/study.html",
@@ -105,9 +121,9 @@ def study_page(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
         messages=choices.messages,
         unweighed=[f"These weights do not do: {asked.unweighed}."] if asked.unweighed else [],
         typed=dict(choices.typed),
-        fitted=fitted,
+        regression=regression,
         unfitted=unfitted,
-        regressing=outcomes(first.survey, by_group=True),
+        outcomes=outcomes(first.survey, by_group=True),
         methods=paragraph(first.survey, document, setting),
         checklist=checklist(first.survey, document, setting),
         cautions=cautions(document, setting),

@@ -10,10 +10,9 @@ import pytest
 
 from client import Survey
 from survey_app.estimate.intervals import Options
-from survey_app.pages.results.beside import beside
-from survey_app.pages.results.crossed import Crossed
-from survey_app.pages.results.crossing import side
+from survey_app.pages.results.crosstab_view import CrosstabView
 from survey_app.pages.results.figures import View
+from survey_app.pages.results.group_comparison import compare_groups
 from survey_app.results.crosstab import Crosstab, crosstab_document
 from survey_app.results.groups import groups_document
 from survey_app.results.text import crosstab_text, study_text
@@ -59,8 +58,7 @@ def test_shown_differences_of_rows_are_those_of_the_shown_shares() -> None:
         pair = made.questions[0].id, made.questions[-1].id
         document = crosstab_document(made, tallied(made, rows), [rows], *pair, Options())
         assert isinstance(document, Crosstab)
-        crossed = Crossed(made, side(made, pair[0]), side(made, pair[1]), document, VIEW)
-        tables = {table.key: table for table in crossed.tables}
+        tables = {table.key: table for table in CrosstabView.of(made, document, VIEW).tables}
         within = [
             [line and tables["within_rows"].form(line.estimate) for line in lines]
             for _, lines in tables["within_rows"].rows
@@ -89,7 +87,7 @@ def test_shown_differences_of_groups_are_those_of_the_shown_figures() -> None:
         members = [(made, tallied(made, part)) for part in (rows[:cut], rows[cut:])]
         document = groups_document(members, Options())
         text = study_text(made, document)
-        for part in beside(made, document, VIEW):
+        for part in compare_groups(made, document, VIEW):
             for answer in part.answers:
                 form, gap_form = part.forms(answer.kind)
                 (_, first, _), (_, other, gap) = answer.groups

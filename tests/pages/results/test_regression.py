@@ -11,7 +11,7 @@ import pytest
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.regression import FitError
 from survey_app.pages import access
-from survey_app.pages.results import fitted
+from survey_app.pages.results import regression_view
 from survey_app.results.regression import PAGE, outcomes, regression_on_questions
 from survey_app.results.silence import NOTHING, tells_nothing
 from survey_app.simulate.devices import reports
@@ -155,9 +155,9 @@ def test_work_is_bounded_and_the_rest_left_to_the_command(house: House, monkeypa
 def test_a_fit_is_made_once_for_all_who_read_it(house: House) -> None:
     query = urlencode([*QUERY, ("confidence", "0.83")])
     house.page(f"/results/exam?{query}")
-    before = fitted._fitted_document.cache_info()
+    before = regression_view._scan_regression.cache_info()
     house.page(f"/results/exam?{query}&view=table")
-    after = fitted._fitted_document.cache_info()
+    after = regression_view._scan_regression.cache_info()
     assert (after.hits, after.misses) == (before.hits + 1, before.misses)
 
 

@@ -2,16 +2,21 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from client.definition import Survey
 from client.question import Question
 from survey_app.charts import intervals
 from survey_app.charts.axes import Format
-from survey_app.estimate.groups import Range, possible
+from survey_app.estimate.groups import GroupsError, Range, check_same, possible
 from survey_app.estimate.hypotheses import Test
+from survey_app.estimate.intervals import Options
+from survey_app.explain import written
+from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
+from survey_app.pages.access import readable, reader, store, visible
+from survey_app.pages.results.choices import MOST_GROUPS, Choices
 from survey_app.pages.results.figures import (
     Plot,
     View,
@@ -21,16 +26,21 @@ from survey_app.pages.results.figures import (
     rows_of,
     share_format,
 )
+from survey_app.pages.results.readings import Snapshot
+from survey_app.pages.results.weights import Weights, weights_of
+from survey_app.problems import Problem
 from survey_app.results.asked import condition
 from survey_app.results.document import Line, QuestionPart
-from survey_app.results.groups import TOTAL, Study
-from survey_app.results.reading import AMONG, NOT_ASKED, OF_ALL, in_order, reached
+from survey_app.results.groups import TOTAL, Study, groups_document
+from survey_app.results.reading import AMONG, NOT_ASKED, OF_ALL, in_order
+from survey_app.store import Published, State
 
 GROUPS_PLOTTED = 60  # rows of one plot
 Name = tuple[str, str]  # an answer and its kind
+Named = Mapping[Name, Line]
 
 
-class Answer(NamedTuple):
+class AnswerByGroup(NamedTuple):
     """One answer: by the name of each group its line, None where it has none, and its difference to the first."""
 
     option: str
@@ -51,7 +61,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Beside:
+class GroupComparison:
     """One question in several groups."""
 
     survey: Survey
@@ -70,18 +80,9 @@ class Beside:
         asked = condition(self.survey, self.question)
         if not asked:
             return ""
-        if not self.has_shares:
+        if not kind_of(self.question).has_shares(self.question):
             return f"{asked}. Means are of those who were asked and answered."
-        if not self.among:
-            return f"{asked}."
-        parts = zip(self.document.groups, self._parts, strict=True)
-        told = [f"{group.group} {some.among}" for group, part in parts if (some := reached(part))]
-        return f"{asked}: {', '.join(told)} were asked and answered."
-
-    @property
-    def has_shares(self) -> bool:
-        """Whether the shares of its answers mean something."""
-        return kind_of(self.question).has_shares(self.question)
+        return self.document.condition(self._place) if self.among else f"{asked}."
 
     @property
     def intervals(self) -> int:
@@ -89,13 +90,16 @@ class Beside:
         return sum(len(one.lines) - 1 + len(one.differences) for one in [*self.among, *self.answers] if one.lines)
 
     @cached_property
+    def _place(self) -> int:
+        return self.survey.questions.index(self.question)
+
+    @property
     def _parts(self) -> list[QuestionPart]:
         """The question in each group."""
-        place = self.survey.questions.index(self.question)
-        return [group.questions[place] for group in self.document.groups]
+        return [group.questions[self._place] for group in self.document.groups]
 
     @cached_property
-    def among(self) -> list[Answer]:
+    def among(self) -> list[AnswerByGroup]:
         """Of a question that was put to some only, every answer among those who were asked and answered, by group.
 
         Such shares are ratios within a group: they have no total by weights of all people.
@@ -103,22 +107,18 @@ class Beside:
         if self.question.show_if is None:
             return []
         groups = [_named(part.answered) for part in self._parts]
-        called = [group.group for group in self.document.groups]
-        return [
-            Answer(*name, [(group, lines.get(name), None) for group, lines in zip(called, groups, strict=True)], None)
-            for name in _named(in_order([self.question], [line for lines in groups for line in lines.values()]))
-        ]
+        return self._by_answer(groups, [{} for _ in groups], {})
 
     @property
-    def lists(self) -> list[tuple[str, list[Answer]]]:
+    def lists(self) -> list[tuple[str, list[AnswerByGroup]]]:
         """What the tables show, each with its heading, which one alone does not need."""
         if not self.among:
             return [("", self.answers)]
         return [(f"{AMONG[0].upper()}{AMONG[1:]}", self.among), (f"{OF_ALL[0].upper()}{OF_ALL[1:]}", self.answers)]
 
-    def called(self, answer: Answer) -> str:
+    def called(self, answer: AnswerByGroup) -> str:
         """Our own word for an answer that is none of the author's; empty for theirs."""
-        return NOT_ASKED if self.question.show_if and answer.kind == "no_answer" else ""
+        return NOT_ASKED if self.question.show_if and answer.kind == FigureKind.NO_ANSWER else ""
 
     @property
     def test(self) -> Test | None:
@@ -126,28 +126,31 @@ class Beside:
         return next((one.test for one in self.document.tests if one.id == self.question.id), None)
 
     @cached_property
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[AnswerByGroup]:
         """Every answer that some group has a line for."""
-        place = self.survey.questions.index(self.question)
         groups = [_named(part.estimates) for part in self._parts]
         total = self.document.total
-        whole = _named(total.questions[place].estimates) if total and total.questions else {}
-        gaps: list[dict[Name, Line]] = [{}]
-        gaps += [
-            dict(_compared(groups[0], other, one.questions[place].estimates))
+        whole = _named(total.questions[self._place].estimates) if total and total.questions else {}
+        differences = [
+            dict(_compared(groups[0], other, one.questions[self._place].estimates))
             for other, one in zip(groups[1:], self.document.differences, strict=True)
         ]
+        return self._by_answer(groups, [{}, *differences], whole)
+
+    def _by_answer(self, groups: Sequence[Named], differences: Sequence[Named], total: Named) -> list[AnswerByGroup]:
+        """Return the answers in the order in which they are read, from the named lines of each group."""
         called = [group.group for group in self.document.groups]
+        lines = in_order([self.question], [line for named in groups for line in named.values()])
         return [
-            Answer(
+            AnswerByGroup(
                 *name,
                 [
-                    (group, lines.get(name), gap.get(name))
-                    for group, lines, gap in zip(called, groups, gaps, strict=True)
+                    (group, named.get(name), gaps.get(name))
+                    for group, named, gaps in zip(called, groups, differences, strict=True)
                 ],
-                whole.get(name),
+                total.get(name),
             )
-            for name in _named(in_order([self.question], [line for lines in groups for line in lines.values()]))
+            for name in _named(lines)
         ]
 
     @property
@@ -165,15 +168,16 @@ class Beside:
         """From what to what the figures of a kind can be."""
         return possible(self.question, kind)
 
-    def instead(self, answer: Answer, line: Line | None) -> str:
+    def instead(self, answer: AnswerByGroup, line: Line | None) -> str:
         """What stands in place of an estimate, or of a difference, that says nothing."""
         return self.view.instead(line, self.within(answer.kind)) if line else ""
 
     def forms(self, kind: str) -> tuple[Format, Format]:
         """How the figures of a kind and their differences are written: with the same number of decimals."""
-        answers = [answer for answer in [*self.among, *self.answers] if (answer.kind == "mean") == (kind == "mean")]
+        mean = FigureKind.MEAN
+        answers = [answer for answer in [*self.among, *self.answers] if (answer.kind == mean) == (kind == mean)]
         lines = [line for answer in answers for _, line in answer.lines]
-        if kind == "mean":
+        if kind == mean:
             return (mean_format(lines, self.view, self.question.unit),) * 2
         return share_format(lines, self.view), point_format(lines, self.view)
 
@@ -183,23 +187,24 @@ class Beside:
 
         Of a question that was put to some only, the shares are of those.
         """
-        means = [answer for answer in self.answers if answer.kind == "mean"]
-        shares = self.among or [answer for answer in self.answers if answer.kind != "mean"]
-        for kind, suffix in (("share", "groups"), ("mean", "mean.groups")):
-            shown = [
-                (name if kind == "mean" else f"{answer.option} · {name}", line)
-                for answer in (means if kind == "mean" else shares)
+        means = [answer for answer in self.answers if answer.kind == FigureKind.MEAN]
+        shares = self.among or [answer for answer in self.answers if answer.kind != FigureKind.MEAN]
+        for kind, suffix in ((FigureKind.SHARE, "groups"), (FigureKind.MEAN, "mean.groups")):
+            is_mean = kind is FigureKind.MEAN
+            rows = [
+                (name if is_mean else f"{answer.option} · {name}", line)
+                for answer in (means if is_mean else shares)
                 for name, line in answer.lines
                 if is_known(line)
             ]
-            lines = [line for _, line in shown]
+            lines = [line for _, line in rows]
             if 0 < len(lines) <= GROUPS_PLOTTED:
                 svg = intervals(
-                    rows_of(lines, self.view, [label for label, _ in shown], within=self.within(kind)),
+                    rows_of(lines, self.view, [label for label, _ in rows], within=self.within(kind)),
                     title=f"{self.question.text} (by group)",
                     name=f"groups-{kind}-{self.question.id}",
-                    percent=kind != "mean",
-                    unit="" if kind != "mean" else self.question.unit,
+                    percent=not is_mean,
+                    unit=self.question.unit if is_mean else "",
                     note=f"{f'{AMONG}; ' if self.among else ''}{self.view.note(lines)}",
                     words=self.view.words,
                     zoomed=self.view.zoomed,
@@ -212,13 +217,64 @@ def _named(lines: Sequence[Line]) -> dict[Name, Line]:
     return {(line.option, line.kind): line for line in lines}
 
 
-def _compared(
-    first: Mapping[Name, Line], other: Mapping[Name, Line], differences: Sequence[Line]
-) -> Iterator[tuple[Name, Line]]:
+def _compared(first: Named, other: Named, differences: Sequence[Line]) -> Iterator[tuple[Name, Line]]:
     """Differences with the names of what they compare: the lines that both groups have, in the order of the first."""
     return zip((name for name in first if name in other), differences, strict=True)
 
 
-def beside(survey: Survey, document: Study, view: View) -> list[Beside]:
-    """All questions, in their order."""
-    return [Beside(survey, question, document, view) for question in survey.questions]
+def compare_groups(survey: Survey, document: Study, view: View) -> list[GroupComparison]:
+    """Return all questions, in their order."""
+    return [GroupComparison(survey, question, document, view) for question in survey.questions]
+
+
+@lru_cache(maxsize=4)
+def _read_comparison(snapshots: tuple[Snapshot, ...], options: Options, weights: Weights | None) -> Study:
+    members = [(one.published.survey, one.tally) for one in snapshots]
+    return groups_document(members, options, dict(weights) if weights else None)
+
+
+def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[GroupComparison], list[str]]:
+    """Return a survey side by side with those that the reader chose, or why it is not."""
+    snapshots, messages = [snapshot], []
+    if len(choices.others) > MOST_GROUPS:
+        messages.append(f"At most {MOST_GROUPS} surveys can stand beside this one; these are the first.")
+    for slug in choices.others[:MOST_GROUPS]:
+        try:
+            other = readable(visible(slug))
+        except Problem:
+            messages.append(f"There is no survey “{slug}” whose results you may see.")
+            continue
+        if other.survey.slug != snapshot.published.survey.slug:
+            snapshots.append(Snapshot.of(other))
+    if len(snapshots) == 1:
+        return [], messages
+    population = choices.options.population
+    if population is not None and population < max(one.reports for one in snapshots):
+        fewer = written.count(population)
+        return [], [*messages, f"Not side by side: one of the surveys has more than {fewer} reports."]
+    slugs = [one.published.survey.slug for one in snapshots]
+    weights = None
+    try:
+        weights = weights_of(choices.typed, [(slug, slug) for slug in slugs])
+    except GroupsError as error:
+        messages.append(f"No total: {error}.")
+    try:
+        document = _read_comparison(tuple(snapshots), choices.options, weights)
+    except GroupsError as error:
+        return [], [*messages, f"Not side by side: {error}."]
+    return compare_groups(snapshot.published.survey, document, view), messages
+
+
+def comparable_surveys(published: Published) -> list[Published]:
+    """Return surveys of the reader, or shared with them, that ask the same questions."""
+    user = reader()
+    alike: list[Published] = []
+    for other in (*store().surveys(user.key), *store().shared_with(user.key)) if user else ():
+        if other.survey.slug == published.survey.slug or other.state is State.READY:
+            continue
+        try:
+            check_same([published.survey, other.survey])
+        except GroupsError:
+            continue
+        alike.append(other)
+    return alike
