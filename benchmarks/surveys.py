@@ -24,7 +24,7 @@ from benchmarks.peers import installed
 from client.definition import Survey
 from client.question import Question
 from survey_app.authoring import build
-from survey_app.figures import Floats
+from survey_app.figures import FigureKind, Floats
 from survey_app.kinds.assumptions import Indices
 from survey_app.plan.people import draw_people
 from survey_app.results.document import results
@@ -153,11 +153,13 @@ def _true(survey: Survey, people: dict[str, Indices]) -> Figures:
     for question in survey.questions:
         said = people[question.id]
         if question.levels or question.type == "scale":
-            figures[question.id, "mean"] = _place(question, truth(question, "mean", "mean", said))
+            figures[question.id, "mean"] = _place(question, truth(question, "mean", FigureKind.MEAN, said))
         if question.type == "yes_no":
-            figures[question.id, "yes"] = truth(question, "yes", "share", said)
+            figures[question.id, "yes"] = truth(question, "yes", FigureKind.SHARE, said)
         elif question.labels and question.type != "scale":
-            figures |= {(question.id, label): truth(question, label, "share", said) for label in question.labels}
+            figures |= {
+                (question.id, label): truth(question, label, FigureKind.SHARE, said) for label in question.labels
+            }
     return figures
 
 

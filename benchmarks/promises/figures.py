@@ -8,7 +8,7 @@ import numpy as np
 from client.definition import Survey
 from client.question import Question
 from client.words import digit_label
-from survey_app.figures import Floats
+from survey_app.figures import FigureKind, Floats
 from survey_app.kinds.assumptions import Indices
 from survey_app.plan.forecast import Forecast
 from survey_app.results.document import Line, Results, table_rows
@@ -77,11 +77,11 @@ def true_value(survey: Survey, figure: Figure, said: dict[str, Indices]) -> floa
     if figure.list == "cumulative":
         return float(np.mean(mine <= _symbols(question).index(figure.option.removeprefix("at most "))))
     if figure.kind == "mean":
-        return truth(question, "", "mean", mine)
+        return truth(question, "", FigureKind.MEAN, mine)
     if figure.kind == "no_answer":
-        return truth(question, "", "no_answer", mine)
-    share = truth(question, figure.option, "share", mine)
-    return share / (1 - truth(question, "", "no_answer", mine)) if figure.list == "answered" else share
+        return truth(question, "", FigureKind.NO_ANSWER, mine)
+    share = truth(question, figure.option, FigureKind.SHARE, mine)
+    return share / (1 - truth(question, "", FigureKind.NO_ANSWER, mine)) if figure.list == "answered" else share
 
 
 def _part(question: Question, option: str, said: Indices) -> Floats:

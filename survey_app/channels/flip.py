@@ -139,6 +139,3 @@ class FlipChannel(CoinChannel):
 
     def apart(self, figures: int) -> int:
         return 1  # all come of one bit
-
-    def likelihoods(self, rows: Matrix) -> Floats:
-        return np.where(rows > 0, np.array([self.q, self.p]), np.array([1 - self.q, 1 - self.p]))

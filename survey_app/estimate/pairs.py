@@ -14,6 +14,7 @@ import numpy as np
 
 from client.definition import Survey
 from client.question import Question
+from client.types import TypeName
 from client.words import NO_ANSWER
 from survey_app.channels import channel_of
 from survey_app.channels.base import AnswerPair
@@ -84,7 +85,9 @@ def option_question(survey: Survey, name: str) -> Question:
     """Return an option that is named, as a yes or no of its own."""
     question, option = option_of(survey, name)
     label = question.labels[option]
-    return Question(id=name, type="yes_no", text=f"{question.text} – {label}", labels=(f"{label}: no", f"{label}: yes"))
+    return Question(
+        id=name, type=TypeName.YES_NO, text=f"{question.text} – {label}", labels=(f"{label}: no", f"{label}: yes")
+    )
 
 
 def _asked_together(survey: Survey, question: Question, pair: AnswerPair, scan: Iterable[Bits]) -> Counts:

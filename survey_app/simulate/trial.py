@@ -11,7 +11,7 @@ import numpy as np
 from client.definition import Survey
 from client.question import Question
 from survey_app.channels.base import Indices
-from survey_app.estimate.question import Kind
+from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
 from survey_app.plan.people import draw_people
 from survey_app.results import document
@@ -28,7 +28,7 @@ class Line:
     """One figure: what is true, and what the results say."""
 
     option: str
-    kind: Kind
+    kind: FigureKind
     truth: float
     n: int
     estimate: float
@@ -75,12 +75,12 @@ def _line(question: Question, line: document.Line, said: Indices) -> Line:
     return Line(line.option, line.kind, true, line.n, line.estimate, line.low, line.high)
 
 
-def truth(question: Question, option: str, kind: Kind, said: Indices) -> float:
+def truth(question: Question, option: str, kind: FigureKind, said: Indices) -> float:
     """A share of all these people, or the mean of those who answered."""
     question_kind = kind_of(question)
-    if kind == "mean":
+    if kind == FigureKind.MEAN:
         values = question_kind.true_values(question, said)
         return float(values.mean()) if len(values) else float("nan")
     answers = question_kind.answers(question)
-    answer = len(answers) if kind == "no_answer" else answers.index(option)
+    answer = len(answers) if kind == FigureKind.NO_ANSWER else answers.index(option)
     return float(question_kind.gives(question, answer, said).mean())

@@ -53,7 +53,7 @@ def test_the_covariance_of_sets_of_different_sizes_is_that_of_the_enumerated_bit
     def spread_of(i: int, j: int, sign: int) -> Fraction:
         return bit_moments(made, truth, lambda bits: held(bits, i) + sign * held(bits, j))[1]
 
-    found = SubsetChannel(made).covariance(shares, np.array(sizes, dtype=float))
+    found = SubsetChannel(made).symbol_bits.covariance(shares, np.array(sizes, dtype=float))
     for i, j in np.ndindex(4, 4):
         assert found[i, j] == pytest.approx(float(spread_of(i, j, 1) - spread_of(i, j, -1)) / 4, abs=1e-12)
 

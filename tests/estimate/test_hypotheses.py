@@ -19,8 +19,9 @@ from scipy.special import xlogy
 from scipy.stats import binom, chi2, ncx2
 
 from client.mechanisms import Flip, Subset
-from survey_app import channel
 from survey_app.authoring import choose
+from survey_app.channels import channel_of
+from survey_app.channels.subset import SubsetChannel
 from survey_app.estimate.hypotheses import (
     Scored,
     Test,
@@ -68,7 +69,7 @@ def noised(mechanism: Flip | Subset, shares: Floats) -> Floats:
     return q + (p - q) * shares
 
 
-def channel_of(mechanism: Flip | Subset) -> Floats:
+def reporting_matrix(mechanism: Flip | Subset) -> Floats:
     return np.array([noised(mechanism, row) for row in np.eye(mechanism.size)]).T
 
 
@@ -101,8 +102,10 @@ def test_the_covariance_of_stored_bits_is_that_of_their_law(name: str) -> None:
     made = survey(define([choice_question(options=form["size"])], [field(form, "help")])).fields[0].mechanism
     assert isinstance(made, Subset)
     mean = chances @ rows
-    assert channel.expected(made, shares) == pytest.approx(mean)
-    assert channel.covariance(made, shares) == pytest.approx((rows * chances[:, None]).T @ rows - np.outer(mean, mean))
+    assert sum(share * channel_of(made).bit_chances(i) for i, share in enumerate(shares)) == pytest.approx(mean)
+    assert SubsetChannel(made).symbol_bits.covariance(shares) == pytest.approx(
+        (rows * chances[:, None]).T @ rows - np.outer(mean, mean)
+    )
 
 
 @pytest.mark.parametrize("form", [subset(6, 1), subset(6, 2)])
@@ -114,7 +117,7 @@ def test_sums_of_bits_over_sets_have_the_covariance_of_their_law(form: dict[str,
     sums = rows.reshape(-1, 3, 2).sum(axis=2)
     mean = chances @ sums
     exact = (sums * chances[:, None]).T @ sums - np.outer(mean, mean)
-    assert channel.covariance(made, shares.reshape(3, 2).sum(axis=1), 2) == pytest.approx(exact)
+    assert SubsetChannel(made).symbol_bits.covariance(shares.reshape(3, 2).sum(axis=1), 2) == pytest.approx(exact)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -129,14 +132,14 @@ def test_likelihoods_are_those_of_the_bits_up_to_a_factor(name: str) -> None:
             define([choice_question(options=form["size"])], [field(form, "help")]), {"help": f"option {symbol}"}
         )
         exact[:, symbol] = [float(chances.get("".join(str(int(bit)) for bit in row), 0)) for row in rows]
-    factor = channel.likelihood(made, rows) / exact
+    factor = channel_of(made).likelihoods(rows.astype(np.uint8)) / exact
     assert factor == pytest.approx(factor[:, :1] * np.ones(form["size"]))
 
 
 def test_the_likelihood_of_a_flip_has_a_column_for_no_and_for_yes() -> None:
     made = survey(define([yes_no()], [field(COIN, "cheated")])).fields[0].mechanism
     assert isinstance(made, Flip)
-    assert channel.likelihood(made, np.array([[0.0], [1.0]])).tolist() == [[0.75, 0.25], [0.25, 0.75]]
+    assert channel_of(made).likelihoods(np.array([[0], [1]], dtype=np.uint8)).tolist() == [[0.75, 0.25], [0.25, 0.75]]
 
 
 # two separate fields that each name one symbol
@@ -159,7 +162,7 @@ def test_pearson_on_the_reported_table_keeps_its_size(left: Flip | Subset, right
     found = [pearson(one) for one in drawn]
     assert found[0].df == (left.size - 1) * (right.size - 1)
     assert not_below(runs) <= rejections(found) < not_above(runs)
-    back, across = np.linalg.inv(channel_of(left)), np.linalg.inv(channel_of(right))
+    back, across = np.linalg.inv(reporting_matrix(left)), np.linalg.inv(reporting_matrix(right))
     debiased = [np.rint(np.maximum(back @ one @ across.T, 0)) for one in drawn[:400]]
     assert rejections([pearson(one) for one in debiased]) > not_above(400)
 
@@ -169,7 +172,7 @@ def test_the_power_of_pearson_is_that_of_a_noncentral_chi_square(epsilon: str, n
     """Its noncentrality comes from the noised cells, where covariances have shrunk by (p−q) twice."""
     made, runs = choose.flip(Decimal(epsilon)), 2500
     cells = np.array([[0.5, 0.2], [0.1, 0.2]])
-    shown = channel_of(made) @ cells @ channel_of(made).T
+    shown = reporting_matrix(made) @ cells @ reporting_matrix(made).T
     product = np.outer(shown.sum(axis=1), shown.sum(axis=0))
     shrunk = float(made.p - made.q) ** 2 * (cells - np.outer(cells.sum(axis=1), cells.sum(axis=0)))
     assert shown - product == pytest.approx(shrunk)
@@ -324,7 +327,7 @@ def test_wald_keeps_its_size_where_a_report_names_several_cells(made: Subset) ->
     counts = bits_of(made, rng.choice(6, runs * n, p=cells.ravel())).reshape(runs, n, 6).sum(axis=1)
     p, q = float(made.p), float(made.q)
     shares = (counts / n - q) / (p - q)
-    spread = channel.covariance(made, cells.ravel()) / (p - q) ** 2
+    spread = SubsetChannel(made).symbol_bits.covariance(cells.ravel()) / (p - q) ** 2
     found = [wald(one.reshape(2, 3), spread, n) for one in shares]
     assert found[0].df == 2
     assert not_below(runs, 0.03) <= rejections(found) < not_above(runs)

@@ -20,6 +20,7 @@ from client.answer import unanswered
 from client.definition import Survey
 from client.question import Question
 from survey_app.estimate.intervals import GUARANTEED, Coverage, Options
+from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
 from survey_app.kinds.assumptions import Indices
 from survey_app.plan.people import draw_people
@@ -81,7 +82,7 @@ def figures(
             yield (question.id, line.option), line, partial(true_figure, question, line.option, line.kind, said)
         answered = said[said != unanswered(question)] if part.answered else said
         for line in part.answered:
-            told = partial(true_figure, question, line.option, "share", answered)
+            told = partial(true_figure, question, line.option, FigureKind.SHARE, answered)
             yield (question.id, line.option, "answered"), line, told
         for place, line in enumerate(part.cumulative):
             yield (question.id, line.option), line, partial(_share, partial(np.less_equal, said, place))

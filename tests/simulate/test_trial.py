@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from survey_app.authoring import build
+from survey_app.figures import FigureKind
 from survey_app.plan.people import draw_people
 from survey_app.simulate.trial import tally, truth, try_out
 
@@ -46,8 +47,8 @@ def test_the_check_can_fail() -> None:
     survey = build(CERTAIN).survey
     rng = np.random.default_rng()
     said = draw_people(survey, {}, 2000, rng)
-    assert truth(survey.questions[0], "yes", "share", said["yes"]) != truth(
-        survey.questions[0], "no", "share", said["yes"]
+    assert truth(survey.questions[0], "yes", FigureKind.SHARE, said["yes"]) != truth(
+        survey.questions[0], "no", FigureKind.SHARE, said["yes"]
     )
 
 
