@@ -66,7 +66,7 @@ class Figure:
     """One line of the results: its name, its sum, and what values it can have.
 
     `denominator` makes it a ratio. `rounded` says that answers were rounded by a coin on the device, so that not even
-    the respondents' own figure is certain without noise. `options` names the cells of a joint field.
+    the respondents' own figure is certain without noise.
     """
 
     name: str
@@ -76,12 +76,6 @@ class Figure:
     high: float = 1.0
     denominator: Sum | None = None
     rounded: bool = False
-    options: tuple[str, ...] = ()
-
-    @property
-    def is_single(self) -> bool:
-        """Whether it is, once lifted, the share of one symbol."""
-        return not self.sum.constant and np.count_nonzero(self.sum.weights) == 1 and self.kind != FigureKind.MEAN
 
     def lifted(self, sets: Sets, size: int) -> "Figure":
         """Return the same figure over the symbols of a field."""

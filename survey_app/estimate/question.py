@@ -134,10 +134,12 @@ def figure_estimate(evidence: Evidence, figure: Figure, options: Options) -> Est
 
 
 def _displayed(figure: Figure, points: Floats) -> float:
-    """The figure of the displayed shares; the share of a set of symbols is their plain sum."""
-    if figure.kind is FigureKind.MEAN or figure.sum.constant:
+    """The figure of the displayed shares; a set of symbols has their plain sum, and all others the rest."""
+    if figure.kind is FigureKind.MEAN:
         return figure.sum.of(points)
-    return float(points[figure.sum.weights > 0].sum())
+    weights = figure.sum.weights
+    held = weights != 0
+    return figure.sum.constant + float((weights[held] * points[held]).sum())
 
 
 def _ratio_estimate(evidence: Evidence, figure: Figure, options: Options) -> Estimate | None:
