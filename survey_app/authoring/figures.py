@@ -51,8 +51,9 @@ def main_parts(question: Question, cells: Sequence[int] | None = None) -> list[f
 
 @lru_cache(maxsize=256)
 def leading_mean(question: Question) -> PlannedMean | None:
-    """Return the mean of a question, if designs are judged by it."""
-    mean = kind_of(question).planned_mean(question, USUAL)
+    """Return the mean of a question, if there will be one and designs are judged by it."""
+    kind = kind_of(question)
+    mean = None if kind.scores(question) is None else kind.planned_mean(question, USUAL)
     return mean if mean is not None and mean.leads else None
 
 

@@ -39,7 +39,8 @@ class Number(QuestionKind):
     def scores(self, question: Question) -> Sequence[float] | None:
         if not question.levels:
             return None
-        return [float(level_value(question, level)) for level in range(question.levels)]
+        (low, high, _, digits), top = question.grid, question.levels - 1
+        return [(low * top + level * (high - low)) / (top * 10**digits) for level in range(question.levels)]
 
     def is_ordered(self, question: Question) -> bool:
         return bool(question.bins)
