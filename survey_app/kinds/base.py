@@ -10,6 +10,7 @@ skip. An *index* is what a person said, exactly; a *symbol* is what the device r
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from random import Random
 from typing import Any
 
@@ -22,7 +23,16 @@ from survey_app.channels.sentences import Sentence
 from survey_app.figures import Family, FamilyName, Figure, FigureKind, Floats, Sum, share_of
 from survey_app.kinds.assumptions import Generator, Guess, Indices, PlannedMean
 
-Starter = Mapping[str, str | list[str]]
+Starter = Mapping[str, str | list[Any]]
+
+
+class AuthorValue(Enum):
+    """What an author writes under a key of a question type."""
+
+    TEXT = auto()  # one text
+    LIST = auto()  # several texts
+    SWITCH = auto()  # true, or nothing
+    DESIGN = auto()  # a classic design, by its name or with its chances
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +48,10 @@ class QuestionKind(ABC):
     answers_name: str  # its answers, where advice is to have fewer of them: "options"
     ddi_domain: str  # the response domain of DDI-Codebook
     exclusive: bool  # whether one symbol holds one answer, so that shares add up
-    starter: Starter  # the keys that the editor gives a new question
-    author_keys: tuple[str, ...]  # keys of an author's file that a definition does not have
-    template: str  # the editor's fields for it, in templates/
+    starter: Starter  # the keys that an author must write, as the editor begins a new question
+    author_keys: Mapping[str, AuthorValue]  # the keys that an author may write for this type alone, in their order
+    preset_labels: tuple[str, ...]  # labels that no author writes, as the editor lists them
+    template: str  # the editor's form for it, in templates/
     own_words: tuple[str, ...]  # the keys of its answers' names in `explain/languages`; empty if authors name them
     on_paper: bool  # whether coins and dice can force its answer, a plain yes or no
 

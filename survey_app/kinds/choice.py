@@ -6,7 +6,7 @@ from typing import Any, final
 
 from client.question import Question
 from survey_app.kinds.assumptions import OPTION, Generator, Guess, Indices, even_share
-from survey_app.kinds.base import QuestionKind
+from survey_app.kinds.base import AuthorValue, QuestionKind
 from survey_app.kinds.labelled import draw_label
 
 
@@ -63,7 +63,8 @@ KIND = Choice(
     ddi_domain="category",
     exclusive=True,
     starter={"options": []},
-    author_keys=(),
+    author_keys={"options": AuthorValue.LIST, "shuffle": AuthorValue.SWITCH},
+    preset_labels=(),
     template="console/types/choice.html",
     own_words=(),
     on_paper=False,

@@ -11,7 +11,7 @@ from client.question import Question
 from client.words import NO_ANSWER
 from survey_app.channels.sentences import Sentence
 from survey_app.kinds.assumptions import OPTION, Generator, Guess, Indices, check_share
-from survey_app.kinds.base import QuestionKind
+from survey_app.kinds.base import AuthorValue, QuestionKind
 from survey_app.kinds.labelled import check_labels
 
 
@@ -109,7 +109,8 @@ KIND = Multiple(
     ddi_domain="multiple",
     exclusive=False,
     starter={"options": []},
-    author_keys=(),
+    author_keys={"options": AuthorValue.LIST, "shuffle": AuthorValue.SWITCH},
+    preset_labels=(),
     template="console/types/multiple.html",
     own_words=(),
     on_paper=False,

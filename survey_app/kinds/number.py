@@ -26,7 +26,7 @@ from survey_app.kinds.assumptions import (
     TruthError,
     even_share,
 )
-from survey_app.kinds.base import QuestionKind
+from survey_app.kinds.base import AuthorValue, QuestionKind
 
 FINEST = 10_000  # points at which a distribution of numbers is computed
 
@@ -227,7 +227,8 @@ KIND = Number(
     ddi_domain="numeric",
     exclusive=True,
     starter={"min": "", "max": ""},
-    author_keys=("bins", "mechanism", "unit", "step"),
+    author_keys=dict.fromkeys(("min", "max", "step", "unit", "bins", "mechanism"), AuthorValue.TEXT),
+    preset_labels=(),
     template="console/types/number.html",
     own_words=(),
     on_paper=False,

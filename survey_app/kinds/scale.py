@@ -7,7 +7,7 @@ from typing import Any, final
 
 from client.question import Question
 from survey_app.kinds.assumptions import Generator, Guess, Indices, PlannedMean, even_mean, even_share
-from survey_app.kinds.base import QuestionKind
+from survey_app.kinds.base import AuthorValue, QuestionKind
 from survey_app.kinds.labelled import draw_label
 
 
@@ -68,7 +68,8 @@ KIND = Scale(
     ddi_domain="category",
     exclusive=True,
     starter={"points": []},
-    author_keys=(),
+    author_keys={"points": AuthorValue.LIST, "scores": AuthorValue.LIST},
+    preset_labels=(),
     template="console/types/scale.html",
     own_words=(),
     on_paper=False,

@@ -6,7 +6,7 @@ from typing import Any, final
 
 from client.question import Question
 from survey_app.kinds.assumptions import YES, Generator, Guess, Indices, check_share
-from survey_app.kinds.base import QuestionKind
+from survey_app.kinds.base import AuthorValue, QuestionKind
 
 
 @final
@@ -70,7 +70,8 @@ KIND = YesNo(
     ddi_domain="category",
     exclusive=True,
     starter={},
-    author_keys=("design",),
+    author_keys={"design": AuthorValue.DESIGN},
+    preset_labels=("yes", "no"),
     template="console/types/yes_no.html",
     own_words=("privacy.no", "privacy.yes"),
     on_paper=True,
