@@ -13,17 +13,26 @@ from survey_app.authoring.questions import BATTERY
 from survey_app.authoring.source import Content, Plain, content_of
 from survey_app.drafts import splice
 from survey_app.drafts.following import rearrange, rename
+from survey_app.drafts.form import OWN_KEYS
 from survey_app.drafts.place import EditError, finish, merge, put
 from survey_app.drafts.write import entry, inline, item, scalar
+from survey_app.kinds.base import AuthorValue
 
 TOP_ORDER = (
     "slug", "title", "description", "consent", "contact", "language", "thanks", "completion", "results", "opens",
     "closes", "max_reports", "deletes", "invitations", "epsilon", "accept_weak_privacy", "ask", "groups", "questions",
     "joint", "translations",
 )  # fmt: skip
+
+
+def _own_keys(*values: AuthorValue) -> list[str]:
+    """Return the keys of all types under which an author writes such values."""
+    return [key for key, value in OWN_KEYS.items() if value in values]
+
+
 QUESTION_ORDER = (
-    "section", "id", "type", "text", "options", "shuffle", "points", "scores", "statements", "min", "max", "step",
-    "unit", "bins", "mechanism", "optional", "show_if", "design", "epsilon", "weight",
+    "section", "id", "type", "text", *_own_keys(AuthorValue.LIST, AuthorValue.SWITCH), "statements",
+    *_own_keys(AuthorValue.TEXT), "optional", "show_if", *_own_keys(AuthorValue.DESIGN), "epsilon", "weight",
 )  # fmt: skip
 EMPTY = """\
 slug: {slug}

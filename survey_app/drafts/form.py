@@ -9,24 +9,19 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from client.question import TYPES
+import client.types
+from client.types import QuestionType, TypeName
 from survey_app.authoring.faults import ids_of
-from survey_app.authoring.questions import BATTERY, COMMON, DESIGNS
+from survey_app.authoring.questions import BATTERY, COMMON, DESIGNS, LABELS
 from survey_app.authoring.source import Content, Plain
 from survey_app.drafts import others
-from survey_app.kinds import kind_named
+from survey_app.kinds import KINDS
+from survey_app.kinds.base import AuthorValue
 
 Shown = dict[str, str]  # for each field its text
 Changes = dict[str, Plain | None]
 
 PARAMETERS = {"warner": ("p",), "gamma": ("g",), "forced": ("truth", "yes")}
-STARTERS: dict[str, dict[str, Plain]] = {
-    "yes_no": {},
-    "choice": {"options": []},
-    "scale": {"points": []},
-    "multiple": {"options": []},
-    "number": {"min": "", "max": ""},
-}
 SURVEY_TEXTS = (
     "slug",
     "title",
@@ -42,19 +37,29 @@ SURVEY_TEXTS = (
 )
 SURVEY_REQUIRED = ("slug", "title")
 MOMENTS = ("opens", "closes", "deletes")
-SWITCHES = ("optional", "shuffle", "accept_weak_privacy")
-LISTS = ("options", "points", "scores")
+SWITCHES = ("optional", "accept_weak_privacy")
 DESIGN = ("design", "design_p", "design_yes")
 CONDITION = ("show_if", "show_if_is", "show_if_of")
 TRUE = ("true", "yes")
+OWN_KEYS = {key: value for kind in KINDS.values() for key, value in kind.author_keys.items()}
+LISTS = tuple(key for key, value in OWN_KEYS.items() if value is AuthorValue.LIST)
 
 
 def keys_of(kind: str) -> tuple[str, ...]:
-    """The keys that a question of this type may have, or another entry among the questions."""
+    """Return the keys that an author may write in a question of this type, or in another entry among the questions."""
     if kind in others.KEYS:
         return others.KEYS[kind]
-    required, extra = TYPES[kind]
-    return tuple(dict.fromkeys(("id", "type", "text", *required, *extra, *kind_named(kind).author_keys, *COMMON)))
+    return ("id", "type", "text", *KINDS[kind].author_keys, *COMMON)
+
+
+def _known_keys(kind: str) -> set[str]:
+    """Return the same for a type, with the keys that only a definition has."""
+    published = _client_type(kind)
+    return {*published.required, *published.possible, *keys_of(kind)}
+
+
+def _client_type(kind: str) -> QuestionType:
+    return client.types.type_of(TypeName(kind))
 
 
 def new_question(content: Content, kind: str) -> dict[str, Plain]:
@@ -63,7 +68,7 @@ def new_question(content: Content, kind: str) -> dict[str, Plain]:
         return others.new_entry(kind)
     taken = {name for one in content.questions for name in ids_of(one)}
     number = next(i for i in range(1, len(taken) + 2) if f"q{i}" not in taken)
-    return {"id": f"q{number}", "type": kind, "text": "", **STARTERS[kind]}
+    return {"id": f"q{number}", "type": kind, "text": "", **KINDS[kind].starter}
 
 
 def type_of(question: Plain) -> str | None:
@@ -71,16 +76,15 @@ def type_of(question: Plain) -> str | None:
     kind = question.get("type") if isinstance(question, dict) else None
     if isinstance(question, dict) and others.SECTION in question:
         return others.SECTION
-    return kind if isinstance(kind, str) and kind in (*TYPES, BATTERY) else None
+    return kind if isinstance(kind, str) and kind in (*KINDS, BATTERY) else None
 
 
 def show_question(question: Mapping[str, Plain]) -> Shown:
-    """The fields of a question's form."""
-    kind = type_of({**question}) or "yes_no"
+    """The fields of a question's form; without a known type, those of the first."""
+    kind = type_of({**question}) or next(iter(KINDS))
     shown: Shown = {}
     for key in keys_of(kind):
-        if key != "levels":
-            shown |= FIELDS.get(key, _show_text)(key, question.get(key))
+        shown |= FIELDS.get(key, _show_text)(key, question.get(key))
     return {**shown, "type": kind}
 
 
@@ -140,10 +144,13 @@ def _show_condition(key: str, value: Plain | None) -> Shown:
 
 def parents_of(content: Content, place: int) -> dict[str, str]:
     """The earlier questions that a condition can be about, by their ids: those with answers to choose from."""
-    earlier = [
-        one for one in content.questions[:place] if isinstance(one, dict) and type_of(one) not in (None, "number")
-    ]
+    earlier = [one for one in content.questions[:place] if isinstance(one, dict) and _can_be_named(type_of(one))]
     return {name: text for one in earlier for name, text in others.texts_of(one).items()}
+
+
+def _can_be_named(kind: str | None) -> bool:
+    """Tell whether a condition can name answers to what an entry asks."""
+    return kind is not None and (kind in others.KEYS or _client_type(kind).has_labels)
 
 
 def _show_invitations(key: str, value: Plain | None) -> Shown:
@@ -164,11 +171,17 @@ def _show_joint(key: str, value: Plain | None) -> Shown:
     return {"joint": "\n".join(", ".join(group or ()) for group in groups)}
 
 
-FIELDS: dict[str, Callable[[str, Plain | None], Shown]] = {
-    **dict.fromkeys(LISTS, _show_lines),
+Show = Callable[[str, Plain | None], Shown]
+SHOW_VALUE: dict[AuthorValue, Show] = {
+    AuthorValue.TEXT: _show_text,
+    AuthorValue.LIST: _show_lines,
+    AuthorValue.SWITCH: _show_switch,
+    AuthorValue.DESIGN: _show_design,
+}
+FIELDS: dict[str, Show] = {
+    **{key: SHOW_VALUE[value] for key, value in OWN_KEYS.items()},
     **dict.fromkeys(SWITCHES, _show_switch),
     **dict.fromkeys(MOMENTS, _show_moment),
-    "design": _show_design,
     "show_if": _show_condition,
     "joint": _show_joint,
     "invitations": _show_invitations,
@@ -179,9 +192,10 @@ FIELDS: dict[str, Callable[[str, Plain | None], Shown]] = {
 def answers_of(content: Content, parent: str) -> list[str]:
     """What can be answered to a question, as the author labelled it."""
     question = next((one for one in content.questions if isinstance(one, dict) and parent in ids_of(one)), {})
-    if type_of(question) == "yes_no":
-        return ["yes", "no"]
-    return words_of(question.get("options", question.get("points", []))) or []
+    kind = KINDS.get(type_of(question) or "")
+    if kind and kind.preset_labels:
+        return [*kind.preset_labels]
+    return words_of(next((question[key] for key in LABELS if key in question), [])) or []
 
 
 def survey_changes(said: Mapping[str, Plain], sent: Mapping[str, str]) -> Changes:
@@ -229,7 +243,7 @@ def question_changes(question: Mapping[str, Plain], sent: Mapping[str, str]) -> 
     shown = show_question(question)
     given = {key: _lines(text) if key in (*LISTS, "show_if_is") else tidy(text) for key, text in sent.items()}
     differs = {key: new for key, new in given.items() if key in shown and new != shown[key]}
-    required = others.NEEDED.get(shown["type"]) or {"id", "text", *TYPES[shown["type"]][0]} - {"step"}
+    required = others.NEEDED.get(shown["type"]) or {"id", "text", *KINDS[shown["type"]].starter}
     changes: Changes = {}
     for key, new in differs.items():
         if key in LISTS:
@@ -243,24 +257,21 @@ def question_changes(question: Mapping[str, Plain], sent: Mapping[str, str]) -> 
         if any(part in differs for part in parts):
             changes[parts[0]] = make([given.get(part, shown[part]) for part in parts])
     kind = differs.get("type", shown["type"])
-    if kind not in TYPES or (kind == shown["type"] and type_of({**question})):
+    if kind not in KINDS or (kind == shown["type"] and type_of({**question})):
         return changes, {}
     return _another_type(question, kind, changes)
 
 
 def _another_type(question: Mapping[str, Plain], kind: str, changes: Changes) -> tuple[Changes, dict[str, str]]:
     """The labels stay, under the name that the new type has for them; what it does not know goes."""
-    wanted = TYPES[kind][0]
-    renames = {
-        old: new
-        for old, new in (("options", "points"), ("points", "options"))
-        if old in question and new in wanted and new not in question
-    }
+    old, new = next((key for key in LABELS if key in question), None), _client_type(kind).labels_key
+    renames = {old: new} if old and new and new not in question else {}
     changes = {renames.get(key, key): value for key, value in changes.items()} | {"type": kind}
     there = {renames.get(key, key) for key in question}
-    known = {key for other in TYPES for key in keys_of(other)}
-    changes |= {key: None for key in (there | set(changes)) & known - {*keys_of(kind)}}
-    changes |= {key: value for key, value in STARTERS[kind].items() if key not in there and changes.get(key) is None}
+    foreign = {key for other in KINDS for key in _known_keys(other)} - _known_keys(kind)
+    changes |= {key: None for key in (there | set(changes)) & foreign}
+    starter = KINDS[kind].starter
+    changes |= {key: value for key, value in starter.items() if key not in there and changes.get(key) is None}
     return {key: value for key, value in changes.items() if value is not None or key in there}, renames
 
 

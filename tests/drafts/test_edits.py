@@ -15,6 +15,7 @@ from survey_app.authoring.source import AuthoringError, read
 from survey_app.drafts import edits, form
 from survey_app.drafts.edits import EditError
 from survey_app.drafts.write import inline, scalar
+from survey_app.kinds import KINDS
 
 CAMPUS = (Path(__file__).parents[1] / "campus.yaml").read_bytes()
 COMMENTED = b"""\
@@ -343,7 +344,7 @@ WRITTEN: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", form.STARTERS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_new_question_says_nothing_that_nobody_wrote_and_is_no_survey_until_somebody_does(kind: str) -> None:
     begun = edits.empty("new", "New")
     question = form.new_question(edits.content_of(begun), kind)
@@ -357,8 +358,8 @@ def test_a_new_question_says_nothing_that_nobody_wrote_and_is_no_survey_until_so
     assert built.design.ask == "auto", "the fewest respondents, unless somebody wants otherwise"
 
 
-@pytest.mark.parametrize("old", form.STARTERS)
-@pytest.mark.parametrize("new", form.STARTERS)
+@pytest.mark.parametrize("old", KINDS)
+@pytest.mark.parametrize("new", KINDS)
 def test_a_question_of_one_type_becomes_one_of_another(old: str, new: str) -> None:
     begun = edits.empty("new", "New")
     question = form.new_question(edits.content_of(begun), old) | WRITTEN[old]

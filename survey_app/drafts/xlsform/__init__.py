@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from survey_app.authoring.questions import LABELS
 from survey_app.authoring.source import Plain
 from survey_app.drafts.write import entry, item
 from survey_app.drafts.xlsform.rows import (
@@ -144,7 +145,7 @@ def _know(
     identity = str(question["id"])
     made.ids.add(identity)
     made.known[name] = Known(identity, labels)
-    key = next((key for key in ("options", "points") if key in question), "")
+    key = next((key for key in LABELS if key in question), "")
     options = [one.get("label") or one["name"] for one in listed(made, node)] if key else []
     made.texts.questions[identity] = (node.get("label") or name, key, options)
 
@@ -179,7 +180,7 @@ def _take_table(made: Import, rows: list[Mapping[str, Any]], label: Label, shown
     if len(rows) < 2 or len(lists) > 1 or not table or any(row.get("bind", {}).get("relevant") for row in rows):
         return False
     found = [question_of(made, row, "select one", str(row["name"])) for row in rows]
-    asked = [one for one in found if not isinstance(one, str) and one[0]["type"] == "choice"]
+    asked = [one for one in found if not isinstance(one, str) and "options" in one[0]]
     if len(asked) < len(rows):
         return False
     title = label if made.texts.text(label) else made.title

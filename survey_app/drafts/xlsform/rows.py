@@ -12,6 +12,7 @@ from survey_app.drafts.write import item
 from survey_app.drafts.xlsform.words import Heading, Label, Texts, identifier, line
 from survey_app.explain.languages import LANGUAGES, Words
 from survey_app.explain.terminal import wrapped
+from survey_app.kinds import KINDS
 
 PLACES = "a place can give a person away whatever noise is added; ask for one of several regions"
 TRACES = "it would tell who answered, or when: Candor keeps neither"
@@ -33,6 +34,7 @@ REASONS = {
         TRACES,
     ),
 }
+SELECT_ONE, LIKERT, SELECT_ALL = ("choice", "options"), ("scale", "points"), ("multiple", "options")
 REQUIRED = ("yes", "true", "true()", "1")
 UNTAKEN = ("hint", "guidance_hint", "media", "default")
 PARTS = re.compile(r"\s+(and|or)\s+")
@@ -127,9 +129,10 @@ def question_of(made: Import, node: Mapping[str, Any], kind: str, name: str) -> 
         else:
             labels = found
             likert = "likert" in str(node.get("control", {}).get("appearance", ""))
-            question["type"] = "multiple" if kind != "select one" else "scale" if likert else "choice"
-            question["points" if question["type"] == "scale" else "options"] = list(labels.values())
-            if str(node.get("parameters", {}).get("randomize")).lower() == "true" and question["type"] != "scale":
+            target, key = SELECT_ALL if kind != "select one" else LIKERT if likert else SELECT_ONE
+            question |= {"type": target, key: [*labels.values()]}
+            randomize = str(node.get("parameters", {}).get("randomize")).lower() == "true"
+            if randomize and "shuffle" in KINDS[target].author_keys:
                 question["shuffle"] = "true"
         if node.get("bind", {}).get("constraint"):
             notes.append(f"The constraint on the options of {name} is left out")

@@ -17,6 +17,7 @@ from survey_app.authoring.source import Plain
 from survey_app.drafts import form
 from survey_app.drafts.others import handle_of
 from survey_app.explain.languages.names import names
+from survey_app.kinds import KINDS
 from survey_app.pages.access import owner, store
 from survey_app.pages.console.outlook import MOST_RESPONDENTS, RESPONDENTS, levels, outlook, respondents_of
 from survey_app.plan.choice import saving
@@ -24,13 +25,7 @@ from survey_app.plan.variants import NAMES
 from survey_app.problems import Problem
 from survey_app.store import StoreError
 
-TYPE_NAMES = {
-    "yes_no": "Yes or no",
-    "choice": "Single choice",
-    "scale": "Scale",
-    "multiple": "Multiple choice",
-    "number": "Number",
-}
+TYPE_NAMES = {name: kind.menu for name, kind in KINDS.items()}
 OTHERS = {"battery": "Battery", "section": "Section"}
 KEY_NAMES = {
     "accept_weak_privacy": "weak privacy",
@@ -162,6 +157,7 @@ def context(key: int, source: bytes, checked: Checked) -> dict[str, Any]:
         "design_names": DESIGN_NAMES,
         "key_names": KEY_NAMES,
         "show_question": form.show_question,
+        "question_template": question_template,
         "parents_of": form.parents_of,
         "answers_of": form.answers_of,
         "languages": names(),
@@ -170,6 +166,15 @@ def context(key: int, source: bytes, checked: Checked) -> dict[str, Any]:
         "own": part_stamp(settings_of(said)),
         "moment_kind": moment_kind,
     }
+
+
+def question_template(question: dict[str, Plain], typed: dict[str, str]) -> str:
+    """Return the template of a question's form: that of its type, or of the type that was chosen in an unsaved form.
+
+    A type that nobody knows has no fields of its own.
+    """
+    kind = KINDS.get(typed.get("type", form.show_question(question)["type"]))
+    return kind.template if kind else "console/question.html"
 
 
 def moment_kind(text: str | None) -> str:

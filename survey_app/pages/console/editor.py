@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from client.question import TYPES
 from survey_app.authoring.faults import check
 from survey_app.authoring.fields import ASK
 from survey_app.authoring.questions import BATTERY
@@ -19,6 +18,7 @@ from survey_app.drafts import edits, form, groups, languages
 from survey_app.drafts.edits import EditError
 from survey_app.drafts.others import SECTION, handle_of
 from survey_app.explain import written
+from survey_app.kinds import KINDS
 from survey_app.pages.access import download, owner, store
 from survey_app.pages.console.draft import (
     CHANGED,
@@ -139,10 +139,10 @@ def _do(source: bytes, action: re.Match[str], position: int, fields: dict[str, s
     content = edits.content_of(source)
     last = len(content.questions) - 1
     if kind := action[3]:
-        if kind not in (*TYPES, *OTHERS):
+        if kind not in (*KINDS, *OTHERS):
             raise Problem("malformed_request", "There is no such type of question.")
         told, place = f"{OTHERS.get(kind, 'Question')} added.", last + 1
-        if kind in TYPES and content.questions and form.type_of(content.questions[-1]) == BATTERY:
+        if kind in KINDS and content.questions and form.type_of(content.questions[-1]) == BATTERY:
             source, place = edits.add_question(source, form.new_question(content, SECTION)), place + 1
             told = "Question added, and a section above it: what follows a battery needs a heading of its own."
         return Done(edits.add_question(source, form.new_question(content, kind)), place, told, edit=place)
