@@ -6,7 +6,7 @@ from survey_app.cli.common import SLUG, find_managed, find_user, open_db
 from survey_app.cli.terminal import example
 from survey_app.store import Role
 
-ROLES = {role.said: role for role in (Role.READER, Role.EDITOR)}
+ROLES: dict[str, Role] = {role.said: role for role in (Role.READER, Role.EDITOR)}
 
 
 @click.command(

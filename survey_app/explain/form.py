@@ -9,6 +9,7 @@ from typing import Any
 from client.definition import Survey
 from survey_app.explain.languages import Words
 from survey_app.explain.translated import languages
+from survey_app.store.records import Outcome
 
 OF_INVITATIONS = {
     *("not_invited", "already_issued", "too_early", "too_late", "bad_ticket", "no_ticket", "id_taken"),
@@ -45,7 +46,7 @@ def strings_of(words: Words, survey: Survey, state: str, more: set[str]) -> dict
         unused |= OF_SERVED | (set() if "home" in more else {"trust_digest"})
     if "home" not in more:
         unused |= OF_FILES
-    if state != "survey_not_open":
+    if state != Outcome.NOT_OPEN:
         unused |= OF_LATER | (set() if survey.tickets else {"moment"})
     if "shown" not in more:
         unused |= OF_DATES

@@ -1,17 +1,17 @@
 """How many reports a survey shows, as everybody reads it. The newest wait: nothing shown is not nothing there."""
 
 from survey_app.explain.written import count
-from survey_app.store.records import Hold, Published
+from survey_app.store.records import Hold, Published, State
 from survey_app.store.steps import STEP
 
 
-def told(shown: int, state: str, groups: int = 1, hold: Hold = Hold.NONE) -> str:
+def told(shown: int, state: State, groups: int = 1, hold: Hold = Hold.NONE) -> str:
     """The number shown of a survey in this state, or of all groups of a study; if none is, what it is below."""
-    if shown or state == "ready":
+    if shown or state is State.READY:
         return count(shown)
     if hold is not Hold.NONE:
         return "not shown yet" if hold.waits else "never shown"
-    return f"fewer than {count(groups * (STEP if state == 'closed' else 2 * STEP))}"
+    return f"fewer than {count(groups * (STEP if state is State.CLOSED else 2 * STEP))}"
 
 
 def in_steps(shown: int) -> str:

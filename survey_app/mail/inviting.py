@@ -4,7 +4,7 @@ Either is told how many codes are wanted, and asked which hashes were not brough
 """
 
 import json
-from typing import Any, Protocol
+from typing import Any, Protocol, assert_never
 
 import client
 from client import Survey, exchange
@@ -95,7 +95,12 @@ def check(survey: Survey, state: State) -> None:
         raise ListError(f"{tickets.issuer} invites to {slug}, by candor issuer invite")
     if why := too_late(survey, now()):
         raise ListError(why)
-    if state is State.CLOSED:
-        raise ListError(f"{slug} is closed")
-    if state is State.READY:
-        raise ListError(f"{slug} is not open yet, so links would lead nowhere; open it first")
+    match state:
+        case State.READY:
+            raise ListError(f"{slug} is not open yet, so links would lead nowhere; open it first")
+        case State.OPEN | State.PAUSED:
+            return
+        case State.CLOSED:
+            raise ListError(f"{slug} is closed")
+        case _:
+            assert_never(state)

@@ -54,7 +54,7 @@ def told(groups: Sequence[Published], user: User) -> Told:
         first.name,
         first.survey.title,
         first.at(now()).value,
-        role.said,  # type: ignore[arg-type]
+        role.said,
         first.invited,
         "public" if terms.public else "private",
         opens,

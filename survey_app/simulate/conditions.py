@@ -1,6 +1,7 @@
 """Why a survey takes no made-up reports now: which condition is not met, told before anything is asked or drawn."""
 
 from datetime import UTC, datetime
+from typing import assert_never
 
 from survey_app.explain import written
 from survey_app.store import Published, State
@@ -15,14 +16,18 @@ def unmet(published: Published, moment: datetime) -> str | None:
             " its file without the line invitations in a database of its own (candor --db sqlite:///trial.db survey"
             " add COPY) and simulate there"
         )
-    if state is State.READY and published.state is State.OPEN and terms.opens:
-        return f"is not open yet: it opens at {terms.opens.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    if state is State.READY:
-        return f"is not open yet: candor survey open {published.survey.slug} opens it"
-    if published.full and terms.max_reports:
-        return f"is full: it has all the {written.count(terms.max_reports)} reports that it wants"
-    if state is State.CLOSED:
-        return "is closed, for good: publish a new version to ask again"
-    if state is State.PAUSED:
-        return f"is paused: candor survey open {published.survey.slug} lets it go on"
-    return None
+    match state:
+        case State.READY if published.state is State.OPEN and terms.opens:
+            return f"is not open yet: it opens at {terms.opens.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        case State.READY:
+            return f"is not open yet: candor survey open {published.survey.slug} opens it"
+        case State.OPEN:
+            return None
+        case State.PAUSED:
+            return f"is paused: candor survey open {published.survey.slug} lets it go on"
+        case State.CLOSED if published.full and terms.max_reports:
+            return f"is full: it has all the {written.count(terms.max_reports)} reports that it wants"
+        case State.CLOSED:
+            return "is closed, for good: publish a new version to ask again"
+        case _:
+            assert_never(state)

@@ -26,6 +26,7 @@ from survey_app.store.records import (
     Unavailable,
     User,
     now,
+    state_refusal,
     token_id,
     too_late,
 )
@@ -41,7 +42,7 @@ __all__ = [
     "DEFAULT_DB", "NONE_HERE", "STEP", "Draft", "Event", "Kept", "Key", "Link", "Mark", "Member", "Outcome",
     "Published", "Role", "Share", "State", "Store", "StoreError", "Submission", "TicketFile", "Token", "Unavailable",
     "User", "any_version", "grouped", "listed", "may_close", "now", "open_store", "open_tickets", "opened_version",
-    "token_id", "too_late",
+    "state_refusal", "token_id", "too_late",
 ]  # fmt: skip
 
 

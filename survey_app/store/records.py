@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import IntEnum, StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple, assert_never
 
 from client.definition import Survey
 from client.ticket import MODULUS_BYTES
@@ -114,12 +114,25 @@ class Outcome(StrEnum):
 
 def refusal_of(published: Published, moment: datetime) -> Outcome | None:
     """Why a survey takes no reports now."""
-    state, tickets = published.at(moment), published.survey.tickets
-    if state is State.CLOSED:
-        return Outcome.FULL if published.full else Outcome.CLOSED
-    if state is not State.OPEN:
-        return Outcome.PAUSED if state is State.PAUSED else Outcome.NOT_OPEN
+    tickets = published.survey.tickets
+    if refusal := state_refusal(published.at(moment), full=published.full):
+        return refusal
     return Outcome.TOO_EARLY if tickets and tickets.opens and moment < tickets.opens else None
+
+
+def state_refusal(state: State, *, full: bool = False) -> Outcome | None:
+    """Return why a survey in this state takes no reports; a `full` one closed because it had all it wanted."""
+    match state:
+        case State.READY:
+            return Outcome.NOT_OPEN
+        case State.OPEN:
+            return None
+        case State.PAUSED:
+            return Outcome.PAUSED
+        case State.CLOSED:
+            return Outcome.FULL if full else Outcome.CLOSED
+        case _:
+            assert_never(state)
 
 
 class Submission(NamedTuple):
@@ -172,9 +185,17 @@ class Role(IntEnum):
     OWNER = 3  # shares, deletes, reads the log
 
     @property
-    def said(self) -> str:
+    def said(self) -> Literal["reader", "editor", "owner"]:
         """As people and the file say it."""
-        return self.name.lower()
+        match self:
+            case Role.READER:
+                return "reader"
+            case Role.EDITOR:
+                return "editor"
+            case Role.OWNER:
+                return "owner"
+            case _:
+                assert_never(self)
 
 
 class Share(NamedTuple):

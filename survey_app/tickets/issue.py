@@ -26,7 +26,17 @@ from survey_app.accounts import secret_hash
 from survey_app.collect.intake import Reply, reply
 from survey_app.collect.rate_limit import Counts, Limiter
 from survey_app.problems import Problem
-from survey_app.store import Mark, State, Store, StoreError, TicketFile, Unavailable, now, opened_version
+from survey_app.store import (
+    Mark,
+    Outcome,
+    Store,
+    StoreError,
+    TicketFile,
+    Unavailable,
+    now,
+    opened_version,
+    state_refusal,
+)
 from survey_app.tickets.signer import MOST_WAITING, Signer
 
 TICKETS = re.compile(rf"/api/surveys/({NAME.pattern})/tickets")
@@ -40,7 +50,7 @@ class Issued(NamedTuple):
 
     digest: str
     tickets: Tickets
-    refusal: str | None = None
+    refusal: Outcome | None = None
 
 
 Find = Callable[[str], Issued]
@@ -48,11 +58,6 @@ Find = Callable[[str], Issued]
 
 def of_store(store: Store) -> Find:
     """Sign for the surveys of this server, while they are open."""
-    refusals = {
-        State.READY: "survey_not_open",
-        State.PAUSED: "survey_paused",
-        State.CLOSED: "survey_closed",
-    }
 
     def find(slug: str) -> Issued:
         published = opened_version(store, slug)
@@ -62,7 +67,7 @@ def of_store(store: Store) -> Find:
         if tickets is None or tickets.issuer:
             who = f"by {tickets.issuer}" if tickets else "to nobody: anybody may answer this survey"
             raise Problem("not_found", f"Tickets are given out {who}.")
-        return Issued(published.survey.digest, tickets, refusals.get(published.at(now())))
+        return Issued(published.survey.digest, tickets, state_refusal(published.at(now())))
 
     return find
 

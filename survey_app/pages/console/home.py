@@ -19,9 +19,8 @@ from survey_app.explain import written
 from survey_app.explain.languages.names import names
 from survey_app.pages.access import owner, role_of, store
 from survey_app.pages.console.guard import guard
-from survey_app.pages.form.form import refusal
 from survey_app.simulate.demo import sample
-from survey_app.store import Published, grouped, listed, now
+from survey_app.store import Published, State, grouped, listed, now
 
 blueprint = Blueprint("console", __name__)
 guard(blueprint)
@@ -29,11 +28,10 @@ guard(blueprint)
 LISTED_EVENTS = 100
 LONGEST_TITLE = 1000
 STATES = {
-    None: ("open", "Open"),
-    "survey_not_open": ("ready", "Not open yet"),
-    "survey_paused": ("paused", "Paused"),
-    "survey_closed": ("closed", "Closed"),
-    "survey_full": ("closed", "Full"),
+    State.READY: "Not open yet",
+    State.OPEN: "Open",
+    State.PAUSED: "Paused",
+    State.CLOSED: "Closed",
 }
 
 
@@ -118,6 +116,7 @@ def peek(source: bytes, key: str) -> str:
     return "" if text.startswith(("|", ">")) else text
 
 
-def stand(published: Published) -> tuple[str, str]:
+def stand(published: Published) -> tuple[State, str]:
     """Where a survey stands, as a class and in words."""
-    return STATES[refusal(published)]
+    state = published.at(now())
+    return state, "Full" if published.full else STATES[state]

@@ -167,7 +167,7 @@ def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
         message=message,
         name=_name(built) if built else "",
         earlier=earlier[0] if earlier else None,
-        earlier_closed=bool(earlier) and stand(earlier[0])[0] == "closed",
+        earlier_closed=bool(earlier) and stand(earlier[0])[0] is State.CLOSED,
         earlier_groups=len(earlier),
         earlier_reports=sum(store().snapshot(one).reports for one in earlier),
         taken=taken,

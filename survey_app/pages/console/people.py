@@ -23,7 +23,7 @@ blueprint = Blueprint("people", __name__)
 guard(blueprint)
 
 UNKNOWN = "unknown"  # flashed: the name that no account has, to be told beside the field
-GIVEN = {role.said: role for role in (Role.READER, Role.EDITOR)}
+GIVEN: dict[str, Role] = {role.said: role for role in (Role.READER, Role.EDITOR)}
 
 
 @blueprint.post("/console/<slug>/shares")

@@ -16,7 +16,7 @@ from survey_app.pages.form.explanation import Explanation
 from survey_app.pages.form.form import missing, refusal
 from survey_app.problems import Problem
 from survey_app.server.compress import compressed
-from survey_app.store import Unavailable
+from survey_app.store import Outcome, Unavailable
 
 blueprint = Blueprint("explain", __name__)
 blueprint.add_app_template_global(Explanation, "explanation")  # for what the form says without scripts
@@ -43,7 +43,7 @@ def preferred(survey: Survey) -> Survey:
     return localized(survey, language_for(languages(survey), request.accept_languages.values()))
 
 
-def explained(survey: Survey, url: str, refused: str | None = None) -> dict[str, Any]:
+def explained(survey: Survey, url: str, refused: Outcome | None = None) -> dict[str, Any]:
     """What the pages tell of a survey; a preview tells the same of its draft."""
     told = Explanation(survey)
     return {

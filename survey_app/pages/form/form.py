@@ -25,18 +25,11 @@ from survey_app.pages.access import visible
 from survey_app.problems import Problem
 from survey_app.server.compress import lean
 from survey_app.server.headers import content_security
-from survey_app.store import Published, State, Unavailable, now
+from survey_app.store import Outcome, Published, Unavailable, now, state_refusal
 
 blueprint = Blueprint("form", __name__)
 MOST_KEPT = 32  # files
 SOMEWHERE = f"https://{secrets.token_hex(16)}.invalid"  # no text of an author has it
-
-NO_FORM = {
-    State.READY: "survey_not_open",
-    State.OPEN: None,
-    State.PAUSED: "survey_paused",
-    State.CLOSED: "survey_closed",
-}
 
 
 @blueprint.get("/s/<slug>")
@@ -56,10 +49,12 @@ def form(slug: str) -> Response:
     return lean(response, request)
 
 
-def frame_of(survey: Survey, refused: str | None = None, opens: datetime | None = None, **more: str) -> dict[str, Any]:
+def frame_of(
+    survey: Survey, refused: Outcome | None = None, opens: datetime | None = None, **more: str
+) -> dict[str, Any]:
     """What the frame shows of a survey; a preview has the same one around its draft."""
     words = Words(survey.language)
-    if opens and refused == "survey_not_open":
+    if opens and refused is Outcome.NOT_OPEN:
         more["opens"] = opens.isoformat()
     return {
         "survey": survey,
@@ -106,9 +101,9 @@ def _file_somewhere(source: bytes) -> bytes:
     return form_file(survey, SOMEWHERE, script=script, style=style, mark=mark, version=__version__)
 
 
-def refusal(published: Published) -> str | None:
+def refusal(published: Published) -> Outcome | None:
     """Why the survey takes no reports now, as the code that a report would get."""
-    return "survey_full" if published.full else NO_FORM[published.at(now())]
+    return state_refusal(published.at(now()), full=published.full)
 
 
 @blueprint.errorhandler(Problem)

@@ -12,7 +12,7 @@ version that is replaced before its date is never shown.
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, assert_never
 
 from client.definition import Survey
 from survey_app.authoring.terms import Terms
@@ -58,8 +58,7 @@ class States(Log):
                     if _is_over(connection, keys, self.clock()):
                         raise StoreError(f"the date at which {slug} closes has passed; set another one first")
                     self._supersede(connection, published.key)
-            done = {State.OPEN: "opened", State.PAUSED: "paused", State.CLOSED: "closed"}[state]
-            self._note(connection, published.owner, slug, done, by=by)
+            self._note(connection, published.owner, slug, _event(state), by=by)
         if state is State.PAUSED:
             return
         self.tidy(now=True)
@@ -164,10 +163,15 @@ class States(Log):
             " and old.study = one.study and (old.study != '' or old.slug = one.slug) where one.key = ?"
         )
         for old, state in connection.execute(query, (key,)).fetchall():
-            if state == State.READY:
-                self._finish(connection, [old])
-            elif state != State.CLOSED:
-                self._end(connection, [old])
+            match before := State(state):
+                case State.READY:
+                    self._finish(connection, [old])
+                case State.OPEN | State.PAUSED:
+                    self._end(connection, [old])
+                case State.CLOSED:
+                    pass
+                case _:
+                    assert_never(before)
             values = (int(Hold.FOREVER), old, moment_text(self.clock()))
             connection.execute(
                 f"update surveys set hold = ? where key = ? and {WAITS} and (closes is null or closes > ?)", values
@@ -230,6 +234,21 @@ def _state(connection: Connection, published: Published) -> State:
     if row is None:
         raise StoreError(f"{published.survey.slug} is gone")
     return State(row[0])
+
+
+def _event(state: State) -> str:
+    """Return what the log says of a survey that came to this state."""
+    match state:
+        case State.READY:
+            raise ValueError("a survey is ready before it is opened, and never again")
+        case State.OPEN:
+            return "opened"
+        case State.PAUSED:
+            return "paused"
+        case State.CLOSED:
+            return "closed"
+        case _:
+            assert_never(state)
 
 
 def _set(connection: Connection, keys: Sequence[int], state: State) -> None:
