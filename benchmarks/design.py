@@ -18,6 +18,7 @@ import click
 import numpy as np
 
 from survey_app.authoring import build
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.design import (
     MARGIN,
     RESPONDENTS,
@@ -120,7 +121,7 @@ Up to ten units all partitions are compared. Above, a search finds the blocks; h
 """
 
 
-def designs(questions: Sequence[dict[str, Any]], epsilon: float) -> dict[str, Design]:
+def designs(questions: Sequence[dict[str, Any]], epsilon: float) -> dict[Ask, Design]:
     """The designs of a survey of these questions, by the word for `ask`."""
     return build(_file(questions, epsilon), json_file=True).designs
 
@@ -155,8 +156,8 @@ def yes_or_no() -> str:
     return table(YES_OR_NO, ["questions", *_at(EPSILONS)], rows)
 
 
-def _three(found: dict[str, Design]) -> str:
-    split, one, best = (written.count(found[ask].respondents) for ask in ("all", "one", "auto"))
+def _three(found: dict[Ask, Design]) -> str:
+    split, one, best = (written.count(found[ask].respondents) for ask in (Ask.ALL, Ask.ONE, Ask.AUTO))
     return f"{split} / {one} / **{best}**"
 
 
@@ -164,9 +165,9 @@ def mixed() -> str:
     rows = []
     for epsilon in MIXED_EPSILONS:
         found = designs(MIXED, epsilon)
-        split, one, best = (found[ask].respondents for ask in ("all", "one", "auto"))
-        hardest = max(designs([one], epsilon)["auto"].respondents for one in MIXED if "show_if" not in one)
-        half = plan_survey(_file(MIXED, epsilon), json_file=True).way("auto")
+        split, one, best = (found[ask].respondents for ask in (Ask.ALL, Ask.ONE, Ask.AUTO))
+        hardest = max(designs([one], epsilon)[Ask.AUTO].respondents for one in MIXED if "show_if" not in one)
+        half = plan_survey(_file(MIXED, epsilon), json_file=True).way(Ask.AUTO)
         counts = [split, one, best]
         rows.append(
             [
@@ -280,7 +281,7 @@ def search(quick: bool) -> None:
                 start = time.perf_counter()
                 blocks = best_blocks(units, epsilon)
                 taken = time.perf_counter() - start
-                needed = [built.designs[ask].respondents for ask in ("all", "one", "auto")]
+                needed = [built.designs[ask].respondents for ask in (Ask.ALL, Ask.ONE, Ask.AUTO)]
                 rows.append([*needed, len(blocks), taken])
                 if size <= MOST_COMPARED:
                     ratios.append(ratio(built.wishes, epsilon))

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from benchmarks.design import designs
+from survey_app.authoring.ask import Ask
 from survey_app.explain import written
 from survey_app.explain.chances import SUSPICION, raised, suspected
 from survey_app.plan.guidance import table as guidance
@@ -25,8 +26,8 @@ PLACE = re.compile(r"(?<=<!-- people -->\n).*?(?=<!-- /people -->)", re.DOTALL)
 def table() -> str:
     """The table, in Markdown."""
     bare = next(level.usual for level in guidance() if level.epsilon is None)
-    one = [_respondents(1, epsilon, "auto") for epsilon in EPSILONS]
-    split, best = ([_respondents(QUESTIONS, epsilon, ask) for epsilon in EPSILONS] for ask in ("all", "auto"))
+    one = [_respondents(1, epsilon, Ask.AUTO) for epsilon in EPSILONS]
+    split, best = ([_respondents(QUESTIONS, epsilon, ask) for epsilon in EPSILONS] for ask in (Ask.ALL, Ask.AUTO))
     rows = [
         ["yes-or-no questions", "no privacy", *(f"ε = {epsilon}" for epsilon in EPSILONS)],
         ["---", *["---:"] * (1 + len(EPSILONS))],
@@ -47,7 +48,7 @@ def table() -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def _respondents(questions: int, epsilon: float, ask: str) -> int:
+def _respondents(questions: int, epsilon: float, ask: Ask) -> int:
     asked = [{"id": f"q{i}", "type": "yes_no", "text": "?"} for i in range(questions)]
     return designs(asked, epsilon)[ask].respondents
 

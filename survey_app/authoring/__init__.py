@@ -21,9 +21,10 @@ from client.errors import DefinitionError
 from client.mechanisms import round_up
 from client.question import Question, count_labels, parse_questions
 from client.verify import spend, verify
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.design import Design
 from survey_app.authoring.entries import Entries, read_entries
-from survey_app.authoring.fields import ASK, Wishes, design_of, groups_of
+from survey_app.authoring.fields import Wishes, design_of, groups_of
 from survey_app.authoring.groups import Group, checked_study, read_groups, slug_of
 from survey_app.authoring.invitations import Invitations, read_invitations
 from survey_app.authoring.questions import raw_question, wish_of
@@ -86,13 +87,13 @@ class Built:
         )
 
     @cached_property
-    def designs(self) -> dict[str, Design]:
+    def designs(self) -> dict[Ask, Design]:
         """The same questions with each `ask`, by its word; without those that cannot be made."""
         found = {self.design.ask: self.design}
-        for ask in ASK:
+        for ask in Ask:
             with suppress(AuthoringError, DefinitionError):
                 found.setdefault(ask, self.wishes.design(ask))
-        return {ask: found[ask] for ask in ASK if ask in found}
+        return {ask: found[ask] for ask in Ask if ask in found}
 
     @cached_property
     def whole(self) -> Design | None:
@@ -158,10 +159,10 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     for error in count_labels(questions):  # before anything is worked out for them
         raise error
     asking = _ask(top.get("ask"))
-    items = tuple(wish_of(*parts, split=asking == "all") for parts in zip(nodes, questions, raws, strict=True))
+    items = tuple(wish_of(*parts, split=asking is Ask.ALL) for parts in zip(nodes, questions, raws, strict=True))
     wishes = Wishes(items, groups_of(top.get("joint"), items), top.get("epsilon"))
     fields = wishes.fields(asking)
-    ask = asking != "all" and len(fields) > 1
+    ask = asking is not Ask.ALL and len(fields) > 1
     for field in fields:
         for item, question in zip(field.items, field.questions, strict=True):
             item.raw.update(kind_of(question).chosen_keys(question))
@@ -237,16 +238,16 @@ def _named_as(study: str, groups: Iterable[Group]) -> list[dict[str, str]]:
     return [{"slug": slug_of(study, group.id), "study": study, "group": group.label} for group in groups]
 
 
-def _ask(node: Node | None) -> str:
+def _ask(node: Node | None) -> Ask:
     if node is None:
-        return "all"
-    if (said := node.text()) not in ASK:
+        return Ask.ALL
+    if (said := node.text()) not in list(Ask):
         raise node.error(
             "ask is a word: auto (each device answers one block of questions at the full ε, in the blocks that need "
             "the fewest respondents), one (each device answers one question, or one joint group), or all (every "
             "device answers everything, and ε is split)"
         )
-    return said
+    return Ask(said)
 
 
 def _canonical(definition: dict[str, Any]) -> bytes:
@@ -261,15 +262,15 @@ def is_weak(total: Decimal) -> bool:
     return total > ADVISED_TOTAL
 
 
-def _advice(survey: Survey, total: Decimal, wishes: Wishes, asking: str) -> tuple[str, ...]:
+def _advice(survey: Survey, total: Decimal, wishes: Wishes, asking: Ask) -> tuple[str, ...]:
     advice = [
         f"{_named(field.questions)}: ε = {written.epsilon(field.mechanism.epsilon, fixed=True)} "
         f"is more than {ADVISED_FIELD}; for a sensitive question, ln 3 (design: coin) is usual"
         for field in survey.fields
-        if field.mechanism.epsilon > ADVISED_FIELD and asking == "all"
+        if field.mechanism.epsilon > ADVISED_FIELD and asking is Ask.ALL
     ]
     if is_weak(total):
-        instead = "; consider ask: auto" if asking == "all" and len(survey.fields) > 1 else ""
+        instead = "; consider ask: auto" if asking is Ask.ALL and len(survey.fields) > 1 else ""
         advice.append(
             f"the survey: ε = {written.epsilon(total, fixed=True)} in total is more than {ADVISED_TOTAL}{instead}"
         )

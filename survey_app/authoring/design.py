@@ -15,6 +15,7 @@ from client.definition import MOST_CELLS, MOST_CHANCES, MOST_WORK
 from client.mechanisms import MOST_DRAWN
 from client.question import Question
 from client.types import type_of
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.choose import MOST_SETS, grids, rounded
 from survey_app.authoring.figures import cell_counts, design_share, main_figures
 from survey_app.authoring.partition import cheapest
@@ -44,14 +45,14 @@ class Block:
 class Design:
     """The blocks of a survey; each device answers all of them, or one that it draws (`ask` is auto or one)."""
 
-    ask: str
+    ask: Ask
     blocks: tuple[Block, ...]
 
     @property
     def respondents(self) -> int:
         """How many it takes until every main figure has its margin, and one of weight w its margin/√w."""
         needs = [block.need for block in self.blocks]
-        return math.ceil(max(needs) if self.ask == "all" else sum(needs))
+        return math.ceil(max(needs) if self.ask is Ask.ALL else sum(needs))
 
 
 @dataclass(frozen=True, eq=False)

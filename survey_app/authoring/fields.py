@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from math import prod
+from typing import assert_never
 
 from client import definition
 from client.definition import possible_cells
@@ -20,6 +21,7 @@ from client.mechanisms import Mechanism
 from client.question import Question
 from survey_app.authoring import choose
 from survey_app.authoring.answering import answering
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.budget import Claim, split
 from survey_app.authoring.choose import PRECISE
 from survey_app.authoring.design import RESPONDENTS, Asked, Block, Design, best_blocks, best_way, chances, joint
@@ -28,7 +30,6 @@ from survey_app.authoring.questions import Item
 from survey_app.authoring.source import Node
 from survey_app.explain import written
 
-ASK = ("auto", "one", "all")
 MOST_CELLS = 1000  # of a group that its author wants joint
 LEAST_WEIGHT = 1e-9  # nothing needs less
 
@@ -54,18 +55,22 @@ class Wishes:
     groups: tuple[Group, ...]
     total: Node | None
 
-    def fields(self, ask: str) -> list[Made]:
+    def fields(self, ask: Ask) -> list[Made]:
         """The fields in the order of their first questions; AuthoringError tells what stands in the way."""
-        if ask == "all":
-            return [self._all(*given) for given in zip(self.groups, self._shares(), strict=True)]
-        units = [(group, self._whole(group)) for group in self.groups]
-        if ask == "auto":
-            units = self._merged(units)
+        match ask:
+            case Ask.ALL:
+                return [self._all(*given) for given in zip(self.groups, self._shares(), strict=True)]
+            case Ask.ONE:
+                units = self._units()
+            case Ask.AUTO:
+                units = self._merged(self._units())
+            case _:
+                assert_never(ask)
         made = [self._one(*unit) for unit in units]
         drawn = chances([one.need for one in made]) if len(made) > 1 else [1]
         return [replace(one, chance=chance) for one, chance in zip(made, drawn, strict=True)]
 
-    def design(self, ask: str) -> Design:
+    def design(self, ask: Ask) -> Design:
         """The fields as a design that can be compared with others."""
         return design_of(ask, self.fields(ask))
 
@@ -74,7 +79,7 @@ class Wishes:
         fixed = any(item.fixed or item.laplace for item in self.items)
         if self.epsilon is None or fixed or has_too_many_cells([item.question for item in self.items]):
             return None
-        return replace(self, groups=(self.items,)).design("one")
+        return replace(self, groups=(self.items,)).design(Ask.ONE)
 
     @cached_property
     def asked(self) -> dict[str, Asked]:
@@ -107,6 +112,9 @@ class Wishes:
         if shares is None:
             raise self.total.error("designs and questions with their own epsilon leave nothing of this total")
         return shares
+
+    def _units(self) -> list[tuple[Group, Fraction]]:
+        return [(group, self._whole(group)) for group in self.groups]
 
     def _whole(self, group: Group) -> Fraction:
         """The ε of a group that a device answers alone: the survey's, or what its questions have of their own."""
@@ -194,7 +202,7 @@ def best_single(question: Question, answering: float, epsilon: Decimal) -> tuple
     return choose.single(way.question, epsilon, weight=way.weight, draw=way.draw), way.question
 
 
-def design_of(ask: str, fields: Sequence[Made]) -> Design:
+def design_of(ask: Ask, fields: Sequence[Made]) -> Design:
     """What was made, as a design."""
     blocks = [Block(tuple(item.question.id for item in one.items), one.chance, one.need) for one in fields]
     return Design(ask, tuple(blocks))

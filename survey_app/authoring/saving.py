@@ -4,6 +4,7 @@ The design is compared with everything split and with everything in one block, a
 """
 
 from survey_app.authoring import Built
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.design import MARGIN, Design
 from survey_app.explain import written
 
@@ -14,12 +15,12 @@ DIGITS = 2  # of a number of respondents, which rests on guesses
 
 def saving(built: Built) -> str | None:
     """One sentence about `ask`, as the file has it or as it might; None if there is nothing to choose or to save."""
-    chosen, split = built.design, built.designs.get("all")
+    chosen, split = built.design, built.designs.get(Ask.ALL)
     if len(built.survey.questions) == 1:
         return None
     other = _fewest(built)
     fewer = other if other and other.respondents <= WORTHWHILE * chosen.respondents else None
-    if chosen.ask == "all":
+    if chosen.ask is Ask.ALL:
         if fewer is None:
             return None
         return (
@@ -36,12 +37,12 @@ def saving(built: Built) -> str | None:
 
 def _fewest(built: Built) -> Design | None:
     """The best blocks, or everything in one block, whichever needs fewer."""
-    others = [design for design in (built.designs.get("auto"), built.whole) if design]
+    others = [design for design in (built.designs.get(Ask.AUTO), built.whole) if design]
     return min(others, key=lambda design: design.respondents, default=None)
 
 
 def _way(design: Design) -> str:
-    return "ask: auto" if design.ask == "auto" else "one joint group of all questions"
+    return "ask: auto" if design.ask is Ask.AUTO else "one joint group of all questions"
 
 
 def _blocks(design: Design) -> str:

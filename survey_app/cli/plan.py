@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from client.types import TypeName
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.source import AuthoringError
 from survey_app.cli.common import FILE, all_faults
 from survey_app.cli.terminal import example, waiting
@@ -148,8 +149,8 @@ COUNT = click.IntRange(2, 10**12)
 @click.option("--questions", type=click.IntRange(1, 10_000), help="So many questions like it share the ε.")
 @click.option(
     "--ask",
-    type=click.Choice(["one", "all"]),
-    default="all",
+    type=click.Choice([Ask.ONE.value, Ask.ALL.value]),
+    default=Ask.ALL.value,
     help="Each device answers one of them; all unless said.",
 )
 @click.option(
@@ -288,7 +289,7 @@ def _plan_question(wanted: Wanted, epsilon: Decimal, given: set[str]) -> None:
         _settings(wanted, wanted.respondents, wanted.margin),
         laplace=wanted.mechanism is not None,
         questions=wanted.questions or 1,
-        ask=wanted.ask,
+        ask=Ask(wanted.ask),
         against=_float(wanted.against),
     )
     click.echo(_json(plan) if wanted.as_json else single_page(plan))

@@ -7,10 +7,12 @@ be answered by a handful (docs/methods.md §15).
 
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from survey_app.authoring import Built
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.saving import WORTHWHILE
 from survey_app.explain import written
 from survey_app.plan.settings import Settings
@@ -22,7 +24,7 @@ FEWEST = 100  # people whom a block should have
 class Choice(Struct, frozen=True):
     """The `ask` that is recommended, empty if none is, and why, in a sentence or two."""
 
-    ask: str
+    ask: Ask | Literal[""]
     why: str
 
     @property
@@ -38,7 +40,7 @@ def factor(way: Way, split: Way) -> float | None:
 
 def saving(way: Way, ways: Sequence[Way]) -> str:
     """How many times fewer respondents it takes than if ε were split, in words; empty for that itself."""
-    split = next((one for one in ways if one.ask == "all"), None)
+    split = next((one for one in ways if one.ask is Ask.ALL), None)
     times = None if split is None or split.ask == way.ask else factor(way, split)
     if times is None:
         return ""
@@ -52,29 +54,29 @@ def choose(built: Built, ways: Sequence[Way], refused: Sequence[Refused], settin
     if len(built.survey.questions) == 1:
         return None
     by_ask = {way.ask: way for way in ways}
-    split, best = by_ask.get("all"), by_ask.get("auto")
+    split, best = by_ask.get(Ask.ALL), by_ask.get(Ask.AUTO)
     if best is None:
-        (why,) = (one.reason for one in refused if one.ask == "auto")
-        return Choice("all", f"each device cannot answer a part of them: {why}")
+        (why,) = (one.reason for one in refused if one.ask is Ask.AUTO)
+        return Choice(Ask.ALL, f"each device cannot answer a part of them: {why}")
     if all(not item.weight for item in built.wishes.items):
         return Choice(
-            "all" if split else "",
+            Ask.ALL if split else "",
             "the ε of every question is fixed by its design, so that a part would only be answered by fewer people; "
             "and on paper nobody could draw one",
         )
     if len(best.blocks) == 1:
         saved = saving(best, ways)
         return Choice(
-            "auto",
+            Ask.AUTO,
             "here they are one block: every device answers everything, randomized together"
             f"{f', with {saved} respondents' if saved else ''}, and everything can be crossed",
         )
     wanted = _everywhere(built, settings)
     if split and _left(best, split) > WORTHWHILE:
-        return Choice("all", _too_little(best, split, wanted))
+        return Choice(Ask.ALL, _too_little(best, split, wanted))
     if settings.respondents and best.fewest * settings.respondents < FEWEST:
         return Choice("", _too_few(best, split, settings.respondents))
-    return Choice("auto", _worth_it(best, split, saving(best, ways), wanted))
+    return Choice(Ask.AUTO, _worth_it(best, split, saving(best, ways), wanted))
 
 
 def _left(best: Way, split: Way) -> float:

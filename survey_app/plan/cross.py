@@ -13,6 +13,7 @@ from msgspec import Struct
 from client.definition import Field, Survey, possible_cells
 from client.question import Question
 from survey_app.authoring import Built
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.design import joint_price
 from survey_app.authoring.source import Node
 from survey_app.channels import channel_of
@@ -139,7 +140,7 @@ def _apart(tree: Node, names: Sequence[str], joint: list[list[str]]) -> Built | 
     if made is None or not _held(made.survey, names):
         return made
     blocks = [[one.id for one in field.questions if one.id not in names] for field in made.survey.fields]
-    return variant(tree, ask="one", joint=[block for block in blocks if len(block) > 1])
+    return variant(tree, ask=Ask.ONE, joint=[block for block in blocks if len(block) > 1])
 
 
 def _held(survey: Survey, names: Sequence[str]) -> bool:
@@ -159,7 +160,7 @@ def _share(survey: Survey, question: Question, guess: Guess) -> float:
 
 
 def _price(tree: Node, names: Sequence[str], joint: list[list[str]]) -> float | None:
-    apart = variant(tree, ask="one", joint=[group for group in joint if set(group) != set(names)])
+    apart = variant(tree, ask=Ask.ONE, joint=[group for group in joint if set(group) != set(names)])
     if apart is None or apart.wishes.epsilon is None:
         return None
     items = [item for item in apart.wishes.items if item.question.id in names]

@@ -15,6 +15,7 @@ from client.errors import DefinitionError
 from client.mechanisms import publish
 from client.question import Question, parse_questions
 from client.types import TypeName, type_of
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.choose import PRECISE
 from survey_app.authoring.questions import CHOSEN, can_have_noise
 from survey_app.explain import written
@@ -98,7 +99,7 @@ class SinglePlan(Struct, frozen=True):
     field_epsilon: float
     mechanism: dict[str, int | str]
     questions: int
-    ask: str
+    ask: Ask
     confidence: float
     power: float
     population: int | None
@@ -157,13 +158,13 @@ def plan_question(
     *,
     laplace: bool = False,
     questions: int = 1,
-    ask: str = "all",
+    ask: Ask = Ask.ALL,
     against: float | None = None,
 ) -> SinglePlan:
     """What `questions` questions like this one give at a total ε, when each device answers all of them or one."""
     if laplace and not can_have_noise(question):
         raise PlanError("Laplace noise is for a number without bins that everybody answers")
-    alone = ask == "one" and questions > 1
+    alone = ask is Ask.ONE and questions > 1
     if alone and settings.target.sample:
         raise PlanError(NOT_WITH_BLOCKS)
     answered = 1 if alone else questions

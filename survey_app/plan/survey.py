@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from client.verify import verify
 from survey_app.authoring import Built, build_tree
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.source import Node, read
 from survey_app.kinds.assumptions import PlanError
 from survey_app.plan.advice import advise
@@ -35,7 +36,7 @@ class SurveyPlan(Struct, frozen=True):
     slug: str
     title: str
     epsilon: float
-    ask: str
+    ask: Ask
     blocks: list[list[str]]
     respondents: int | None
     settings: Settings
@@ -47,11 +48,11 @@ class SurveyPlan(Struct, frozen=True):
     advice: list[str]
     study: StudyPlan | None = None
 
-    def way(self, ask: str) -> Way | None:
+    def way(self, ask: Ask) -> Way | None:
         """The survey with this `ask`, if it can be made."""
         return next((way for way in self.ways if way.ask == ask), None)
 
-    def reason(self, ask: str) -> str:
+    def reason(self, ask: Ask) -> str:
         """Why it cannot."""
         return next((one.reason for one in self.refused if one.ask == ask), "")
 

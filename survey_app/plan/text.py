@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from decimal import Decimal
 
+from survey_app.authoring.ask import Ask
 from survey_app.explain import written
 from survey_app.explain.chances import EVEN, SUSPICION, raised, suspected
 from survey_app.explain.terminal import WIDTH, table
@@ -47,7 +48,7 @@ def _ways(plan: SurveyPlan, part: str) -> list[str]:
     """How many it takes for all margins each way, and what a device answers in the last of them."""
     rows = [["respondents for", f"all ±{part}%", "", "at shares of ½", "each device answers"]]
     for way in plan.ways:
-        several = "everything" if len(way.blocks) == 1 or way.ask == "all" else f"one of {len(way.blocks)} blocks"
+        several = "everything" if len(way.blocks) == 1 or way.ask is Ask.ALL else f"one of {len(way.blocks)} blocks"
         rows.append(
             [
                 f"{way.name} (ask: {way.ask})",
@@ -57,7 +58,7 @@ def _ways(plan: SurveyPlan, part: str) -> list[str]:
                 several + (", as written" if way.ask == plan.ask else ""),
             ]
         )
-    own, best = ([way for way in plan.ways if way.ask == ask] for ask in ("one", "auto"))
+    own, best = ([way for way in plan.ways if way.ask == ask] for ask in (Ask.ONE, Ask.AUTO))
     told = [way for way in own if [way.blocks] != [other.blocks for other in best]] + best
     named = [_wrapped(way.name, _blocks(way)) for way in told if any(len(block) > 1 for block in way.blocks)]
     return [*table(rows, right=(1, 3)), *named]
@@ -159,7 +160,7 @@ def _sure(settings: Settings) -> str:
 
 def _but(plan: SurveyPlan) -> str:
     """Ways that are not about what the others are."""
-    blocks = plan.settings.target.sample and any(way.ask != "all" for way in plan.ways)
+    blocks = plan.settings.target.sample and any(way.ask is not Ask.ALL for way in plan.ways)
     return ", with blocks about a large population" if blocks else ""
 
 
@@ -172,7 +173,7 @@ def _about(population: int | None, sample: bool) -> str:
 def single_page(plan: SinglePlan) -> str:
     """One question: the figures asked for, the alternatives, and what a report gives away."""
     several = f", one of {plan.questions} like it" if plan.questions > 1 else ""
-    asked = "; each device answers one" if plan.ask == "one" and plan.questions > 1 else ""
+    asked = "; each device answers one" if plan.ask is Ask.ONE and plan.questions > 1 else ""
     text = [
         f"{kind_named(plan.type).plan_name}{several}, ε = {_epsilon(plan.field_epsilon)}{asked}; "
         f"{written.percent(plan.confidence)} confidence, {_about(plan.population, plan.sample)}"

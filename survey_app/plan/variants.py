@@ -12,12 +12,13 @@ from msgspec import Struct
 
 from client.errors import DefinitionError
 from survey_app.authoring import Built, build
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.source import AuthoringError, Node
 from survey_app.plan.forecast import Forecast, enough, forecasts
 from survey_app.plan.settings import Settings
 from survey_app.plan.spread import POPULATION
 
-NAMES = {"all": "everything split", "one": "your blocks", "auto": "best blocks"}
+NAMES = {Ask.ALL: "everything split", Ask.ONE: "your blocks", Ask.AUTO: "best blocks"}
 HALF = 0.5  # the share at which most respondents are needed
 
 
@@ -28,7 +29,7 @@ class Way(Struct, frozen=True):
     drawn least often, `fewest` the part of all respondents who answer it.
     """
 
-    ask: str
+    ask: Ask
     name: str
     blocks: list[list[str]]
     least: list[str]
@@ -41,12 +42,12 @@ class Way(Struct, frozen=True):
 class Refused(Struct, frozen=True):
     """A way that these questions do not go, and why."""
 
-    ask: str
+    ask: Ask
     name: str
     reason: str
 
 
-def variant(tree: Node, *, ask: str | None = None, joint: Sequence[Sequence[str]] | None = None) -> Built | None:
+def variant(tree: Node, *, ask: Ask | None = None, joint: Sequence[Sequence[str]] | None = None) -> Built | None:
     """The survey with this `ask`, and with exactly these joint fields; None if it cannot be built."""
     try:
         return _built(tree, ask, joint)
@@ -54,7 +55,7 @@ def variant(tree: Node, *, ask: str | None = None, joint: Sequence[Sequence[str]
         return None
 
 
-def _built(tree: Node, ask: str | None, joint: Sequence[Sequence[str]] | None = None) -> Built:
+def _built(tree: Node, ask: Ask | None, joint: Sequence[Sequence[str]] | None = None) -> Built:
     content = cast(dict[str, Any], tree.plain())
     content.pop("groups", None)  # all of them are asked alike
     if ask is not None:
@@ -76,7 +77,7 @@ def ways(tree: Node, built: Built, settings: Settings) -> tuple[list[Way], list[
     return found, refused
 
 
-def _way(built: Built, ask: str, settings: Settings) -> Way:
+def _way(built: Built, ask: Ask, settings: Settings) -> Way:
     survey = built.survey
     if survey.ask and settings.target.sample:  # as the results will have it
         settings = replace(settings, target=POPULATION)

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from client import Survey, verify
 from client.mechanisms import Flip, Geometric, Subset
 from survey_app.authoring import build
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError
 from survey_app.cli import main
@@ -307,7 +308,7 @@ def chain(questions: int, options: int) -> list[str]:
 @pytest.mark.parametrize(("questions", "options"), [(5, 11), (6, 9), (4, 16)])
 def test_no_block_is_formed_that_a_definition_may_not_have(questions: int, options: int) -> None:
     built = build(text(*chain(questions, options), top="epsilon: 7\nask: auto"))
-    assert built.design.respondents <= built.designs["one"].respondents
+    assert built.design.respondents <= built.designs[Ask.ONE].respondents
 
 
 @pytest.mark.parametrize("ask", ["auto", "all"])

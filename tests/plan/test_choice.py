@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.design import MIXED
+from survey_app.authoring.ask import Ask
 from survey_app.explain.terminal import WIDTH
 from survey_app.plan.choice import Choice, saving
 from survey_app.plan.settings import Settings
@@ -43,8 +44,8 @@ def chosen(*wanted: Any, **more: Any) -> Choice:
 def test_respondents_of_six_mixed_questions(ask: str, epsilon: int, split: int, best: int, times: str) -> None:
     plan = planned(MIXED, epsilon, ask=ask)
     ways = {way.ask: way for way in plan.ways}
-    assert (ways["all"].respondents, ways["auto"].respondents) == (split, best)
-    assert saving(ways["auto"], plan.ways) == f"{times} times fewer"
+    assert (ways[Ask.ALL].respondents, ways[Ask.AUTO].respondents) == (split, best)
+    assert saving(ways[Ask.AUTO], plan.ways) == f"{times} times fewer"
     page = survey_page(plan)
     assert [f"{split:,}" in page, f"{best:,}" in page, f"{times} times fewer" in page] == [True] * 3
     assert max(map(len, page.splitlines())) <= WIDTH
@@ -54,8 +55,8 @@ def test_respondents_of_six_mixed_questions(ask: str, epsilon: int, split: int, 
 def test_respondents_of_six_yes_or_no_questions(epsilon: int, one: int, best: int) -> None:
     """Of the published chances, which are whole millionths: that may cost one respondent."""
     found = {way.ask: way.respondents for way in planned(yes_no(6), epsilon).ways}
-    assert found["one"] in (one, one + 1)
-    assert found["auto"] in (best, best + 1)
+    assert found[Ask.ONE] in (one, one + 1)
+    assert found[Ask.AUTO] in (best, best + 1)
 
 
 # what is recommended, and why
@@ -63,7 +64,7 @@ def test_respondents_of_six_yes_or_no_questions(epsilon: int, one: int, best: in
 
 def test_blocks_are_recommended_with_what_they_save_and_what_they_cost() -> None:
     assert chosen(MIXED, 2) == Choice(
-        "auto",
+        Ask.AUTO,
         "4,824 respondents for ±5% everywhere (a follow-up: of all people, not of those who see it), not 56,099: 11.6 "
         "times fewer. Each device answers one of 6 blocks, so that answers of two blocks can be compared, but not "
         "combined: not for a regression over everything, and not on paper",
@@ -72,7 +73,7 @@ def test_blocks_are_recommended_with_what_they_save_and_what_they_cost() -> None
 
 def test_no_part_where_the_best_is_one_block() -> None:
     assert chosen(yes_no(3), 4) == Choice(
-        "auto",
+        Ask.AUTO,
         "here they are one block: every device answers everything, randomized together, with 2.68 times fewer "
         "respondents, and everything can be crossed",
     )
@@ -83,7 +84,7 @@ def test_no_part_where_it_saves_less_than_a_tenth() -> None:
     coin, free = yes_no(2)
     choice = chosen([{**coin, "design": "coin"}, free], 2.2)
     assert choice == Choice(
-        "all",
+        Ask.ALL,
         "respondents for ±5% everywhere are 1,860 with the best blocks and 1,399 with everything split: too few are "
         "saved, since answers of two blocks cannot be combined",
     )

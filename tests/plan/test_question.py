@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from survey_app.authoring.ask import Ask
 from survey_app.kinds.assumptions import PlanError
 from survey_app.plan.question import make_question, plan_question
 from survey_app.plan.settings import Settings
@@ -20,10 +21,10 @@ from tests.planning import Z, yes
 
 @pytest.mark.parametrize("kind", ["yes_no", "choice", "scale", "multiple", "number"])
 @pytest.mark.parametrize("target", [POPULATION, RESPONDENTS, Target(10**7)])
-@pytest.mark.parametrize(("questions", "ask"), [(1, "all"), (5, "all"), (5, "one")])
-def test_every_type_is_planned_both_ways(kind: str, target: Target, questions: int, ask: str) -> None:
+@pytest.mark.parametrize(("questions", "ask"), [(1, Ask.ALL), (5, Ask.ALL), (5, Ask.ONE)])
+def test_every_type_is_planned_both_ways(kind: str, target: Target, questions: int, ask: Ask) -> None:
     question = make_question(kind, options=5)
-    if ask == "one" and target.sample:
+    if ask is Ask.ONE and target.sample:
         with pytest.raises(PlanError, match="where each device draws its block"):
             plan_question(question, Decimal(4), Settings(500, target=target), questions=questions, ask=ask)
         return

@@ -173,4 +173,4 @@ def test_a_variant_changes_nothing_else() -> None:
     same = variant(read(source), joint=[["help", "fair"]])
     assert same is not None
     assert same.survey.source == build(source).survey.source
-    assert variant(read(source), ask="3") is None
+    assert variant(read(source), joint=[["help", "nobody"]]) is None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.questions import LABELS
 from survey_app.authoring.source import Plain
 from survey_app.drafts.write import entry, item
@@ -83,7 +84,7 @@ def draft(form: Mapping[str, Any], name: str) -> Draft:
     head: dict[str, Plain] = {"slug": slug, **prose, "title": title}
     if own != "en":
         head["language"] = own
-    head |= {"results": "private", "epsilon": "2", "ask": "auto"}
+    head |= {"results": "private", "epsilon": "2", "ask": Ask.AUTO.value}
     translations, missing = made.texts.translations()
     untaken = [one for one in spoken if one not in (language, *others.values())]
     lines = [*_preface(name, made, untaken, missing)]

@@ -12,6 +12,7 @@ from typing import Any
 from flask import render_template, request, session
 from flask.typing import ResponseReturnValue
 
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.faults import Checked, check
 from survey_app.authoring.source import Plain
 from survey_app.drafts import form
@@ -52,11 +53,11 @@ DESIGN_NAMES = {
     "forced": "forced response",
 }
 ASKS = {
-    "all": "Each person answers every question. Their protection is split among all the answers, so each answer "
+    Ask.ALL: "Each person answers every question. Their protection is split among all the answers, so each answer "
     "carries a lot of noise.",
-    "one": "Each person's device draws one block and asks only that: one question, or one of your joint fields. So "
+    Ask.ONE: "Each person's device draws one block and asks only that: one question, or one of your joint fields. So "
     "few answers need less noise.",
-    "auto": "The same, with blocks of questions that are formed so that you need the fewest people.",
+    Ask.AUTO: "The same, with blocks of questions that are formed so that you need the fewest people.",
 }
 REMEMBERED = 20  # drafts whose expected respondents a browser remembers
 TICKED = ("show_if_is",)
@@ -149,7 +150,7 @@ def context(key: int, source: bytes, checked: Checked) -> dict[str, Any]:
         "title": title if isinstance(title, str) and title.strip() else "Untitled draft",
         "respondents": planned(key),
         "asks": [(ask, name.capitalize(), ASKS[ask]) for ask, name in NAMES.items()],
-        "asked": said.get("ask", "all"),
+        "asked": said.get("ask", Ask.ALL),
         "saving": saving,
         "type_names": TYPE_NAMES,
         "others": OTHERS,

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.faults import check
-from survey_app.authoring.fields import ASK
 from survey_app.authoring.questions import BATTERY
 from survey_app.authoring.source import LARGEST_FILE, LARGEST_FORM, AuthoringError, Plain
 from survey_app.drafts import edits, form, groups, languages
@@ -183,10 +183,10 @@ def duplicate(key: int) -> ResponseReturnValue:
 def choose(key: int) -> ResponseReturnValue:
     """What each device answers, from any page of the draft; then back to it."""
     source, fields = draft_of(key), sent()
-    if (ask := fields.get("ask")) not in ASK:
+    if (ask := fields.get("ask")) not in list(Ask):
         raise Problem("malformed_request", "The form does not say what each device answers.")
     try:
-        if edits.content_of(source).said.get("ask", "all") != ask:
+        if edits.content_of(source).said.get("ask", Ask.ALL) != ask:
             source = edits.set_survey(source, {"ask": ask})
     except (EditError, AuthoringError) as error:
         return _unsaved(key, fields, str(error))

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from client.question import Question
 from client.words import odds_sentence
 from survey_app.authoring import Built, is_weak
+from survey_app.authoring.ask import Ask
 from survey_app.authoring.faults import check
 from survey_app.explain import chances, written
 from survey_app.plan import guidance
@@ -112,7 +113,7 @@ def _skipping(built: Built, question: Question) -> str:
     (item,) = (item for item in built.wishes.items if item.question.id == question.id)
     if item.design or item.laplace or question.show_if:
         return ""
-    alone = built.design.ask != "all"
+    alone = built.design.ask is not Ask.ALL
     (field,) = (field for field in built.survey.fields if question in field.questions)
     return written.price(price_of_skipping(question, field.mechanism.epsilon, alone=alone))
 
