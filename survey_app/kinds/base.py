@@ -1,7 +1,7 @@
 """What the server knows of a type of question. Only the modules beside this one know their names.
 
 Data are required fields and facts are abstract methods, so that mypy names what a new type lacks: a default would be
-silence. What has a default holds wherever one symbol is one answer; a kind that is not `exclusive` overrides it.
+silence. What has a default here follows from the rest. `OneAnswer` has what follows where one symbol is one answer.
 
 A question's *answers* are the options of a multiple, otherwise its symbols; "no answer" comes last where people may
 skip. An *index* is what a person said, exactly; a *symbol* is what the device randomizes.
@@ -57,13 +57,13 @@ class QuestionKind(ABC):
 
     # What can be answered.
 
+    @abstractmethod
     def answers(self, question: Question) -> Sequence[str]:
         """Return what can be answered, but for no answer."""
-        return [digit_label(question, symbol) for symbol in range(question.no_answer)]
 
+    @abstractmethod
     def count(self, question: Question) -> int:
         """Return how many answers there are; no answer is the last of them where people may skip."""
-        return question.size
 
     def names(self, question: Question) -> list[str]:
         """Return the names of all answers, no answer among them where people may skip."""
@@ -73,13 +73,13 @@ class QuestionKind(ABC):
         """Return the words for every symbol, that of no answer among them where people may skip."""
         return [digit_label(question, symbol) for symbol in range(question.size)]
 
+    @abstractmethod
     def holds(self, question: Question, symbol: int) -> Sequence[int]:
         """Return the answers that a symbol holds."""
-        return (symbol,)
 
+    @abstractmethod
     def symbol_with(self, question: Question, answer: int) -> int:
         """Return the symbol that holds this answer and no other."""
-        return answer
 
     @abstractmethod
     def scores(self, question: Question) -> Sequence[float] | None:
@@ -179,24 +179,21 @@ class QuestionKind(ABC):
     def planned_mean(self, question: Question, guess: Guess) -> PlannedMean | None:
         """Return the mean, if there will be one."""
 
+    @abstractmethod
     def main_answers(self, question: Question) -> Sequence[int]:
         """Return the answers whose shares must reach the margin, if no mean must."""
-        return range(question.no_answer)
 
     def is_one_bit(self, question: Question) -> bool:
         """Whether one bit says everything: there are two symbols, and the share of one of them is asked for."""
         return question.size == 2 and len(self.main_answers(question)) == 1
 
+    @abstractmethod
     def parts(self, question: Question, cells: Sequence[int] | None) -> list[float]:
         """Return which parts of a field's symbols hold each answer; `cells` hold each symbol, by itself one each."""
-        if cells is None:
-            return [1 / question.size] * question.no_answer
-        whole = sum(cells)
-        return [held / whole for held in cells[: question.no_answer]]
 
+    @abstractmethod
     def shortened(self, question: Question, count: int) -> Question:
         """Return the same question with its first `count` answers alone."""
-        return replace(question, labels=question.labels[:count], scores=question.scores[:count])
 
     # What authoring chooses of a question whose answers are rounded.
 
@@ -218,22 +215,21 @@ class QuestionKind(ABC):
     def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
         """Return the indices of `count` made-up people; `truth` is what a truth file says, None for the usual."""
 
+    @abstractmethod
     def sample_symbols(self, question: Question, indices: Indices, rng: Generator) -> Indices:
         """Return the symbols that the devices of people with these indices randomize."""
-        return indices
 
+    @abstractmethod
     def symbol_chances(self, question: Question, index: int) -> list[tuple[int, float]]:
         """Return the symbols that an index may become, each with its chance."""
-        return [(index, 1.0)]
 
+    @abstractmethod
     def true_values(self, question: Question, indices: Indices) -> Floats:
         """Return what each of the people who answered counts for, exactly; for kinds with a mean."""
-        return np.array(self.scores(question) or ())[indices[indices < question.no_answer]]
 
+    @abstractmethod
     def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
         """Return whose index holds an answer, by its place among the answers."""
-        found: npt.NDArray[np.bool_] = indices == answer
-        return found
 
     @abstractmethod
     def example(self, question: Question, symbol: int) -> Any:
@@ -264,17 +260,13 @@ class QuestionKind(ABC):
         """Return an answer with the first symbol and one with the last, which are as far apart as answers can be."""
         return self.example(question, 0), self.example(question, question.no_answer - 1)
 
+    @abstractmethod
     def between(self, question: Question, symbol: int) -> Any:
         """Return an answer that a coin rounds to this symbol or to the next, nearly evenly; None if there is none."""
-        return None
-
-    # Archives.
 
     def made_up(self, question: Question, number: int) -> Any:
         """Return an answer that follows from a large number, for an example on paper."""
         return self.example(question, number % question.no_answer)
-
-    # Archives and dossiers.
 
     def listed_answers(self, question: Question, most: int) -> str:
         """Return what can be answered, at most so many by name; empty where the name of the type says it."""
@@ -282,10 +274,36 @@ class QuestionKind(ABC):
         more = len(names) - most
         return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
+    @abstractmethod
     def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
         """Return what a codebook says of this type beside its name."""
-        return []
 
+    @abstractmethod
     def codebook_rows(self, question: Question) -> list[list[str]]:
         """Return what each symbol stands for, with its score where there is a mean of scores."""
-        return [[str(symbol), digit_label(question, symbol)] for symbol in range(question.size)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneAnswer(QuestionKind):
+    """A type of which each symbol is one answer."""
+
+    def answers(self, question: Question) -> Sequence[str]:
+        return [digit_label(question, symbol) for symbol in range(question.no_answer)]
+
+    def count(self, question: Question) -> int:
+        return question.size
+
+    def holds(self, question: Question, symbol: int) -> Sequence[int]:
+        return (symbol,)
+
+    def symbol_with(self, question: Question, answer: int) -> int:
+        return answer
+
+    def main_answers(self, question: Question) -> Sequence[int]:
+        return range(question.no_answer)
+
+    def parts(self, question: Question, cells: Sequence[int] | None) -> list[float]:
+        if cells is None:
+            return [1 / question.size] * question.no_answer
+        whole = sum(cells)
+        return [held / whole for held in cells[: question.no_answer]]

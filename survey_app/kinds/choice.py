@@ -1,18 +1,17 @@
 """One of several options."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 from client.question import Question
-from survey_app.kinds.assumptions import OPTION, Generator, Guess, Indices, even_share
-from survey_app.kinds.base import AuthorValue, QuestionKind
-from survey_app.kinds.labelled import draw_label
+from survey_app.kinds.assumptions import OPTION, Guess, even_share
+from survey_app.kinds.base import AuthorValue
+from survey_app.kinds.labelled import OneLabel
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Choice(QuestionKind):
+class Choice(OneLabel):
     """Options without an order."""
 
     def scores(self, question: Question) -> None:
@@ -21,35 +20,20 @@ class Choice(QuestionKind):
     def is_ordered(self, question: Question) -> bool:
         return False
 
-    def is_rounded(self, question: Question) -> bool:
-        return False
-
     def usual_share(self, question: Question) -> float:
         return even_share(question)
 
     def design_share(self, question: Question) -> float:
         return OPTION
 
-    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
-        return len(labels) / len(question.labels)
-
     def planned_mean(self, question: Question, guess: Guess) -> None:
         return None
-
-    def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
-        return draw_label(question, truth, count, rng)
-
-    def example(self, question: Question, symbol: int) -> Any:
-        return question.labels[symbol]
 
     def denied_answer(self, question: Question) -> None:
         return None
 
     def estimator_sentence(self, question: Question, bits: int) -> str:
         return ""
-
-    def symbol_sentence(self, question: Question) -> None:
-        return None
 
 
 KIND = Choice(

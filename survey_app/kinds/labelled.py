@@ -1,12 +1,67 @@
-"""Made-up people who choose labels."""
+"""What the types share whose answers are labels: one of them is chosen, and nothing is rounded."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from client.question import Question
+from client.words import digit_label
+from survey_app.figures import Floats
 from survey_app.kinds.assumptions import Generator, Indices, TruthError, check_share
+from survey_app.kinds.base import OneAnswer
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneLabel(OneAnswer):
+    """A type whose answer is one of its labels; the label's place is the index and the symbol."""
+
+    def is_rounded(self, question: Question) -> bool:
+        return False
+
+    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
+        return len(labels) / len(question.labels)
+
+    def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
+        return draw_label(question, truth, count, rng)
+
+    def example(self, question: Question, symbol: int) -> Any:
+        return question.labels[symbol]
+
+    def symbol_sentence(self, question: Question) -> None:
+        return None
+
+    def shortened(self, question: Question, count: int) -> Question:
+        return replace(question, labels=question.labels[:count], scores=question.scores[:count])
+
+    def sample_symbols(self, question: Question, indices: Indices, rng: Generator) -> Indices:
+        return indices
+
+    def symbol_chances(self, question: Question, index: int) -> list[tuple[int, float]]:
+        return [(index, 1.0)]
+
+    def true_values(self, question: Question, indices: Indices) -> Floats:
+        return np.array(self.scores(question) or ())[indices[indices < question.no_answer]]
+
+    def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
+        found: npt.NDArray[np.bool_] = indices == answer
+        return found
+
+    def between(self, question: Question, symbol: int) -> None:
+        return None
+
+    def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
+        return []
+
+    def codebook_rows(self, question: Question) -> list[list[str]]:
+        rows = [[str(symbol), digit_label(question, symbol)] for symbol in range(question.size)]
+        scores = self.scores(question)
+        if scores is None:
+            return rows
+        spelled = [*(f"{score:g}" for score in scores), *[""] * question.optional]
+        return [[*row, score] for row, score in zip(rows, spelled, strict=True)]
 
 
 def check_labels(question: Question, truth: Any) -> None:

@@ -1,7 +1,7 @@
 """Any of several options; a symbol is a set of them, as a mask."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from client.question import Question
 from client.words import NO_ANSWER
 from survey_app.channels.sentences import Sentence
+from survey_app.figures import Floats
 from survey_app.kinds.assumptions import OPTION, Generator, Guess, Indices, check_share
 from survey_app.kinds.base import AuthorValue, QuestionKind
 from survey_app.kinds.labelled import check_labels
@@ -65,6 +66,9 @@ class Multiple(QuestionKind):
         whole = sum(cells)
         return [one / whole for one in held]
 
+    def shortened(self, question: Question, count: int) -> Question:
+        return replace(question, labels=question.labels[:count])
+
     def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
         check_labels(question, truth)
         labels = question.labels
@@ -72,6 +76,15 @@ class Multiple(QuestionKind):
         picked = rng.random((count, len(labels))) < np.array(chances)
         found: Indices = picked @ (1 << np.arange(len(labels), dtype=np.int64))
         return found
+
+    def sample_symbols(self, question: Question, indices: Indices, rng: Generator) -> Indices:
+        return indices
+
+    def symbol_chances(self, question: Question, index: int) -> list[tuple[int, float]]:
+        return [(index, 1.0)]
+
+    def true_values(self, question: Question, indices: Indices) -> Floats:
+        return np.array([])
 
     def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
         if answer == len(question.labels):
@@ -83,6 +96,9 @@ class Multiple(QuestionKind):
     def example(self, question: Question, symbol: int) -> Any:
         return [label for place, label in enumerate(question.labels) if symbol >> place & 1]
 
+    def between(self, question: Question, symbol: int) -> None:
+        return None
+
     def denied_answer(self, question: Question) -> None:
         return None
 
@@ -91,6 +107,9 @@ class Multiple(QuestionKind):
 
     def symbol_sentence(self, question: Question) -> Sentence:
         return Sentence("privacy.sets", {})
+
+    def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
+        return []
 
     def codebook_rows(self, question: Question) -> list[list[str]]:
         """Return the options that a set is made of."""

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from client.answer import unanswered
 from client.question import Question
-from client.words import bin_range, level_value
+from client.words import bin_range, digit_label, level_value
 from survey_app.channels.sentences import Sentence
 from survey_app.figures import Floats
 from survey_app.kinds.assumptions import (
@@ -26,14 +26,14 @@ from survey_app.kinds.assumptions import (
     TruthError,
     even_share,
 )
-from survey_app.kinds.base import AuthorValue, QuestionKind
+from survey_app.kinds.base import AuthorValue, OneAnswer
 
 FINEST = 10_000  # points at which a distribution of numbers is computed
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Number(QuestionKind):
+class Number(OneAnswer):
     """Levels have a mean and no shares; bins have shares and an order."""
 
     def scores(self, question: Question) -> Sequence[float] | None:
@@ -166,6 +166,9 @@ class Number(QuestionKind):
 
     def listed_answers(self, question: Question, most: int) -> str:
         return number_range(question)
+
+    def codebook_rows(self, question: Question) -> list[list[str]]:
+        return [[str(symbol), digit_label(question, symbol)] for symbol in range(question.size)]
 
     def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
         grain = f"{question.levels} levels, rounded to at random" if question.levels else f"{question.bins} bins"

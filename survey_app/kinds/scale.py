@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import final
 
 from client.question import Question
-from survey_app.kinds.assumptions import Generator, Guess, Indices, PlannedMean, even_mean, even_share
-from survey_app.kinds.base import AuthorValue, QuestionKind
-from survey_app.kinds.labelled import draw_label
+from survey_app.kinds.assumptions import Guess, PlannedMean, even_mean, even_share
+from survey_app.kinds.base import AuthorValue
+from survey_app.kinds.labelled import OneLabel
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Scale(QuestionKind):
+class Scale(OneLabel):
     """Points in order, each with a score."""
 
     def scores(self, question: Question) -> Sequence[float]:
@@ -22,39 +22,20 @@ class Scale(QuestionKind):
     def is_ordered(self, question: Question) -> bool:
         return True
 
-    def is_rounded(self, question: Question) -> bool:
-        return False
-
     def usual_share(self, question: Question) -> float:
         return even_share(question)
 
     def design_share(self, question: Question) -> float:
         return even_share(question)
 
-    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
-        return len(labels) / len(question.labels)
-
     def planned_mean(self, question: Question, guess: Guess) -> PlannedMean | None:
         return even_mean([Fraction(score) for score in question.scores or range(1, len(question.labels) + 1)])
-
-    def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
-        return draw_label(question, truth, count, rng)
-
-    def example(self, question: Question, symbol: int) -> Any:
-        return question.labels[symbol]
 
     def denied_answer(self, question: Question) -> None:
         return None
 
     def estimator_sentence(self, question: Question, bits: int) -> str:
         return "The mean of a scale is the sum of score × share."
-
-    def symbol_sentence(self, question: Question) -> None:
-        return None
-
-    def codebook_rows(self, question: Question) -> list[list[str]]:
-        scores = [*(f"{score:g}" for score in self.scores(question)), *[""] * question.optional]
-        return [[*row, score] for row, score in zip(super().codebook_rows(question), scores, strict=True)]
 
 
 KIND = Scale(

@@ -6,21 +6,19 @@ from typing import Any, final
 
 from client.question import Question
 from survey_app.kinds.assumptions import YES, Generator, Guess, Indices, check_share
-from survey_app.kinds.base import AuthorValue, QuestionKind
+from survey_app.kinds.base import AuthorValue
+from survey_app.kinds.labelled import OneLabel
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class YesNo(QuestionKind):
+class YesNo(OneLabel):
     """Two answers, of which the second is the one that is asked about."""
 
     def scores(self, question: Question) -> None:
         return None
 
     def is_ordered(self, question: Question) -> bool:
-        return False
-
-    def is_rounded(self, question: Question) -> bool:
         return False
 
     def usual_share(self, question: Question) -> float:
@@ -43,17 +41,11 @@ class YesNo(QuestionKind):
     def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
         return (rng.random(count) < check_share(question, YES if truth is None else truth)).astype("int64")
 
-    def example(self, question: Question, symbol: int) -> Any:
-        return question.labels[symbol]
-
     def denied_answer(self, question: Question) -> int:
         return 1
 
     def estimator_sentence(self, question: Question, bits: int) -> str:
         return ""
-
-    def symbol_sentence(self, question: Question) -> None:
-        return None
 
     def listed_answers(self, question: Question, most: int) -> str:
         return ""
