@@ -19,6 +19,7 @@ BATTERY = "battery"  # several scales at once; `entries` takes it apart
 COMMON = ("optional", "show_if", "weight", "epsilon")
 DESIGNS = {"coin": ("3/4", "1/4"), "die": ("2/3", "1/3"), "forced_die": ("5/6", "1/6")}
 LABELS = tuple(dict.fromkeys(key for name in TypeName if (key := type_of(name).labels_key)))  # options, points
+SWITCHES = ("shuffle",)
 DEFAULTS = {"step": 1}  # of keys that a definition needs and an author may leave out
 CHOSEN = {"levels": (2, "bins")}  # keys that no author writes: a value until it is chosen, and the key in its stead
 
@@ -54,6 +55,8 @@ def raw_question(node: Node) -> dict[str, Any]:
     raw: dict[str, Any] = {key: parts[key].text() for key in ("id", "type", "text")}
     _bounded(parts)
     raw |= {key: read(parts[key]) for key, read in READERS.items() if key in parts}
+    unlisted = (key for key in (*required, *possible) if key in parts and key not in (*READERS, *SWITCHES))
+    raw |= {key: parts[key].spelled() for key in unlisted}  # numbers of types to come
     raw |= {key: value for key, value in DEFAULTS.items() if key in required and key not in parts}
     raw |= {key: value for key, (value, instead) in CHOSEN.items() if key in possible and instead not in parts}
     if "show_if" in parts:
@@ -64,8 +67,7 @@ def raw_question(node: Node) -> dict[str, Any]:
         }
     elif "optional" in parts and parts["optional"].truth():
         raw["optional"] = True
-    if "shuffle" in parts and parts["shuffle"].truth():
-        raw["shuffle"] = True
+    raw |= {key: True for key in SWITCHES if key in parts and parts[key].truth()}
     return raw
 
 

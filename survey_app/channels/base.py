@@ -241,12 +241,12 @@ class Channel(ABC):
     def mean_formula(self) -> str:
         """How means are made, for a paper; {scores} is what each answer counts for."""
 
+    @abstractmethod
     def union_coin(self, size: int) -> tuple[Fraction, Fraction] | None:
         """Return the chances that a report names any of `size` symbols, if one of them is true, and if none is.
 
         None where a set of symbols is no single count.
         """
-        return None
 
     @property
     def asked_options(self) -> tuple[int, int] | None:
@@ -262,13 +262,13 @@ class Channel(ABC):
     def answer_pair(self, first: int, second: int) -> AnswerPair | None:
         """Return how two answers are reported together; None if no device is asked about both, or takes in symbols."""
 
+    @abstractmethod
     def shares(self, counts: Counts, n: int) -> Floats | None:
         """Return the unbiased shares of the field's symbols, where each has a bit; points are made of them."""
-        return None
 
+    @abstractmethod
     def named_symbols(self, counts: Counts, n: int) -> Counts | None:
         """Return how often each symbol was named, where every report names exactly one."""
-        return None
 
     def apart(self, figures: int) -> int:
         """Return how many intervals of so many shares can miss apart from each other."""

@@ -221,6 +221,15 @@ class DrawnChannel(CoinChannel):
     def symbol_bits(self) -> None:
         return None  # two bits for each option
 
+    def shares(self, counts: Counts, n: int) -> None:
+        return None
+
+    def union_coin(self, size: int) -> None:
+        return None
+
+    def named_symbols(self, counts: Counts, n: int) -> None:
+        return None
+
     def answer_pair(self, first: int, second: int) -> AnswerPair | None:
         """What the 2^r sets are to two options: the same truth, with as much noise, on four cells of 2^(r−2) sets."""
         if self.mechanism.draw < 2:

@@ -131,6 +131,12 @@ class FlipChannel(CoinChannel):
     def symbol_bits(self) -> None:
         return None  # one bit for both
 
+    def shares(self, counts: Counts, n: int) -> None:
+        return None
+
+    def union_coin(self, size: int) -> None:
+        return None
+
     def answer_pair(self, first: int, second: int) -> None:
         return None
 

@@ -187,6 +187,15 @@ class GeometricChannel(Channel):
     def symbol_bits(self) -> None:
         return None  # a level is reported the less, the farther it is
 
+    def shares(self, counts: Counts, n: int) -> None:
+        return None
+
+    def union_coin(self, size: int) -> None:
+        return None
+
+    def named_symbols(self, counts: Counts, n: int) -> None:
+        return None
+
     def answer_pair(self, first: int, second: int) -> None:
         return None
 
