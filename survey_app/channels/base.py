@@ -222,11 +222,6 @@ class Channel(ABC):
         None if reports say nothing about single answers.
         """
 
-    @property
-    @abstractmethod
-    def tells_shares(self) -> bool:
-        """Whether reports say how many gave an answer, and not only what the mean is."""
-
     @abstractmethod
     def share_coin(self, reported: float, unbiased: float) -> tuple[Fraction, Fraction] | None:
         """Return P(sent | true) and P(sent | not true) of a share, by which `reported` became `unbiased`."""
@@ -293,10 +288,6 @@ class CoinChannel(Channel):
     @abstractmethod
     def coin(self) -> tuple[Fraction, Fraction]:
         """P(1 | true) and P(1 | not true), exactly, of every bit that names an answer."""
-
-    @property
-    def tells_shares(self) -> bool:
-        return True
 
     @property
     def mean_formula(self) -> str:

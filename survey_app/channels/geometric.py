@@ -151,10 +151,6 @@ class GeometricChannel(Channel):
         step = second - first
         return Scores(self.scores, counts, n, -first / step, 1 / step)
 
-    @property
-    def tells_shares(self) -> bool:
-        return False
-
     def share_coin(self, reported: float, unbiased: float) -> None:
         return None
 

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 
 from client.definition import Field, Survey
 from client.question import Question
-from client.words import NO_ANSWER, digit_label
+from client.words import digit_label
 from survey_app.channels import Channel, channel_of
 from survey_app.estimate.intervals import Interval, Limits, Options
 from survey_app.estimate.observed import fieller, limits_of, quotient, ratio_of
@@ -222,19 +222,3 @@ def answer_sets(field: Field, question: Question) -> list[list[int]]:
 def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
     """The nearest possible value."""
     return min(max(value, low), high)
-
-
-# These three have callers left in simulate, results/codebook, crosstabs and regressions, which are to ask the kind.
-
-Kind = FigureKind
-
-
-def scores_of(question: Question) -> list[float]:
-    """The scores of a scale's points."""
-    return [*(kind_of(question).scores(question) or ())]
-
-
-def symbol_names(question: Question) -> list[tuple[str, FigureKind]]:
-    """The words for each symbol of a question, and whether it is a share or no answer."""
-    names = [(digit_label(question, i), FigureKind.SHARE) for i in range(question.no_answer)]
-    return names + [(NO_ANSWER, FigureKind.NO_ANSWER)] * question.optional

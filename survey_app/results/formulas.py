@@ -68,7 +68,7 @@ def _chances(channel: Channel, size: int) -> str:
 def estimator_sentences(survey: Survey, document: Results | Study) -> Iterator[str]:
     """Say how shares, means, ratios and differences were estimated, and how what is displayed differs."""
     figures = [(field, question) for field in survey.fields for question in field.questions]
-    if shares := [field for field in survey.fields if channel_of(field.mechanism).tells_shares]:
+    if shares := [field for field in survey.fields if channel_of(field.mechanism).coin]:
         yield from _share_sentences(shares)
     means = [(channel_of(field.mechanism), one) for field, one in figures if kind_of(one).scores(one) is not None]
     if means:
@@ -110,7 +110,7 @@ def _has_symbol_shares(field: Field) -> bool:
 def _mean_sentences(means: Sequence[tuple[Channel, Question]]) -> Iterator[str]:
     """Say it once for all channels that make means alike, those that know nothing but means first."""
     scores: dict[str, list[str]] = {}
-    for channel, question in sorted(means, key=lambda one: one[0].tells_shares):
+    for channel, question in sorted(means, key=lambda one: one[0].coin is not None):
         scores.setdefault(channel.mean_formula, []).append(f"“{question.id}” {_scores(channel, question)}")
     for formula, each in scores.items():
         yield formula.format(scores="; ".join(each))
@@ -122,7 +122,7 @@ def _scores(channel: Channel, question: Question) -> str:
     scores = kind.scores(question) or ()
     if not kind.is_rounded(question):
         return ", ".join(f"{score:g}" for score in scores)
-    if channel.tells_shares and len(scores) <= MOST_SCORES:
+    if channel.coin and len(scores) <= MOST_SCORES:
         return ", ".join(f"{score:.10g}" for score in scores)
     low, high = kind.value_range(question)
     return f"{len(scores)} equally spaced levels from {low:.10g} to {high:.10g}"

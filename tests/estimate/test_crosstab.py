@@ -21,8 +21,8 @@ from client.mechanisms import publish
 from survey_app.authoring import choose
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Method, Options
-from survey_app.estimate.question import symbol_names
 from survey_app.estimate.tables import CrosstabEstimates, PairError
+from survey_app.kinds import kind_of
 from survey_app.simulate.devices import reports
 from survey_app.tally import Bits, Tally
 from tests.definitions import (
@@ -441,7 +441,7 @@ def test_reports_that_are_all_alike_give_no_certainties(name: str) -> None:
 def test_two_bins_by_a_coin_are_crossed_under_their_own_names() -> None:
     parsed = survey(define([yes_no("a"), number("b", bins=2)], [field(COIN, "a"), field(COIN, "b")]))
     found = crossed(parsed, np.tile(np.array([[0], [64], [128], [192]], dtype=np.uint8), (5, 1)), "a", "b")
-    assert found.columns == tuple(name for name, _ in symbol_names(parsed.questions[1]))
+    assert found.columns == tuple(kind_of(parsed.questions[1]).names(parsed.questions[1]))
     assert len(found.cells) == 4
 
 
