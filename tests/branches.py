@@ -21,8 +21,10 @@ NAMES = TYPES | MECHANISMS
 CLASSES = {"Flip", "Subset", "Drawn", "Geometric", "FlipChannel", "SubsetChannel", "DrawnChannel", "GeometricChannel"}
 ENUMS = {"TypeName", "MechanismName"}
 HIDDEN = {"levels", "bins"}  # attributes that only one type has
+FACTS_OF_ONE = {"reads_answers"}  # facts that are true of one type or mechanism only
 COUNTED = {"labels", "scores"}  # attributes whose absence tells the type
-ASKED_BY_NAME = HIDDEN | COUNTED | {"type", "kind"}
+PARAMETERS = {"one", "zero", "weight", "keep", "draw", "ratio", "tails"}  # each is of some mechanisms only
+ASKED_BY_NAME = HIDDEN | COUNTED | PARAMETERS | {"type", "kind"}
 DISGUISE = re.compile(rf"(is|has|by|of|for)_(\w+_)?({'|'.join(sorted(NAMES))})s?(_\w+)?")
 HOMES = (
     "survey_app/kinds/",
@@ -74,8 +76,10 @@ def _asks(node: ast.AST, tests: set[int]) -> str | None:
     match node:
         case ast.Compare(left=left, comparators=others) if found := _named([left, *others]):
             return f"compares with {found}"
-        case ast.Compare(left=left, comparators=others) if any(_is_type(one) for one in (left, *others)):
+        case ast.Compare(left=left, comparators=others) if _compares_type([left, *others]):
             return "compares a type"
+        case ast.Compare(left=left, comparators=others) if found := _class_among([left, *others]):
+            return f"compares with {found}"
         case ast.Subscript(slice=key) if _is_type(key) or _named([key]):
             return "looks up by type"
         case ast.Call(func=ast.Attribute(attr="get" | "pop"), args=[key, *_]) if _is_type(key):
@@ -92,7 +96,7 @@ def _asks(node: ast.AST, tests: set[int]) -> str | None:
             return f"case {found}"
         case ast.MatchClass(cls=given) if found := _classes(given):
             return f"case {found}"
-        case ast.Attribute(attr=name, ctx=ast.Load()) if name in HIDDEN:
+        case ast.Attribute(attr=name, ctx=ast.Load()) if name in HIDDEN | FACTS_OF_ONE:
             return f"reads {name}"
         case ast.Attribute(attr=name, ctx=ast.Load()) | ast.Name(id=name, ctx=ast.Load()) if DISGUISE.fullmatch(name):
             return f"asks {name}"
@@ -120,6 +124,17 @@ def _tests(tree: ast.AST) -> Iterator[ast.AST]:
                     yield from (left, *others)
             case ast.Call(func=ast.Name(id="bool"), args=[given]):
                 yield given
+
+
+def _compares_type(given: list[ast.expr]) -> bool:
+    """Tell whether a type is compared, but for a text that names none: `request.type == "https"`."""
+    texts = [one.value for one in given if isinstance(one, ast.Constant)]
+    return any(_is_type(one) for one in given) and not texts
+
+
+def _class_among(given: list[ast.expr]) -> str | None:
+    """Return a mechanism's class that something is compared with: `type(m) is Flip`."""
+    return next((one.id for one in given if isinstance(one, ast.Name) and one.id in CLASSES), None)
 
 
 def _is_type(node: ast.AST) -> bool:

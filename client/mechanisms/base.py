@@ -40,6 +40,13 @@ class BaseMechanism(ABC):
     of symbols that the mechanism takes.
     """
 
+    def __post_init__(self) -> None:
+        self.check()
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise DefinitionError if the parameters are not private."""
+
     @property
     @abstractmethod
     def kind(self) -> MechanismName:

@@ -45,7 +45,7 @@ class Drawn(BaseMechanism):
     draw: int
     keep: int
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not 1 <= self.draw <= min(self.size, MOST_DRAWN):
             raise refuse(f"needs a draw from 1 to size, and to {MOST_DRAWN}")
         check_keep(self.keep, 1, self.sets)

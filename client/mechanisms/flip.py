@@ -35,7 +35,7 @@ class Flip(BaseMechanism):
     one: int
     zero: int
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not 0 < self.zero < self.one < WHOLE:
             raise refuse("needs 0 < zero < one < 2^64")
 

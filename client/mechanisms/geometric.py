@@ -35,7 +35,7 @@ class Geometric(BaseMechanism):
     size: int
     ratio: int
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not 2 <= self.size <= MOST_LEVELS:
             raise refuse(f"needs a size from 2 to {MOST_LEVELS}")
         if not 0 < self.ratio < WHOLE:

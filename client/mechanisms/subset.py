@@ -39,7 +39,7 @@ class Subset(BaseMechanism):
     weight: int
     keep: int
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not 1 <= self.weight <= self.size - 1:
             raise refuse("needs a weight from 1 to size - 1")
         check_keep(self.keep, self.weight, self.size)

@@ -275,7 +275,7 @@ class Channel(ABC):
         return 1.0
 
     def likelihoods(self, rows: Matrix) -> Floats:
-        """Return `likelihood` of each of some unpacked rows: many reports are alike, so each kind is computed once."""
+        """Return `likelihood` of each of some unpacked rows, as floats; a channel may have a faster way."""
         kinds, which = np.unique(rows, axis=0, return_inverse=True)
         each = (self.likelihood(int("".join("01"[int(bit)] for bit in row), 2)) for row in kinds)
         return np.array([[float(chance) for chance in row] for row in each])[which.reshape(-1)]

@@ -143,5 +143,8 @@ class FlipChannel(CoinChannel):
     def named_symbols(self, counts: Counts, n: int) -> Counts:
         return np.array([n - counts[0], counts[0]], dtype=np.int64)
 
+    def likelihoods(self, rows: Matrix) -> Floats:
+        return np.where(rows > 0, np.array([self.q, self.p]), np.array([1 - self.q, 1 - self.p]))
+
     def apart(self, figures: int) -> int:
         return 1  # all come of one bit

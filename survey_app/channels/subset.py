@@ -192,6 +192,10 @@ class SubsetChannel(CoinChannel):
     def named_symbols(self, counts: Counts, n: int) -> Counts | None:
         return counts if self.mechanism.weight == 1 else None
 
+    def likelihoods(self, rows: Matrix) -> Floats:
+        k, w = self.mechanism.size, self.mechanism.weight
+        return np.where(rows > 0, self.p / w, (1 - self.p) / (k - w))
+
     def answer_pair(self, first: int, second: int) -> None:
         return None
 

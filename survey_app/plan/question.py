@@ -20,7 +20,7 @@ from survey_app.authoring.choose import PRECISE
 from survey_app.authoring.questions import CHOSEN, can_have_noise
 from survey_app.explain import written
 from survey_app.explain.chances import SUSPICION, guess, posterior
-from survey_app.kinds import kind_of
+from survey_app.kinds import kind_named, kind_of
 from survey_app.kinds.assumptions import SKIPPING, PlanError
 from survey_app.plan import central
 from survey_app.plan.estimands import Estimand, estimands, make_field, mean_assumption, share_assumption
@@ -139,6 +139,8 @@ def make_question(
         raw[asked.labels_key] = [str(i + 1) for i in range(options)]
     if has_range(kind):
         raw |= {"min": spell(low), "max": spell(high), "step": spell(step)}
+    starter = kind_named(kind).starter
+    raw |= {key: spell(Decimal(str(starter[key]))) for key in asked.required if key in starter and key not in raw}
     if bins is not None and "bins" in asked.possible:
         raw["bins"] = bins
     else:

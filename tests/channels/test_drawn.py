@@ -1,10 +1,12 @@
 """Drawn options: n·Var, against exact enumeration and published figures."""
 
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
 from client.mechanisms import Drawn, Subset
+from survey_app.channels import channel_of
 from survey_app.channels.base import Assumed
 from survey_app.channels.drawn import DrawnChannel
 from survey_app.channels.subset import SubsetChannel
@@ -48,3 +50,23 @@ def test_two_options_asked_together_have_the_published_variance(size: int, draw:
     assert both[0] == both[1] == both[2] == 2**draw // 4 * sets.q
     assert both[3] == sets.p + (2**draw // 4 - 1) * sets.q
     assert both[3] != made.p**2
+
+
+@pytest.mark.parametrize(("size", "draw"), [(3, 2), (4, 3), (4, 4)])
+def test_two_options_that_are_asked_together_are_a_mechanism_on_four_cells(size: int, draw: int) -> None:
+    mechanism = Drawn(size=size, draw=draw, keep=7 * 2**61)
+    pair = DrawnChannel(mechanism).answer_pair(2, 0)
+    assert pair is not None
+    for mask in range(2**size):
+        chances = [Fraction(0)] * 4
+        for bits, chance in mechanism_bits(mechanism, mask).items():
+            for cell, places in enumerate(pair.places):
+                chances[cell] += chance * all(bits[place] == "1" for place in places)
+        both = [one / sum(chances) for one in chances]
+        cell = list(product((0, 1), repeat=2)).index((mask >> 2 & 1, mask & 1))
+        expected = channel_of(pair.mechanism).bit_chances(cell)
+        assert [float(one) for one in both] == pytest.approx(expected.tolist(), abs=1e-15)
+
+
+def test_a_device_that_is_asked_about_one_option_tells_of_no_pair() -> None:
+    assert DrawnChannel(Drawn(size=3, draw=1, keep=7 * 2**61)).answer_pair(0, 1) is None

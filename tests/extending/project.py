@@ -32,6 +32,19 @@ class Project:
         (place,) = (i for i, one in enumerate(lines) if one.startswith(after))
         path.write_text("".join([*lines[: place + 1], f"{line}\n", *lines[place + 1 :]]), encoding="utf-8")
 
+    def replace(self, name: str, old: str, new: str) -> None:
+        """Replace a text that stands once in a file."""
+        path = self.folder / name
+        text = path.read_text(encoding="utf-8")
+        if text.count(old) != 1:
+            raise ValueError(f"{name} has {old!r} {text.count(old)} times")
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def append(self, name: str, text: str) -> None:
+        """Add a text to the end of a file."""
+        with (self.folder / name).open("a", encoding="utf-8") as file:
+            file.write(text)
+
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run Python in the copy, which it imports instead of this project."""
         environment = {**os.environ, "PYTHONPATH": str(self.folder)}
