@@ -17,7 +17,7 @@ KEEP = 192  # of 256 coins leave an answer as it is; survey_app/authoring/choose
 P, Q = KEEP / 256, 1 - KEEP / 256  # P(1 | yes) and P(1 | no), so ε = ln(P / Q) = ln 3; client/verify.py recomputes it
 
 
-# 1. The respondent's device: integers and the system's randomness, as in client/mechanism.py and client/sampling.py.
+# 1. The respondent's device: integers and the system's randomness, as in client/mechanisms/flip.py.
 #    Two reports would cost 2ε: client/ledger.py sends the first one again, client/ticket.py allows one an invitation.
 def randomize(answer: bool) -> int:
     return int(answer if secrets.randbelow(256) < KEEP else not answer)

@@ -16,7 +16,7 @@ import pytest
 from survey_app.authoring.faults import check
 from survey_app.estimate import quantiles
 from survey_app.estimate import question as estimates
-from survey_app.kinds import QuestionKind
+from survey_app.kinds.base import OneAnswer
 from survey_app.results import document, table
 from tests import author_files, product
 from tests.capture import Task, capture_definition, capture_file, perform
@@ -84,13 +84,13 @@ def plant_quartile() -> Any:
 
 @contextmanager
 def plant_label() -> Iterator[None]:
-    real = QuestionKind.answers
+    real = OneAnswer.answers
 
-    def swap(kind: QuestionKind, question: Any) -> Sequence[str]:
+    def swap(kind: OneAnswer, question: Any) -> Sequence[str]:
         first, second, *others = real(kind, question)
         return [second, first, *others]
 
-    with patch.object(QuestionKind, "answers", swap):
+    with patch.object(OneAnswer, "answers", swap):
         yield
 
 

@@ -138,7 +138,7 @@ def samples(folder: Path) -> dict[str, str]:
         "client.verify.verify": f"ε = {round_up(verify(survey, limit=4))}",
         "client.answer.encode": json.dumps(indices),
         "client.answer.symbol_of": str(symbol_of(field, [indices["cheated"]], stream("unused"))),
-        "client.mechanisms.Flip.randomize": str(unpack(survey, report.bits)[0]),
+        "client.mechanisms.flip.Flip.randomize": str(unpack(survey, report.bits)[0]),
         "client.report.Report.to_json": wire.decode().replace(survey.digest, survey.digest[:8] + "…"),
         "survey_app.server.front.Front.__rsgi__": f"POST {path}, {len(wire)} bytes",
         "survey_app.collect.intake.Decoder.decode": f"survey {decoded.survey}, id {decoded.id.hex()}, bits {decoded.bits.hex()}",

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import assert_never
 
 from scipy.optimize import brentq
 
@@ -43,6 +44,8 @@ def limits_of(seen: Observation, figure: Figure, options: Options, *, complete: 
             raw = _of_sums(seen, options.alpha)
             within = (figure.low, figure.high) if figure.kind is FigureKind.MEAN else SHARE
             return Limits(raw.around(seen.value, *within), raw, spread=seen.spread)
+        case _:
+            assert_never(seen)
 
 
 def _of_count(seen: Binomial, figure: Figure, options: Options, *, complete: bool) -> Limits:
@@ -87,7 +90,10 @@ def fieller(observe: Observe, figure: Figure, alpha: float) -> Interval | None:
             case Sums() as seen:
                 limits = _of_sums(seen, alpha)
                 return (limits.high if upper else limits.low) + moved
-        raise ValueError("a difference of two sums is a sum of scores")
+            case Binomial() | None:
+                raise ValueError("a difference of two sums is a sum of scores")
+            case other:
+                assert_never(other)
 
     low, high = (_crossing(partial(excess, upper), figure.low, figure.high) for upper in (False, True))
     return Interval(low, high, Method.FIELLER)

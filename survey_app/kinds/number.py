@@ -8,7 +8,6 @@ from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from client.answer import unanswered
 from client.question import Question
@@ -204,6 +203,8 @@ def spread_numbers(question: Question, guess: Guess) -> tuple[Floats, Floats]:
     centre = 0.5 if guess.mean is None else (guess.mean - low) / width
     if not 0 <= centre <= 1:
         raise PlanError(f"a mean of {guess.mean:g} is outside of the range, {question.min} to {question.max}")
+    from scipy.special import ndtr  # here, since every command would wait for it
+
     sd = USUAL_SD if guess.sd is None else guess.sd / width
     edges = (places[1:] + places[:-1]) / 2
     below = ndtr((edges - centre) / sd) if sd > 0 else (edges > centre).astype(float)
