@@ -144,11 +144,11 @@ class GeometricChannel(Channel):
         return None
 
     def observe(self, counts: Counts, n: int, figure: Figure) -> Scores | None:
-        """Levels are equally far apart: a mean follows from the first two."""
+        """Levels are equally far apart: a mean follows from the first and the last."""
         if figure.kind != FigureKind.MEAN:
             return None
-        first, second = (figure.sum.constant + float(weight) for weight in figure.sum.weights[:2])
-        step = second - first
+        first, last = (figure.sum.constant + float(figure.sum.weights[place]) for place in (0, -1))
+        step = (last - first) / (self.mechanism.size - 1)
         return Scores(self.scores, counts, n, -first / step, 1 / step)
 
     def share_coin(self, reported: float, unbiased: float) -> None:
