@@ -180,6 +180,15 @@ def _typed(words: list[str]) -> str:
     return shown
 
 
+def test_the_list_of_commands_waits_for_none_of_them() -> None:
+    code = (
+        "import sys; from survey_app.cli import main; main(['--help'], standalone_mode=False);"
+        "print({'numpy', 'client', 'survey_app.store', 'survey_app.authoring'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()", done.stdout
+
+
 def test_a_command_costs_its_own_imports_and_not_those_of_all() -> None:
     """Half a second for scipy.stats, as much for the pandas that sqlite-utils looks for: on every call, and every worker."""
     code = (

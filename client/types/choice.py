@@ -1,6 +1,5 @@
 """One of several options."""
 
-from dataclasses import dataclass
 from typing import Any, final
 
 from client.canonical import labels_at
@@ -9,7 +8,6 @@ from client.types.labelled import OneLabel
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
 class Choice(OneLabel):
     """Options without an order; a screen may shuffle them."""
 

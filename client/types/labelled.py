@@ -1,7 +1,6 @@
 """What types share whose answers are labels: finding a label, and answering by its number on the screen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from client.errors import AnswerError
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
 MOST_NAMED = 8  # labels in a complaint
 
 
-@dataclass(frozen=True, kw_only=True)
 class OneLabel(QuestionType):
     """A type whose answer is one of the labels; its place is the index and the symbol."""
 

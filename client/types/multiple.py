@@ -1,7 +1,6 @@
 """Any number of options."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from client.canonical import labels_at
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
 class Multiple(QuestionType):
     """A set of options: index and symbol are its mask, option 0 least significant."""
 

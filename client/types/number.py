@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
@@ -24,7 +23,6 @@ MORE_DIGITS = 3  # of a level that lies between two values of the grid
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
 class Number(QuestionType):
     """A number from min to max in whole steps, found through decimal text and never through binary floats.
 

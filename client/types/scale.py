@@ -1,6 +1,5 @@
 """One of several points in an order."""
 
-from dataclasses import dataclass
 from typing import Any, final
 
 from client.canonical import decimal, items, labels_at
@@ -10,7 +9,6 @@ from client.types.labelled import OneLabel
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
 class Scale(OneLabel):
     """Points in an order, each with a score if the author gives scores."""
 

@@ -1,7 +1,6 @@
 """Yes or no."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from client.types import TypeName
@@ -12,7 +11,6 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
 class YesNo(OneLabel):
     """The labels no and yes; also answered by true and false."""
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
@@ -37,7 +36,6 @@ from survey_app.figures import Figure, Floats, Sets
 
 
 @final
-@dataclass(frozen=True)
 class DrawnChannel(CoinChannel):
     """Two bits for each option, asked and not reported, asked and reported; p and q are those of an asked option."""
 

@@ -1,7 +1,6 @@
 """One bit for two symbols."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import final
@@ -30,7 +29,6 @@ from survey_app.figures import Figure, Floats, Sets
 
 
 @final
-@dataclass(frozen=True)
 class FlipChannel(CoinChannel):
     """A coin whose heads says that the second symbol is true."""
 

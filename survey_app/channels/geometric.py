@@ -1,7 +1,6 @@
 """A level plus geometric noise, clamped to the levels there are; only the mean can be estimated."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -31,7 +30,6 @@ from survey_app.figures import Figure, FigureKind, Floats, Sets
 
 
 @final
-@dataclass(frozen=True)
 class GeometricChannel(Channel):
     """The bit of the noisy level."""
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -36,7 +36,6 @@ from survey_app.figures import Figure, FigureKind, Floats, Sets
 
 
 @final
-@dataclass(frozen=True)
 class SubsetChannel(CoinChannel):
     """A set that holds the true symbol with p, and each other one with q."""
 

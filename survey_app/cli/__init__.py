@@ -5,7 +5,7 @@ import click
 from survey_app.assure.version import __version__
 from survey_app.cli.group import Candor, Place
 from survey_app.cli.terminal import colour, example
-from survey_app.store import DEFAULT_DB
+from survey_app.server import DEFAULT_DB
 
 COMMANDS = {
     "Begin": {

@@ -17,8 +17,9 @@ from survey_app.authoring.saving import saving
 from survey_app.authoring.source import AuthoringError
 from survey_app.cli.completion import complete_slug, complete_slug_or_file
 from survey_app.explain.reports import withheld
+from survey_app.server import DEFAULT_DB
 from survey_app.simulate import examples
-from survey_app.store import DEFAULT_DB, Published, Store, StoreError, TicketFile, User, any_version, open_store
+from survey_app.store import Published, Store, StoreError, TicketFile, User, any_version, open_store
 from survey_app.store import open_tickets as tickets_beside
 from survey_app.store.place import missing_file
 from survey_app.tickets.ending import end_closed

@@ -9,7 +9,8 @@ import click
 
 from survey_app.cli.common import FILE, announce
 from survey_app.cli.terminal import bar, example
-from survey_app.store import DEFAULT_DB, Store, copying, open_store
+from survey_app.server import DEFAULT_DB
+from survey_app.store import Store, copying, open_store
 from survey_app.store.place import missing_file
 from survey_app.store.sql.contents import Contents
 from survey_app.store.sqlite.inspection import is_sqlite

@@ -10,8 +10,8 @@ from click.core import ParameterSource
 
 from survey_app.cli.terminal import example
 from survey_app.explain.terminal import WIDTH
+from survey_app.server import DEFAULT_DB
 from survey_app.server.doctor import Finding, State, examine
-from survey_app.store import DEFAULT_DB
 
 COLOURS = {State.OK: "green", State.WARNING: "yellow", State.FAILURE: "red"}
 WIDE, NAME = max(map(len, State)), 12

@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from survey_app.authoring.source import AuthoringError
 from survey_app.cli.ending import Closed, Stopped, ended, sentence
-from survey_app.store import StoreError, Unavailable
 
 
 class Place(NamedTuple):
@@ -66,16 +64,16 @@ class Candor(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (StoreError, AuthoringError) as error:
-            raise click.ClickException(str(error)) from None
-        except Unavailable as error:
-            raise click.ClickException(f"the database cannot be used now: {error}; candor doctor says more") from None
         except BrokenPipeError:
             raise Closed from None
         except OSError as error:
             raise click.ClickException(sentence(error)) from None
         except KeyboardInterrupt:
             raise Stopped from None
+        except Exception as error:
+            if refusal := _refusal(error):
+                raise click.ClickException(refusal) from None
+            raise
 
     def main(self, args: Sequence[str] | None = None, *more: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run a command and end with its exit code, or hand on whatever it raises."""
@@ -83,3 +81,18 @@ class Candor(click.Group):
         if not standalone_mode:
             return run()
         raise SystemExit(ended(run))
+
+
+def _refusal(error: Exception) -> str | None:
+    """Return what to say of an error that a store or an author's file gave; None for any other.
+
+    Their classes are imported here, since the list of commands must not wait for them.
+    """
+    from survey_app.authoring.source import AuthoringError
+    from survey_app.store import StoreError, Unavailable
+
+    if isinstance(error, StoreError | AuthoringError):
+        return str(error)
+    if isinstance(error, Unavailable):
+        return f"the database cannot be used now: {error}; candor doctor says more"
+    return None

@@ -11,9 +11,9 @@ from click.core import ParameterSource
 
 from survey_app.cli.common import announce
 from survey_app.cli.terminal import bar, example
-from survey_app.server import serve
+from survey_app.server import DEFAULT_DB, serve
 from survey_app.simulate import demo
-from survey_app.store import DEFAULT_DB, STEP, open_store
+from survey_app.store import STEP, open_store
 
 DEMO_DB = "sqlite:///.candor-demo/candor.db"
 LISTENING = (

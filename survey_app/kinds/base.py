@@ -283,7 +283,6 @@ class QuestionKind(ABC):
         """Return what each symbol stands for, with its score where there is a mean of scores."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class OneAnswer(QuestionKind):
     """A type of which each symbol is one answer."""
 

@@ -1,6 +1,5 @@
 """One of several options."""
 
-from dataclasses import dataclass
 from typing import final
 
 from client.question import Question
@@ -10,7 +9,6 @@ from survey_app.kinds.labelled import OneLabel
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
 class Choice(OneLabel):
     """Options without an order."""
 

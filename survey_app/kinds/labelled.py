@@ -1,7 +1,7 @@
 """What the types share whose answers are labels: one of them is chosen, and nothing is rounded."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from survey_app.kinds.assumptions import Generator, Indices, TruthError, check_s
 from survey_app.kinds.base import OneAnswer
 
 
-@dataclass(frozen=True, kw_only=True)
 class OneLabel(OneAnswer):
     """A type whose answer is one of its labels; the label's place is the index and the symbol."""
 

@@ -1,7 +1,7 @@
 """Any of several options; a symbol is a set of them, as a mask."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -17,7 +17,6 @@ from survey_app.kinds.labelled import check_labels
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
 class Multiple(QuestionKind):
     """Options that do not exclude each other: option i is bit i of the symbol."""
 

@@ -1,7 +1,7 @@
 """A number: rounded at random to one of some levels, of which only the mean is estimated; or put into a bin."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import Any, final
@@ -31,7 +31,6 @@ FINEST = 10_000  # points at which a distribution of numbers is computed
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
 class Number(OneAnswer):
     """Levels have a mean and no shares; bins have shares and an order."""
 

@@ -1,7 +1,6 @@
 """A point of a scale, with scores 1, 2, 3, … unless the author gave others."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
@@ -12,7 +11,6 @@ from survey_app.kinds.labelled import OneLabel
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
 class Scale(OneLabel):
     """Points in order, each with a score."""
 

@@ -1,7 +1,6 @@
 """Yes or no."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, final
 
 from client.question import Question
@@ -11,7 +10,6 @@ from survey_app.kinds.labelled import OneLabel
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
 class YesNo(OneLabel):
     """Two answers, of which the second is the one that is asked about."""
 

@@ -30,10 +30,11 @@ from survey_app.pages.console import editor, home, invitations, languages, launc
 from survey_app.pages.form import explain, form
 from survey_app.pages.results import archive, downloads, link, page
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem, is_api
+from survey_app.server import DEFAULT_DB
 from survey_app.server.headers import secure
 from survey_app.server.openapi import document
 from survey_app.server.uploads import LARGEST_OF_ALL
-from survey_app.store import DEFAULT_DB, Store, TicketFile, Unavailable, open_store, open_tickets
+from survey_app.store import Store, TicketFile, Unavailable, open_store, open_tickets
 from survey_app.tickets.ending import end_closed
 from survey_app.tickets.issue import Desk, of_store
 

@@ -36,10 +36,8 @@ from survey_app.store.steps import STEP
 from survey_app.store.tickets import NONE_HERE, open_tickets
 from survey_app.store.versions import any_version, grouped, listed, may_close, opened_version
 
-DEFAULT_DB = "sqlite:///candor.db"
-
 __all__ = [
-    "DEFAULT_DB", "NONE_HERE", "STEP", "Draft", "Event", "Kept", "Key", "Link", "Mark", "Member", "Outcome",
+    "NONE_HERE", "STEP", "Draft", "Event", "Kept", "Key", "Link", "Mark", "Member", "Outcome",
     "Published", "Role", "Share", "State", "Store", "StoreError", "Submission", "TicketFile", "Token", "Unavailable",
     "User", "any_version", "grouped", "listed", "may_close", "now", "open_store", "open_tickets", "opened_version",
     "state_refusal", "token_id", "too_late",
