@@ -241,6 +241,7 @@ def rounds_of_killing(own: Postgres, folder: Path, rounds: int) -> None:
         assert len(load.acknowledged) <= check_store(store, published) <= load.begun
         kept = {one.id: store.bits_of(Submission(published.key, one.id, one.bits)) for one in load.acknowledged}
         assert all(kept[one.id] == one.bits for one in load.acknowledged)
+        load.seen.add(store.snapshot(published).reports)  # whether or not somebody who polls was in time
     store.set_state(published, State.CLOSED)
     load.seen.add(store.snapshot(published).reports)
     steps = sorted(load.seen)
