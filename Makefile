@@ -34,8 +34,9 @@ lint: $(VENV)/ready-test $(TOOLS)
 	$(NODE) node_modules/typescript/bin/tsc
 	$(NODE) node_modules/@biomejs/biome/bin/biome check --error-on-warnings
 
-dist: $(VENV)/ready-test  # what is published: sdist and wheel, into dist/; elsewhere with DIST=FOLDER
+dist: $(VENV)/ready-test  # what is published: sdist and wheel of server and client, into dist/; elsewhere with DIST=FOLDER
 	$(BIN)/python -m hatchling build --directory $(or $(DIST),dist)
+	cd client && $(abspath $(BIN))/python -m hatchling build --directory $(abspath $(or $(DIST),dist))
 
 # What takes minutes takes a size, for a try: BENCH="--quick --out FOLDER", REPRODUCTIONS="--runs 100 --out FOLDER",
 # VARIANCE="--every 20 --out FILE", COVERAGE="--runs 10 --every 30 --out FILE", SOAK=0.01.
@@ -61,16 +62,16 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Candor needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/ready: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+$(VENV)/ready: pyproject.toml client/pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ./client --editable .
 	@touch $@
 
-$(VENV)/ready-bench: pyproject.toml | $(VENV)/bin/python  # constraints.txt says why it does not hold here
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+$(VENV)/ready-bench: pyproject.toml client/pyproject.toml | $(VENV)/bin/python  # constraints.txt says why it does not hold here
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ./client --editable '.[bench]'
 	@touch $@
 
-$(VENV)/ready-%: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$*]'
+$(VENV)/ready-%: pyproject.toml client/pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ./client --editable '.[$*]'
 	@touch $@
 
 $(TOOLS): package.json package-lock.json | $(VENV)/ready-test

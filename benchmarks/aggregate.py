@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.page import Bars
 from benchmarks.peers import installed
-from survey_app.authoring import choose
+from survey_app.authoring import mechanism_choice
 from survey_app.tally import Bits, add_bits
 
 REPORTS, QUICK, WIDTH, EPSILON, ROUNDS = 10**6, 2_000, 32, 1.0, 5
@@ -32,7 +32,7 @@ class Contestant:
 
 
 def estimates(rows: Bits) -> Contestant:
-    mechanism = choose.categories(WIDTH, Decimal(EPSILON))
+    mechanism = mechanism_choice.categories(WIDTH, Decimal(EPSILON))
     p, q = float(mechanism.p), float(mechanism.q)
 
     def work() -> object:

@@ -20,12 +20,12 @@ import numpy as np
 
 from benchmarks import load
 from benchmarks.page import Bars
-from client import Report, Survey, randomize
+from candor_client import Report, Survey, randomize
 from survey_app.accounts import add_user
 from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.collect.batch import read_batch
-from survey_app.results.document import results
+from survey_app.results.survey_document import results
 from survey_app.store import Member, Published, Store
 from survey_app.store.sqlite import SqliteStore
 

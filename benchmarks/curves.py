@@ -1,14 +1,15 @@
 """Lines and marks over two axes, linear or logarithmic: what theory says as a line, what was seen as marks.
 
-Drawn on the paper of `survey_app.charts`, with its colours, as a file that works alone.
+Drawn on the paper of `survey_app.web.charts`, with its colours, as a file that works alone.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from survey_app.charts.axes import Format, Scale, decimals_of, finite, linear, number_format, tick_format
-from survey_app.charts.frame import LINE, frame, group, line, number, tag, text, width_of, wrap
+from survey_app.languages.number_format import Format, number_format
+from survey_app.web.charts.axes import Scale, decimals_of, finite, linear, tick_format
+from survey_app.web.charts.svg import LINE, frame, group, line, number, tag, text, width_of, wrap
 
 WIDTH, HEIGHT, MARGIN = 440.0, 240.0, 8.0
 SMALL = 12.5

@@ -19,7 +19,7 @@ import numpy as np
 
 from survey_app.authoring import build
 from survey_app.authoring.ask import Ask
-from survey_app.authoring.design import (
+from survey_app.authoring.design.blocks import (
     MARGIN,
     RESPONDENTS,
     Asked,
@@ -30,12 +30,12 @@ from survey_app.authoring.design import (
     joint_price,
     unit_orders,
 )
+from survey_app.authoring.design.partition import by_search, exactly
 from survey_app.authoring.fields import Wishes
-from survey_app.authoring.partition import by_search, exactly
-from survey_app.explain import written
 from survey_app.kinds.assumptions import OPTION, SKIPPING, YES
-from survey_app.plan.question import make_question
-from survey_app.plan.survey import plan_survey
+from survey_app.languages import numbers
+from survey_app.plan.question_plan import make_question
+from survey_app.plan.survey_plan import plan_survey
 
 DOCS = Path(__file__).parent.parent / "docs" / "design.md"
 EPSILONS = (1, 2, 3, 4, 6)
@@ -157,7 +157,7 @@ def yes_or_no() -> str:
 
 
 def _three(found: dict[Ask, Design]) -> str:
-    split, one, best = (written.count(found[ask].respondents) for ask in (Ask.ALL, Ask.ONE, Ask.AUTO))
+    split, one, best = (numbers.count(found[ask].respondents) for ask in (Ask.ALL, Ask.ONE, Ask.AUTO))
     return f"{split} / {one} / **{best}**"
 
 
@@ -172,10 +172,10 @@ def mixed() -> str:
         rows.append(
             [
                 str(epsilon),
-                *(written.count(count) for count in counts),
-                f"{written.quantity(split / best)} times fewer",
-                written.respondents(half.at_half if half else None),
-                written.count(hardest),
+                *(numbers.count(count) for count in counts),
+                f"{numbers.quantity(split / best)} times fewer",
+                numbers.respondents(half.at_half if half else None),
+                numbers.count(hardest),
             ]
         )
     return table(SIX, SIX_HEAD, rows)
@@ -186,7 +186,7 @@ def drawn() -> str:
     ways = [best_way(question, 1.0, math.exp(epsilon)) for epsilon in EPSILONS]
     rows = [
         ["options drawn by a device", *(str(way.draw) for way in ways)],
-        ["respondents", *(written.count(math.ceil(RESPONDENTS * way.variance)) for way in ways)],
+        ["respondents", *(numbers.count(math.ceil(RESPONDENTS * way.variance)) for way in ways)],
     ]
     return table(SEVERAL, ["", *_at(EPSILONS)], rows)
 
@@ -196,7 +196,7 @@ def pairs() -> str:
     for name, pair in PAIRS.items():
         made = [make_question(kind, options=options) for kind, options in pair]
         asked = [Asked(replace(question, id=f"q{i}"), i, 1.0, 1.0) for i, question in enumerate(made)]
-        rows.append([name, *(written.price(joint_price(asked, epsilon)) for epsilon in PAIR_EPSILONS)])
+        rows.append([name, *(numbers.price(joint_price(asked, epsilon)) for epsilon in PAIR_EPSILONS)])
     return table(TOGETHER, ["", *_at(PAIR_EPSILONS)], rows)
 
 
@@ -208,7 +208,7 @@ def skipping() -> str:
         for epsilon in PAIR_EPSILONS:
             odds = math.exp(epsilon)
             prices.append(best_way(optional, 1 - SKIPPING, odds).variance / best_way(plain, 1.0, odds).variance)
-        rows.append([name, *(written.price(price) for price in prices)])
+        rows.append([name, *(numbers.price(price) for price in prices)])
     return table(LEFT_OUT, ["", *_at(PAIR_EPSILONS)], rows)
 
 

@@ -10,8 +10,8 @@ import click
 import numpy as np
 from scipy.stats import binom
 
-from client.mechanisms import Flip
-from survey_app.authoring.choose import flip
+from candor_client.mechanisms import Flip
+from survey_app.authoring.mechanism_choice import flip
 from survey_app.estimate.intervals import Options, binomial
 from survey_app.results.checklist import LOOKS
 

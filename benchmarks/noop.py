@@ -4,13 +4,13 @@ import sys
 from functools import partial
 
 from survey_app.collect.rate_limit import Counts
-from survey_app.server.workers import Workers
+from survey_app.web.workers import Workers
 
 
 def create(counts: Counts) -> object:
-    """What a worker serves, imported by the worker, as `survey_app/server/serve.py` does it."""
+    """What a worker serves, imported by the worker, as `survey_app/web/serve.py` does it."""
     from survey_app import create_app
-    from survey_app.server.front import Front
+    from survey_app.web.rsgi import Front
 
     app = create_app(counts=counts)
     app.config["WTF_CSRF_ENABLED"] = False

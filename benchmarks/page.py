@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.curves import LogScale, logarithmic, roomy, tick_words
-from survey_app.charts.axes import finite, number_format
-from survey_app.charts.frame import LINE, frame, group, line, tag, text, width_of, wrap
+from survey_app.languages.number_format import number_format
+from survey_app.web.charts.axes import finite
+from survey_app.web.charts.svg import LINE, frame, group, line, tag, text, width_of, wrap
 
 WIDTH, MARGIN, STRIP = 440.0, 8.0, 20.0
 HEAD = """\

@@ -16,13 +16,13 @@ from benchmarks.aggregate import Contestant, best_times
 from benchmarks.memory import whole_command
 from benchmarks.page import Bars
 from benchmarks.peers import installed
-from client.definition import Survey
+from candor_client.definition import Survey
+from survey_app.assure.simulation import devices
 from survey_app.authoring import build
-from survey_app.parquet.count import count
-from survey_app.parquet.read import batches, find, scan
-from survey_app.parquet.write import write_columns, write_parts
-from survey_app.plan.people import draw_people
-from survey_app.simulate import devices
+from survey_app.plan.assumed_people import draw_people
+from survey_app.results.parquet.pair_counts import count
+from survey_app.results.parquet.parquet_reader import batches, find, scan
+from survey_app.results.parquet.parquet_writer import write_columns, write_parts
 from survey_app.tally import Bits
 
 REPORTS, QUICK, ROUNDS = 10**7, 20_000, 3

@@ -13,9 +13,9 @@ import click
 
 from benchmarks.design import designs
 from survey_app.authoring.ask import Ask
-from survey_app.explain import written
-from survey_app.explain.chances import SUSPICION, raised, suspected
-from survey_app.plan.guidance import table as guidance
+from survey_app.channels.posterior import SUSPICION, raised, suspected
+from survey_app.languages import numbers
+from survey_app.plan.epsilon_guide import table as guidance
 
 README = Path(__file__).parent.parent / "README.md"
 EPSILONS: tuple[float, ...] = (4, 2, 1)
@@ -31,18 +31,18 @@ def table() -> str:
     rows = [
         ["yes-or-no questions", "no privacy", *(f"ε = {epsilon}" for epsilon in EPSILONS)],
         ["---", *["---:"] * (1 + len(EPSILONS))],
-        ["one", *map(written.count, (bare, *one))],
-        [f"{QUESTIONS}, ε split among them", *map(written.count, (bare, *split))],
+        ["one", *map(numbers.count, (bare, *one))],
+        [f"{QUESTIONS}, ε split among them", *map(numbers.count, (bare, *split))],
         [
             f"{QUESTIONS}, in Candor's best blocks",
-            written.count(bare),
-            *(f"**{written.count(count)}**" for count in best),
+            numbers.count(bare),
+            *(f"**{numbers.count(count)}**" for count in best),
         ],
-        ["which is", "", *(f"{written.quantity(a / b)} times fewer" for a, b in zip(split, best, strict=True))],
+        ["which is", "", *(f"{numbers.quantity(a / b)} times fewer" for a, b in zip(split, best, strict=True))],
         [
-            f"a suspicion of {written.chance(suspected(SUSPICION))} becomes at most",
+            f"a suspicion of {numbers.chance(suspected(SUSPICION))} becomes at most",
             "certainty",
-            *(written.chance(raised(SUSPICION, Decimal(epsilon))) for epsilon in EPSILONS),
+            *(numbers.chance(raised(SUSPICION, Decimal(epsilon))) for epsilon in EPSILONS),
         ],
     ]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)

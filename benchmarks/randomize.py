@@ -14,8 +14,8 @@ from secrets import token_bytes
 
 from benchmarks.page import Bars
 from benchmarks.peers import installed
-from client import Survey, randomize
-from survey_app.authoring import build, choose
+from candor_client import Survey, randomize
+from survey_app.authoring import build, mechanism_choice
 
 EPSILON = math.log(3)
 ROUNDS, SECONDS, QUICK = 5, 0.15, 0.002
@@ -31,7 +31,9 @@ def survey(size: int) -> tuple[Survey, dict[str, str]]:
 
 
 def ours(size: int) -> list[Contestant]:
-    mechanism = choose.flip(Decimal(EPSILON)) if size == 2 else choose.categories(size, Decimal(EPSILON))
+    mechanism = (
+        mechanism_choice.flip(Decimal(EPSILON)) if size == 2 else mechanism_choice.categories(size, Decimal(EPSILON))
+    )
     definition, answers = survey(size)
     return [
         ("candor, mechanism", True, lambda: mechanism.randomize(1, token_bytes)),

@@ -29,10 +29,10 @@ import numpy as np
 
 from benchmarks.page import Bars
 from survey_app.accounts import add_user, secret_hash
+from survey_app.assure.simulation import devices
 from survey_app.authoring import build
 from survey_app.authoring.terms import Terms
-from survey_app.plan.people import draw_people
-from survey_app.simulate import devices
+from survey_app.plan.assumed_people import draw_people
 from survey_app.store import Member, Published, Submission
 from survey_app.store.sqlite import SqliteStore
 

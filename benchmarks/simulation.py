@@ -1,4 +1,4 @@
-"""Reports of made-up people by the million (`survey_app/simulate/devices.py`), beside the real client, one at a time.
+"""Measure reports of simulated people by the million (`survey_app/assure/simulation/`) beside the real client.
 
 Both begin with answers to the worked example and end with noisy bits. The client draws from the operating
 system's generator, the simulation from numpy's, which is why no device may use it. Rounds alternate, the best counts.
@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.page import Bars
-from client import randomize
+from candor_client import randomize
+from survey_app.assure.simulation import devices
 from survey_app.authoring import build_file
-from survey_app.plan.people import draw_people
-from survey_app.simulate import devices
+from survey_app.plan.assumed_people import draw_people
 
 PEOPLE, ONE_BY_ONE, ROUNDS = 10**6, 5_000, 3
 QUICK, QUICK_ONE_BY_ONE = 2_000, 50

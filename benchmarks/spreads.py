@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import product
 
-from client.mechanisms import Drawn, Geometric, Subset
-from survey_app.authoring import choose
-from survey_app.authoring.choose import bit_variance
+from candor_client.mechanisms import Drawn, Geometric, Subset
+from survey_app.authoring import mechanism_choice
 from survey_app.authoring.fields import best_single
+from survey_app.authoring.mechanism_choice import bit_variance
 from survey_app.channels import channel_of
-from survey_app.channels.base import Assumed
+from survey_app.channels.channel import Assumed
+from survey_app.channels.design_variance import blind_variance, blindness, event_moments, level_variance
 from survey_app.channels.geometric import GeometricChannel
-from survey_app.channels.moments import blind_variance, blindness, event_moments, level_variance
-from survey_app.plan.question import make_question
+from survey_app.plan.question_plan import make_question
 
 EPSILONS = ("0.5", "1", "2", "3", "4", "6")
 OPTIONS = (2, 3, 5, 10)
@@ -37,8 +37,8 @@ def chosen_option(options: int, epsilon: Decimal) -> tuple[str, float]:
 def option_row(options: int, epsilon: Decimal) -> list[str]:
     """n·Var of one option: ours, and what the usual ways would cost beside it."""
     way, mine = chosen_option(options, epsilon)
-    one = options * bit_variance(choose.flip(epsilon), SHARE)
-    split = bit_variance(choose.flip(epsilon / options), SHARE)
+    one = options * bit_variance(mechanism_choice.flip(epsilon), SHARE)
+    split = bit_variance(mechanism_choice.flip(epsilon / options), SHARE)
     sets = blind_variance(event_moments(SHARE, 1 / 2), blindness(2**options, math.exp(epsilon)))
     return [f"{options}", f"{epsilon}", way, f"{mine:.3g}", *(f"{other / mine:,.2f}" for other in (one, split, sets))]
 
@@ -59,12 +59,12 @@ def means(epsilon: float) -> dict[str, float]:
 
 def mean_row(epsilon: Decimal) -> list[str]:
     """Ours, the author's own choice of geometric noise, and the others."""
-    made = choose.choose([make_question("number")], epsilon)
+    made = mechanism_choice.choose([make_question("number")], epsilon)
     if not isinstance(made.mechanism, Subset):
         raise TypeError(f"levels by {made.mechanism.kind}")
     levels = made.questions[0].levels
     mine = level_variance(float(made.mechanism.p), float(made.mechanism.q), levels)
-    noise: Geometric = choose.geometric(FINEST, epsilon)
+    noise: Geometric = mechanism_choice.geometric(FINEST, epsilon)
     others = [GeometricChannel(noise).worst_variance(rounded=True), *means(float(epsilon)).values()]
     return [f"{epsilon}", f"{levels} levels", f"{mine:.3g}", *(f"{other / mine:.2f}" for other in others)]
 

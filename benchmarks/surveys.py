@@ -21,14 +21,14 @@ import numpy as np
 
 from benchmarks.page import Bars
 from benchmarks.peers import installed
-from client.definition import Survey
-from client.question import Question
+from candor_client.definition import Survey
+from candor_client.question import Question
+from survey_app.assure.simulation.trial import tally, truth
 from survey_app.authoring import build
 from survey_app.figures import FigureKind, Floats
 from survey_app.kinds.assumptions import Indices
-from survey_app.plan.people import draw_people
-from survey_app.results.document import results
-from survey_app.simulate.trial import tally, truth
+from survey_app.plan.assumed_people import draw_people
+from survey_app.results.survey_document import results
 
 PEOPLE, RUNS, QUICK_RUNS = 3_000, 300, 2
 POPULATION = 1_000_000  # in which the true figures are counted: their error is a thousandth of what is compared

@@ -23,18 +23,18 @@ from cryptography.hazmat.primitives.hashes import SHA384
 
 from benchmarks import collect, load
 from benchmarks.page import Bars
-from client import Survey, randomize
-from client.report import to_text
-from client.ticket import EXPONENT, PREFIX_BYTES, SALT_BYTES, Blinding, Ticket, message
+from candor_client import Survey, randomize
+from candor_client.report import to_text
+from candor_client.ticket import EXPONENT, PREFIX_BYTES, SALT_BYTES, Blinding, Ticket, message
 from survey_app.accounts import add_user
 from survey_app.authoring import build_file
-from survey_app.publish import publish
+from survey_app.authoring.publication import publish
+from survey_app.invitations import signing_process
+from survey_app.invitations.codes import invite
+from survey_app.invitations.issuing import Desk, of_store
+from survey_app.invitations.keys import make_key
 from survey_app.store import Key, TicketFile, open_tickets
 from survey_app.store.sqlite import SqliteStore
-from survey_app.tickets import signing
-from survey_app.tickets.inviting import invite
-from survey_app.tickets.issue import Desk, of_store
-from survey_app.tickets.keys import make_key
 
 ROOT = Path(__file__).parent.parent
 ANSWERS = {"cheated": True, "help": "notes", "hours": 12}
@@ -92,7 +92,7 @@ def device(survey: Survey, key: Key, count: int) -> float:
 
     first = milliseconds(begin, count)
     for blinding, blinded in signed.items():
-        signature = signing.sign(*key, int.from_bytes(blinded, "big"))
+        signature = signing_process.sign(*key, int.from_bytes(blinded, "big"))
         signed[blinding] = signature.to_bytes(len(blinded), "big")
     waiting = iter(signed.items())
 
@@ -126,13 +126,13 @@ def issuing(key: Key, count: int) -> dict[str, float]:
     """Signatures a second on one core; the milliseconds of one."""
 
     def one(power: Callable[[int, int, int], int]) -> Callable[[], int]:
-        return lambda: signing.sign(*key, secrets.randbelow(key.modulus), power=power)
+        return lambda: signing_process.sign(*key, secrets.randbelow(key.modulus), power=power)
 
     plain = milliseconds(one(pow), count)
     print(f"signing, plain integers: {1000 / plain:.0f}/s a core, {plain:.1f} ms each (goal at least 20/s)")
     found = {"signing, plain integers": plain}
-    if signing.fast:
-        fast = milliseconds(one(signing.power), count)
+    if signing_process.fast:
+        fast = milliseconds(one(signing_process.power), count)
         print(f"signing, gmpy2: {1000 / fast:.0f}/s a core, {fast:.1f} ms each")
         found["signing, gmpy2"] = fast
     else:

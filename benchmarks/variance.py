@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks import spreads
-from survey_app.authoring import choose
+from survey_app.authoring import mechanism_choice
 
 DOCS = Path(__file__).parent.parent / "docs" / "variance.md"
 GOAL = 1.01
@@ -93,7 +93,7 @@ def variance(family: Family, k: int, epsilon: float, share: float) -> float:
 
 def chosen(k: int, epsilon: str) -> tuple[str, float]:
     """What authoring chooses, and its average n·Var at equal shares, from its own integers."""
-    made = choose.categories(k, Decimal(epsilon))
+    made = mechanism_choice.categories(k, Decimal(epsilon))
     return f"SS, w = {made.weight}", float(noise(np.array([float(made.p)]), np.array([float(made.q)]), 1 / k)[0])
 
 

@@ -13,17 +13,17 @@ from flask import Flask, abort, request
 from sqlite_utils import Database
 
 QUESTION = "Did you copy in the last exam?"
-KEEP = 192  # of 256 coins leave an answer as it is; survey_app/authoring/choose.py derives such integers from ε
-P, Q = KEEP / 256, 1 - KEEP / 256  # P(1 | yes) and P(1 | no), so ε = ln(P / Q) = ln 3; client/verify.py recomputes it
+KEEP = 192  # of 256 coins keep an answer; survey_app/authoring/mechanism_choice.py derives such integers from ε
+P, Q = KEEP / 256, 1 - KEEP / 256  # P(1 | yes) and P(1 | no), so ε = ln(P / Q) = ln 3; candor_client.verify checks it
 
 
-# 1. The respondent's device: integers and the system's randomness, as in client/mechanisms/flip.py.
-#    Two reports would cost 2ε: client/ledger.py sends the first one again, client/ticket.py allows one an invitation.
+# 1. The respondent's device: integers and the system's randomness, as in client/candor_client/mechanisms/flip.py.
+#    Two reports would cost 2ε: candor_client.ledger sends the first one again, a ticket allows one an invitation.
 def randomize(answer: bool) -> int:
     return int(answer if secrets.randbelow(256) < KEEP else not answer)
 
 
-def respond(server: str, answer: bool) -> None:  # client/respond.py
+def respond(server: str, answer: bool) -> None:  # client/candor_client/respond.py
     bit = randomize(answer)
     urlopen(Request(f"{server}/reports", b'{"bit": %d}' % bit, {"Content-Type": "application/json"})).close()  # noqa: S310
 
@@ -42,7 +42,7 @@ RESULTS = """<!doctype html><html lang="en"><title>Results</title><h1>{{ questio
 reports say yes. {{ "Corrected for the noise: {:.1%}, 95% interval {:.1%} to {:.1%}".format(*shares) if n }}"""
 
 
-# 2. The researcher: a share x of yes makes a share P·x + Q·(1 − x) of ones; survey_app/estimate/question.py solves it.
+# 2. The researcher: a share x of yes makes a share P·x + Q·(1 − x) of ones; survey_app/estimate/ solves it.
 #    Hoeffding's interval holds for every x and every number of reports; survey_app/estimate/intervals.py has narrower.
 def estimate(ones: int, n: int) -> list[float]:  # the share, and the ends of its 95% interval
     half = np.sqrt(np.log(2 / 0.05) / (2 * n))
@@ -55,7 +55,7 @@ def create_app(path: str) -> Flask:
     with closing(Database(path)) as db:
         db.table("bits").insert_all([{"bit": bit, "n": 0} for bit in (0, 1)], pk="bit", ignore=True)
 
-    @app.get("/")  # survey_app/pages/form/ and templates/
+    @app.get("/")  # survey_app/web/form/ and templates/
     def form() -> str:
         return page(FORM).render(question=QUESTION, keep=KEEP)
 

@@ -1,21 +1,36 @@
 """The researchers' side of Candor: authoring, collecting, estimating, publishing.
 
-`create_app` makes the server; it is looked up only when somebody wants it, so that the inner rooms stand without Flask.
+`create_app` builds the server. It is imported on first use, so that the inner packages can be imported without Flask.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from survey_app.assure.version import __version__
+from candor_client.version import __version__
 
 if TYPE_CHECKING:
-    from survey_app.server.app import create_app
+    from survey_app.web.app import create_app
 
 __all__ = ["__version__", "create_app"]
+
+_PACKAGE = Path(__file__).parent
+
+
+def find_folder(name: str) -> Path:
+    """Return the folder of templates, static files, examples or the JavaScript client (`client/js`).
+
+    A wheel has these folders inside this package, a checkout has them beside it.
+    Raise FileNotFoundError if the folder is in neither place.
+    """
+    for place in (_PACKAGE / name, _PACKAGE.parent / name):
+        if place.is_dir():
+            return place
+    raise FileNotFoundError(f"{name} is neither in {_PACKAGE} nor beside it: the installation is not complete")
 
 
 def __getattr__(name: str) -> Any:
     if name == "create_app":
-        from survey_app.server.app import create_app
+        from survey_app.web.app import create_app
 
         return create_app
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

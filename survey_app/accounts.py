@@ -1,4 +1,4 @@
-"""Passwords, tokens and invitation codes: argon2 for what people remember, plain hashes for what is random."""
+"""Passwords, API tokens and invitation codes: argon2 for memorized secrets, plain hashes for random ones."""
 
 import hashlib
 import re
@@ -15,9 +15,9 @@ from survey_app.problems import Problem
 from survey_app.store import Store, StoreError, User
 
 LEAST_PASSWORD, MOST_PASSWORD = 10, 200
-LEAST_DIGITS = 16  # of a password that is nothing else: shorter ones are dates and telephone numbers
-LEAST_PIECES = 5  # letters, or runs of them, that a password is made of
-LEAST_BESIDE_NAME = 6  # characters
+LEAST_DIGITS = 16  # of a password without letters: shorter ones are dates and telephone numbers
+LEAST_PIECES = 5  # letters in a password, where a well-known run counts as one
+LEAST_BESIDE_NAME = 6  # characters besides the account's own name
 COMMON = frozenset({
     "abcdef", "access", "admin", "administrator", "amore", "asdfgh", "autumn", "baseball", "batman", "candor",
     "changeme", "charlie", "chocolate", "computer", "contrasena", "contraseña", "default", "dragon", "flower",
@@ -34,14 +34,17 @@ RUNS = (
 )  # fmt: skip
 LOOKALIKES = str.maketrans("@4013$5!", "aaoiessi")
 ADVICE = "take four or five words that have nothing to do with each other, or what a password manager makes"
-MOST_AT_ONCE = 4  # argon2 computations in one process: each takes 64 MB
-WAIT_SECONDS = 2.0  # for one of these places, before the request is refused
+MOST_AT_ONCE = 4  # argon2 computations in one process: each takes 64 MB of memory
+WAIT_SECONDS = 2.0  # to wait for a free slot before the request is refused
 _hasher = PasswordHasher()
 _places = threading.BoundedSemaphore(MOST_AT_ONCE)
 
 
 def _nobodys(hasher: PasswordHasher) -> str:
-    """What is checked where nobody has the name: as slow as any hash, and no password's, for nothing was hashed."""
+    """Return a random argon2 hash, to be checked if no account has the given name.
+
+    It takes as long to check as a real hash. No password matches it, because nothing was hashed.
+    """
     salt, digest = (b64encode(secrets.token_bytes(length)).decode().rstrip("=") for length in (16, 32))
     return f"$argon2id$v=19$m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}${salt}${digest}"
 
@@ -50,7 +53,7 @@ _nobody = _nobodys(_hasher)
 
 
 def hash_password(password: str, name: str) -> str:
-    """The argon2 hash of a password that is long enough, and not among the first that anybody would try."""
+    """Return the argon2 hash of a password; raise StoreError if its length is out of range or it is easy to guess."""
     if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
         raise StoreError(f"a password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters")
     if reason := weakness(password, name):
@@ -61,7 +64,10 @@ def hash_password(password: str, name: str) -> str:
 
 @contextmanager
 def _place() -> Iterator[None]:
-    """Take one of the few places for argon2; a Problem if none is free soon, since more would fill the memory."""
+    """Hold one of the few slots for argon2, because more computations would fill the memory.
+
+    Raise Problem if no slot is free within `WAIT_SECONDS`.
+    """
     if not _places.acquire(timeout=WAIT_SECONDS):
         raise Problem("unavailable", "Too many passwords are being checked. Try again in a moment.", wait=2)
     try:
@@ -71,11 +77,12 @@ def _place() -> Iterator[None]:
 
 
 def weakness(password: str, name: str) -> str | None:
-    """Why a password is too easy for the account of this name, in words that go on from "this password"; None if not.
+    """Return why a password is too weak for the account of this name, or None if it is not.
 
-    Length is what protects, so nothing is demanded of the characters (NIST SP 800-63B, 5.1.1.2). What is refused is
-    what lists of stolen passwords begin with: words such as "password" with digits around them, rows of the keyboard,
-    one thing again and again, dates, and the account's own name.
+    The text continues a sentence that begins with "this password".
+    Length protects a password, so there are no rules about its characters (NIST SP 800-63B, 5.1.1.2).
+    Refused are the first entries of any list of stolen passwords: common words with digits around them, keyboard rows,
+    repetitions, dates, the account's name.
     """
     said = password.casefold()
     plain, own = ("".join(filter(str.isalnum, text)) for text in (said, name.casefold()))
@@ -83,7 +90,7 @@ def weakness(password: str, name: str) -> str | None:
         return "is little more than the account's own name"
     if not any(letter.isalpha() for letter in said) and len(said) < LEAST_DIGITS:
         return "has digits and signs only"
-    core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", said)  # without what people put around a word to satisfy a form
+    core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", said)  # without the usual digits and signs around a word
     if any(_repeats(text) for text in (said, core)):
         return "is one thing again and again"
     if len(set(said)) < LEAST_PIECES or _pieces(said) < LEAST_PIECES:
@@ -98,7 +105,7 @@ def _repeats(text: str) -> bool:
 
 
 def _pieces(text: str) -> int:
-    """How many letters a text has, where each run that everybody knows counts as one."""
+    """Return the number of letters in a text, counting each well-known run as one."""
     rows = [*RUNS, *(row[::-1] for row in RUNS)]
     count = start = 0
     while start < len(text):
@@ -111,7 +118,10 @@ def _pieces(text: str) -> int:
 
 
 def check_password(user: User | None, password: str) -> bool:
-    """Whether the password is right; an unknown name takes as long as a wrong password. A Problem if too many ask."""
+    """Return whether the password is right and the account is enabled.
+
+    An unknown account (None) takes as long as a wrong password. Raise Problem if too many checks run at once.
+    """
     try:
         with _place():
             right = _hasher.verify(user.password if user else _nobody, password[: MOST_PASSWORD + 1])
@@ -121,22 +131,25 @@ def check_password(user: User | None, password: str) -> bool:
 
 
 def add_user(store: Store, name: str, password: str) -> User:
-    """Add an account with a plain name."""
+    """Add an account; raise StoreError if the name is not plain or the password is refused."""
     if not name.isprintable() or not 1 <= len(name.strip()) <= 80 or name != name.strip():
         raise StoreError("a name has 1 to 80 printable characters, with no space around")
     return store.add_user(name, hash_password(password, name))
 
 
 def new_token() -> str:
-    """An API token; it is shown once."""
+    """Return a new API token; its owner sees it once."""
     return secrets.token_urlsafe(32)
 
 
 def new_code() -> str:
-    """An invitation code, for one person; it is in their link and nowhere else."""
+    """Return a new invitation code for one respondent; only the invitation link contains it."""
     return secrets.token_urlsafe(18)
 
 
 def secret_hash(secret: str) -> bytes:
-    """What is kept of a token or a code: they have at least 128 random bits, so a plain hash cannot be searched."""
+    """Return the hash that is stored for a token or code.
+
+    Both have at least 128 random bits, so a plain hash cannot be reversed by search.
+    """
     return hashlib.sha256(secret.encode()).digest()

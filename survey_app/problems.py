@@ -1,4 +1,4 @@
-"""Every problem the server reports: one table, one shape (RFC 9457, application/problem+json), stable codes."""
+"""Every problem the server reports: one table, one format (RFC 9457, application/problem+json), stable codes."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -31,15 +31,16 @@ PROBLEMS: dict[str, tuple[int, str]] = {
 }
 
 CONTENT_TYPE = "application/problem+json"
-OF_HTTP = (  # what HTTP itself refuses has one of these, by its status
+OF_HTTP = (  # the code of a refusal by the HTTP layer is found here by its status
     "unauthorized", "forbidden", "not_found", "method_not_allowed", "too_large", "too_many_requests", "unavailable",
 )  # fmt: skip
 
 
 class Problem(Exception):
-    """A refusal that ends in a problem document; one of an author's file has all its faults, each with its place.
+    """A refusal that the client gets as a problem document.
 
-    `wait` says after how many seconds it is worth to try again, where that is known.
+    `faults` lists all faults of an author's file, each with its place in the file.
+    `wait` is the number of seconds after which a retry is worthwhile, if known.
     """
 
     def __init__(
@@ -56,19 +57,19 @@ class Problem(Exception):
 
     @property
     def headers(self) -> list[tuple[str, str]]:
-        """What HTTP tells besides."""
+        """The additional HTTP headers of the response."""
         return [] if self.wait is None else [("Retry-After", str(self.wait))]
 
     @classmethod
     def of_status(cls, status: int) -> "Problem":
-        """What to call a refusal that is not our own."""
+        """Return the problem for a refusal by Flask or the HTTP server, given its status."""
         codes = {PROBLEMS[code][0]: code for code in OF_HTTP}
         problem = cls(codes.get(status, "malformed_request" if status < 500 else "internal_error"))
         problem.status = status
         return problem
 
     def body(self) -> bytes:
-        """The problem document."""
+        """Return the problem document as JSON."""
         title = PROBLEMS[self.code][1]
         document = {"type": "about:blank", "status": self.status, "code": self.code, "title": title}
         more = {"faults": self.faults} if self.faults else {}
@@ -76,5 +77,5 @@ class Problem(Exception):
 
 
 def is_api(path: str) -> bool:
-    """Whether whoever asks at this path wants problem documents, not pages."""
+    """Return whether clients of this path expect problem documents rather than HTML pages."""
     return path.startswith("/api/") or path in ("/healthz", "/metrics", "/openapi.json")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from client.definition import Field, Survey
+from candor_client.definition import Field, Survey
 from survey_app.channels import channel_of
 from survey_app.channels.observations import Counts as Counts
 

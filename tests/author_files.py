@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from tests import blind
+from tests import blind_signature_reference
 
 Entry = dict[str, Any]
 File = dict[str, Any]
@@ -182,7 +182,7 @@ def _add_terms(random: Random, content: File) -> None:
         if random.random() < 0.5:
             content["deletes"] = DELETES
     if random.random() < 0.15:
-        key = urlsafe_b64encode(blind.KEYS[0].n.to_bytes(384, "big")).decode()
+        key = urlsafe_b64encode(blind_signature_reference.KEYS[0].n.to_bytes(384, "big")).decode()
         ways: list[Any] = [True, {"from": TICKETS_UNTIL}, {"issuer": "https://council.example", "key": key}]
         content["invitations"] = random.choice(ways)
     elif random.random() < 0.1:

@@ -29,8 +29,8 @@ DISGUISE = re.compile(rf"(is|has|by|of|for)_(\w+_)?({'|'.join(sorted(NAMES))})s?
 HOMES = (
     "survey_app/kinds/",
     "survey_app/channels/",
-    "client/types/",
-    "client/mechanisms/",
+    "client/candor_client/types/",
+    "client/candor_client/mechanisms/",
     "client/js/types/",
     "client/js/mechanisms/",
     "static/form/types/",

@@ -20,11 +20,11 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 from playwright.sync_api import Request as Sent
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from client import Survey
-from client.report import to_text
+from candor_client import Survey
+from candor_client.report import to_text
 from survey_app.store import Published
-from tests.door import through_the_front
-from tests.house import build
+from tests.fixtures import build
+from tests.rsgi_client import through_the_front
 
 ROOT = Path(__file__).parent.parent
 CAMPUS = ROOT / "tests" / "campus.yaml"  # one question of every kind

@@ -1,7 +1,7 @@
 """Capture what Candor writes, to compare two commits: `python -m tests.capture OUT`, then `--compare A B`.
 
 A restructuring moves and renames code, and OUT must stay the same. Captured are 300 random author's files
-(tests/author_files.py), 200 random definitions (tests/wild.py) and the examples, with 0, 1, 2, 39 and 2,000 reports, some
+(tests/author_files.py), 200 random definitions (tests/random_definitions.py) and the examples, with 0, 1, 2, 39 and 2,000 reports, some
 of them extreme; and of each every page, file, plan, codebook, dossier and export, and what commands print. Also the help
 of every command, and OpenAPI.
 
@@ -37,7 +37,7 @@ import pyarrow
 import pyarrow.parquet
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from tests import author_files, product, reference, tree, wild
+from tests import author_files, product, random_definitions, reference, tree
 from tests.capture_case import TAPE, Case, Definition, list_crashes, make_random, set_clock, start_case
 from tests.capture_text import (
     choose_examples,
@@ -330,10 +330,10 @@ def capture_regressions(out: Path, number: int) -> None:
 def capture_definition(out: Path, number: int) -> None:
     """Capture a random definition: what a device makes of it, its estimates at every size, and its pages at one."""
     chance = make_random(f"wild {number}")
-    parsed = wild.definition(chance)
+    parsed = random_definitions.definition(chance)
     definition, slug = encode(parsed), parsed["slug"]
     with start_case(out) as case:
-        answers = wild.answers(chance, parsed)
+        answers = random_definitions.answers(chance, parsed)
         device = product.randomize(definition, answers, chance.randbytes(4096))
         case.write("device.json", format_json(json.dumps({"answers": answers, **device})))
         for place, size in enumerate(SIZES):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from client import Clock
+from candor_client import Clock
 
 
 def hurried() -> Clock:

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import click
 
+from survey_app.assure.doctor.environment_checks import VARIABLES
 from survey_app.cli import COMMANDS, main
 from survey_app.cli.device import PassedOn
-from survey_app.cli.ending import CODES
-from survey_app.server.doctor.settings import VARIABLES
+from survey_app.cli.exit_codes import CODES
 
 PIPE = r"\|"  # in a table
 PAGE = Path(__file__).parent.parent / "docs" / "commands.md"
 TOP = """# The command line
 
-Every command, as its `--help` tells it; `python -m tests.commands_page` writes this page from there. Installed by pipx or uvx it is also called `candor-survey`.
+Every command, as its `--help` tells it; `python -m tests.commands_page` writes this page from there. With uvx it is also called `candor-survey`.
 
 `--db URL` before the command, or `CANDOR_DB`, names the store; without them it is `./candor.db`. Results go to standard output, whatever else is said to standard error, so that the one can be piped and the other read.
 

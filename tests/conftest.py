@@ -7,11 +7,11 @@ from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser import Site
-from tests.compiled import write_routes_once
-from tests.house import House, build
-from tests.impostor import Server
+from tests.fixtures import House, build
 from tests.javascript import QUIET_CHROMIUM, Chromium, Files, Node, find_chromium
 from tests.postgres import Postgres
+from tests.route_cache import write_routes_once
+from tests.scripted_server import Server
 
 settings.register_profile("patient", deadline=None)  # a busy machine is slow, and no test is about time
 settings.load_profile("patient")

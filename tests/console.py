@@ -10,8 +10,8 @@ from playwright.sync_api import Page
 from werkzeug.test import TestResponse
 
 from tests.browser import Site, Visit
-from tests.house import phrase
-from tests.signing import csrf
+from tests.fixtures import phrase
+from tests.sign_in import csrf
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7*7 }}"
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from client import Survey
+from candor_client import Survey
 
 THREE_QUARTERS = str(3 * 2**62)
 QUARTER = str(2**62)

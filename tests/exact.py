@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from client.mechanisms import Drawn, Flip, Geometric, Mechanism, publish
+from candor_client.mechanisms import Drawn, Flip, Geometric, Mechanism, publish
 from tests import reference
 from tests.answers import all_answers
 from tests.definitions import choice, multiple, number, yes_no

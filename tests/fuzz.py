@@ -4,11 +4,11 @@ import random
 from collections import Counter
 from typing import Any
 
-import client
-from client import Survey
-from client.definition import LARGEST_REPORT
-from client.report import to_text
-from tests.house import TOKEN, House, check_tally, wire
+import candor_client
+from candor_client import Survey
+from candor_client.definition import LARGEST_REPORT
+from candor_client.report import to_text
+from tests.fixtures import TOKEN, House, check_tally, wire
 
 BYTES = range(256)
 
@@ -20,7 +20,7 @@ METHODS = ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT
 PATHS = [
     "/api/surveys/exam", "/api/surveys/exam/reports", "/api/surveys/exam/reports/batch", "/api/surveys/exam/results",
     "/api/surveys/other/reports", "/api/surveys/", "/api/surveys", "/api/", "/api", "/", "", "//", "/healthz",
-    "/openapi.json", "/s/exam", "/client/js/index.js", "/client/js/../__init__.py", "/api/surveys/exam/reports/",
+    "/openapi.json", "/s/exam", "/client/js/index.js", "/client/js/../package.json", "/api/surveys/exam/reports/",
     "/api/surveys//reports", "/api/surveys/exam/../exam/reports", "/api/surveys/exam\0/reports",
 ]  # fmt: skip
 
@@ -71,7 +71,7 @@ class Noise:
         return bytes(damaged)[: 3 * LARGEST_REPORT]
 
     def body(self) -> bytes:
-        one, two = (client.randomize(self.survey, {"cheated": True}) for _ in range(2))
+        one, two = (candor_client.randomize(self.survey, {"cheated": True}) for _ in range(2))
         if self.chance.random() < 0.2:
             changed = {
                 self.chance.choice(["survey", "id", "bits"]): to_text(self.chance.randbytes(self.chance.randrange(4)))

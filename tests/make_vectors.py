@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests import blind, reference
+from tests import blind_signature_reference, reference
 from tests.answers import SMALL, all_answers
 from tests.definitions import (
     COIN,
@@ -29,7 +29,16 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.faults import CONTRADICTIONS, FAULTS, JOINED, MISFITS, SPOILT, THRESHOLD_STRINGS, TOO_LARGE, changed
+from tests.invalid_definitions import (
+    CONTRADICTIONS,
+    FAULTS,
+    JOINED,
+    MISFITS,
+    SPOILT,
+    THRESHOLD_STRINGS,
+    TOO_LARGE,
+    changed,
+)
 
 FOLDER = Path(__file__).parent / "vectors"
 MOST_ANSWERS = 9
@@ -229,7 +238,7 @@ def reports() -> list[dict[str, Any]]:
     return vectors
 
 
-def by_invitation(key: blind.Key, definition: dict[str, Any], **more: Any) -> dict[str, Any]:
+def by_invitation(key: blind_signature_reference.Key, definition: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A definition whose tickets a key signs."""
     n = base64.urlsafe_b64encode(key.n.to_bytes(384, "big")).decode()
     return definition | {"tickets": {"key": n, **more}}
@@ -241,14 +250,16 @@ def tickets() -> list[dict[str, Any]]:
     The last tapes begin their r with numbers that have to be drawn again: too large, zero, with a common factor.
     """
     vectors: list[dict[str, Any]] = []
-    for i, key in enumerate(blind.KEYS):
+    for i, key in enumerate(blind_signature_reference.KEYS):
         for j, (definition, said) in enumerate([(worked(), WORKED_ANSWERS), (LARGE["filters"], FILTER_ANSWERS)]):
             source = encode(by_invitation(key, definition))
             drawn_again = [2**3072 - 1, key.n, 0, key.p, 5 * key.q][: 5 * j]
-            tape = blind.tape(f"candor ticket {i} {j}", 80) + b"".join(r.to_bytes(384, "big") for r in drawn_again)
-            tape += blind.tape(f"candor blinding {i} {j}", 4 * 384)
-            ticket = blind.take(key, hashlib.sha256(source).hexdigest(), tape)
-            path = reference.RandomPath(blind.tape(f"candor report {i} {j}", 4096))
+            tape = blind_signature_reference.tape(f"candor ticket {i} {j}", 80) + b"".join(
+                r.to_bytes(384, "big") for r in drawn_again
+            )
+            tape += blind_signature_reference.tape(f"candor blinding {i} {j}", 4 * 384)
+            ticket = blind_signature_reference.take(key, hashlib.sha256(source).hexdigest(), tape)
+            path = reference.RandomPath(blind_signature_reference.tape(f"candor report {i} {j}", 4096))
             bits = reference.pack(reference.report_bits(definition, said, path)).hex()
             report = {"answers": said, "tape": path.tape.hex(), "bits": bits}
             vectors.append({"source": source.decode(), **ticket, "report": report})

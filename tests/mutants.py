@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from tests import wild
+from tests import random_definitions
 
 KEY = "_" * 512
 PROSE = ("description", "consent", "contact", "thanks")
@@ -23,7 +23,7 @@ KEYS = (
 
 def dressed(random: Random) -> dict[str, Any]:
     """A random definition with sections, translations and the rest."""
-    made = wild.definition(random) | {"slug": "exam-north"}
+    made = random_definitions.definition(random) | {"slug": "exam-north"}
     made |= {key: f"{key} …" for key in PROSE if random.random() < 0.5}
     if random.random() < 0.5:
         made |= {"study": "exam", "group": "North", "language": "fr"}

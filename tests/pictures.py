@@ -12,8 +12,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
+from survey_app.assure.simulation import demo_survey
 from survey_app.authoring import build_file
-from survey_app.simulate import demo
 from survey_app.store import Published
 from tests.browser import ROOT, Site
 from tests.javascript import QUIET_CHROMIUM, find_chromium
@@ -65,13 +65,13 @@ def _take(page: Page, name: str, above: str = "") -> None:
 @contextmanager
 def _site() -> Iterator[tuple[Site, Published, str]]:
     """The demo with its people, and the password of its account."""
-    survey = build_file(demo.sample("campus.yaml")).survey
+    survey = build_file(demo_survey.sample("campus.yaml")).survey
     with tempfile.TemporaryDirectory() as folder, chdir(folder):  # where `candor demo` would keep its file
         Path(".candor-demo").mkdir()
         site = Site(Path(".candor-demo"), DEMO=(survey.slug, survey.digest))
         try:
-            published, password = demo.prepare(site.store)
-            for made in demo.respondents(published, PEOPLE):
+            published, password = demo_survey.prepare(site.store)
+            for made in demo_survey.respondents(published, PEOPLE):
                 site.store.write(made.copy)
             site.store.tidy(now=True)
             yield site, published, password
@@ -81,13 +81,13 @@ def _site() -> Iterator[tuple[Site, Published, str]]:
 
 def _editor(page: Page, site: Site, password: str) -> None:
     """A draft of the demo's own survey under another name, with what its plan says."""
-    user = site.store.user_named(demo.NAME)
+    user = site.store.user_named(demo_survey.NAME)
     if user is None:
         raise SystemExit("the demo has no account")
-    source = demo.sample("campus.yaml").read_bytes().replace(b"slug: campus", b"slug: my-campus")
+    source = demo_survey.sample("campus.yaml").read_bytes().replace(b"slug: campus", b"slug: my-campus")
     key = site.store.save_draft(user.key, source)
     page.goto(f"{site.origin}/login")
-    page.get_by_label("Name").fill(demo.NAME)
+    page.get_by_label("Name").fill(demo_survey.NAME)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/console")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from client import Report, randomize
+from candor_client import Report, randomize
 from survey_app.authoring.terms import Terms
 from survey_app.store import STEP, Member, Published, State, StoreError, Submission
 from survey_app.store.postgres import PostgresStore

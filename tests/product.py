@@ -1,7 +1,7 @@
 """The product's code, as tests.capture calls it. All else of a capture is the command line, HTTP, and files.
 
 Commands, addresses, JSON keys and files do not change when modules move or are renamed: after a restructuring only this
-module has to follow, and tests.house and tests.signing, which every test uses.
+module has to follow, and tests.fixtures and tests.sign_in, which every test uses.
 """
 
 import contextlib
@@ -18,16 +18,16 @@ from unittest.mock import patch
 
 import click
 
-import client
-from survey_app.assure.version import __version__ as VERSION
+import candor_client
+from candor_client.version import __version__ as VERSION
+from survey_app.assure.simulation import demo_survey
 from survey_app.cli import main as COMMAND_LINE
-from survey_app.simulate import demo
+from survey_app.invitations import keys
 from survey_app.store import Submission, records
-from survey_app.tickets import keys
-from tests import blind, house
-from tests.house import House
-from tests.house import build as start_server
-from tests.signing import signed_in as sign_in
+from tests import blind_signature_reference, fixtures
+from tests.fixtures import House
+from tests.fixtures import build as start_server
+from tests.sign_in import signed_in as sign_in
 
 __all__ = ["BEARER", "COMMAND_LINE", "VERSION", "Clock", "House", "predictable", "sign_in", "start_server"]
 
@@ -53,14 +53,14 @@ def predictable() -> Iterator[None]:
 
     def make_pair(*_: object) -> Any:
         label = f"capture {next(numbers)}"
-        p, q = (blind.made_up_prime(f"{label} {name}", 0) for name in "pq")
+        p, q = (blind_signature_reference.made_up_prime(f"{label} {name}", 0) for name in "pq")
         return SimpleNamespace(private_numbers=lambda: SimpleNamespace(p=p, q=q))
 
     with (
         patch.object(keys, "generate_private_key", make_pair),
         patch.object(records, "datetime", Clock),
-        patch.object(importlib.import_module("client.respond"), "datetime", Clock),
-        patch.object(house, "TOKEN", TOKEN),
+        patch.object(importlib.import_module("candor_client.respond"), "datetime", Clock),
+        patch.object(fixtures, "TOKEN", TOKEN),
         patch.object(Clock, "moment", Clock.moment),
     ):
         yield
@@ -84,7 +84,7 @@ def publish(server: House, definition: bytes) -> None:
 
 def publish_demo(server: House) -> dict[str, Any]:
     """Publish the survey of `candor demo`, and return the configuration that serves its pages."""
-    survey = demo.prepare(server.store)[0].survey
+    survey = demo_survey.prepare(server.store)[0].survey
     return {"DEMO": (survey.slug, survey.digest)}
 
 
@@ -99,6 +99,10 @@ def store_reports(server: House, slug: str, rows: Sequence[bytes]) -> None:
 
 def randomize(definition: bytes, answers: dict[str, Any], source: bytes) -> dict[str, Any]:
     """Return what a device computes: ε, and the report that it makes of answers with these random bytes."""
-    survey = client.Survey.from_json(definition)
-    report = client.randomize(survey, answers, random_bytes=io.BytesIO(source).read)
-    return {"digest": survey.digest, "epsilon": str(client.verify(survey)), "report": json.loads(report.to_json())}
+    survey = candor_client.Survey.from_json(definition)
+    report = candor_client.randomize(survey, answers, random_bytes=io.BytesIO(source).read)
+    return {
+        "digest": survey.digest,
+        "epsilon": str(candor_client.verify(survey)),
+        "report": json.loads(report.to_json()),
+    }

@@ -13,8 +13,8 @@ from survey_app import accounts
 from survey_app.accounts import add_user
 from survey_app.problems import Problem
 from survey_app.store import StoreError
-from tests.house import House, phrase
-from tests.signing import change, on_disk, signed_in, token_of
+from tests.fixtures import House, phrase
+from tests.sign_in import change, on_disk, signed_in, token_of
 
 FEW = 4  # computations of argon2 at once
 

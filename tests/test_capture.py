@@ -13,16 +13,16 @@ from unittest.mock import patch
 
 import pytest
 
-from survey_app.authoring.faults import check
+from survey_app.authoring.diagnostics import check
 from survey_app.estimate import quantiles
-from survey_app.estimate import question as estimates
-from survey_app.kinds.base import OneAnswer
-from survey_app.results import document, table
+from survey_app.estimate import question_estimates as estimates
+from survey_app.kinds.question_kind import OneAnswer
+from survey_app.results import csv_table, survey_document
 from tests import author_files, product
 from tests.capture import Task, capture_definition, capture_file, perform
 from tests.capture_case import list_crashes, make_random
 from tests.capture_text import choose_examples, compare, format_body, list_files, round_numbers
-from tests.source import ROOT
+from tests.module_graph import ROOT
 
 NUMBER = 44  # a definition with one scale: shares, a mean and quartiles, of 2,000 reports
 INVITED = 194  # an author's file by invitation, with 2,000 reports
@@ -64,7 +64,7 @@ def plant_estimates(change: Callable[[estimates.Estimate], estimates.Estimate]) 
     def estimate(*given: Any) -> list[estimates.Estimate]:
         return [change(line) for line in real(*given)]
 
-    with patch.object(document, "family_estimates", estimate):
+    with patch.object(survey_document, "family_estimates", estimate):
         yield
 
 
@@ -99,7 +99,10 @@ def plant_column() -> Iterator[None]:
     def swap(names: Sequence[str]) -> tuple[str, ...]:
         return tuple({"low": "high", "high": "low"}.get(name, name) for name in names)
 
-    with patch.object(table, "COLUMNS", swap(table.COLUMNS)), patch.object(table, "HEAD", swap(table.HEAD)):
+    with (
+        patch.object(csv_table, "COLUMNS", swap(csv_table.COLUMNS)),
+        patch.object(csv_table, "HEAD", swap(csv_table.HEAD)),
+    ):
         yield
 
 

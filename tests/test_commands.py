@@ -21,7 +21,7 @@ import click
 import pytest
 
 from survey_app.cli import main
-from tests.typed import candor, serving
+from tests.typed_commands import candor, serving
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -63,9 +63,13 @@ def targets() -> set[str]:
 
 
 def test_commands_are_found_wherever_they_stand() -> None:
-    page = "Run `make\ndemo` now:\n\n    candor serve --port 1   # here\n\n```text\ncandor: 3 s\n```\n\n```sh\n$ python -m client URL\n```\nWe make tea.\n"
+    page = "Run `make\ndemo` now:\n\n    candor serve --port 1   # here\n\n```text\ncandor: 3 s\n```\n\n```sh\n$ python -m candor_client URL\n```\nWe make tea.\n"
     found = [COMMAND.fullmatch(re.sub(r"\s+#\s.*", "", line.strip())) for line in code(page)]
-    assert [match[0] for match in found if match] == ["$ python -m client URL", "candor serve --port 1", "make demo"]
+    assert [match[0] for match in found if match] == [
+        "$ python -m candor_client URL",
+        "candor serve --port 1",
+        "make demo",
+    ]
     assert {"demo", "test", "bench", "coverage", "soak"} <= {rest.split()[0] for rest in every("make")}
     assert "benchmarks.results_page" in every("python -m")
 
@@ -132,7 +136,7 @@ def test_every_candor_command_that_is_told_exists_with_its_options_and_is_run(li
     command, path, rest = resolve(shlex.split(re.sub(r"^--db \S+ ", "", line)))
     known = {option for parameter in command.params for option in parameter.opts}
     if path[:1] in (["respond"], ["ledger"]):  # passed on to the respondent's own command line
-        known |= set(re.findall(r'add_argument\(\s*"(--[\w-]+)"', (ROOT / "client" / "__main__.py").read_text()))
+        known |= set(re.findall(r'add_argument\(\s*"(--[\w-]+)"', (ROOT / "client" / "candor_client" / "__main__.py").read_text()))
     assert {word.partition("=")[0] for word in rest if word.startswith("--")} <= known
     tests = "\n".join(file.read_text() for file in ROOT.glob("tests/**/test_*.py"))
     quoted = ", ".join(f'"{word}"' for word in path)
@@ -194,7 +198,7 @@ def test_a_command_costs_its_own_imports_and_not_those_of_all() -> None:
     code = (
         "import sys; from survey_app.cli import main; main(['user', '--help'], standalone_mode=False);"
         "print({'scipy', 'flask', 'granian', 'pandas'} & {*sys.modules});"
-        "import survey_app.server.front; print({'scipy.stats', 'pandas', 'pyarrow'} & {*sys.modules})"
+        "import survey_app.web.rsgi; print({'scipy.stats', 'pandas', 'pyarrow'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-2:] == ["set()", "set()"], done.stdout

@@ -11,7 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from survey_app.cli import main
-from survey_app.server.headers import STAY_ENCRYPTED
+from survey_app.web.headers import STAY_ENCRYPTED
 
 FOLDER = Path(__file__).parent.parent / "deploy"
 SOURCES = Path(__file__).parent.parent / "survey_app"

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from scipy.stats import norm
 
-from client.definition import Survey
-from client.mechanisms import Drawn, Geometric, Subset
-from survey_app.authoring import choose
-from survey_app.authoring.choose import bit_variance
-from survey_app.authoring.questions import DESIGNS
-from survey_app.channels.moments import level_variance, share_variance
-from survey_app.explain.chances import raised
-from survey_app.plan.question import make_question
+from candor_client.definition import Survey
+from candor_client.mechanisms import Drawn, Geometric, Subset
+from survey_app.authoring import mechanism_choice
+from survey_app.authoring.authored_question import DESIGNS
+from survey_app.authoring.mechanism_choice import bit_variance
+from survey_app.channels.design_variance import level_variance, share_variance
+from survey_app.channels.posterior import raised
+from survey_app.plan.question_plan import make_question
 from survey_app.results.caution import largest_shift
 from tests.definitions import choice, define, field, subset, survey, yes_no
 
@@ -77,25 +77,25 @@ def figures(value: float) -> str:
 def rows() -> Iterator[str]:
     """Every row of a table on the page that holds numbers."""
     for name, (p, q) in DESIGNS.items():
-        coins = choose.design(Fraction(p), Fraction(q))
+        coins = mechanism_choice.design(Fraction(p), Fraction(q))
         yield f"| `{name}` | {p}, {q} | {coins.epsilon:.4f} |"
     for epsilon in ("0.1", "1", "3"):
-        yield f"| {epsilon} | {choose.flip(Decimal(epsilon)).one} |"
+        yield f"| {epsilon} | {mechanism_choice.flip(Decimal(epsilon)).one} |"
     for epsilon, size in (("0.5", 5), ("1", 3), ("1", 5), ("1", 10), ("1", 100), ("3", 10), ("3", 100), ("1", 10_000)):
-        best = choose.categories(size, Decimal(epsilon))
+        best = mechanism_choice.categories(size, Decimal(epsilon))
         yield f"| {epsilon} | {size:,} | subset, w = {best.weight} | {figures(bit_variance(best, 0))} |"
     for epsilon, options in (("1", 2), ("1", 5), ("3", 5), ("4", 5), ("3", 10)):
-        made = choose.choose([make_question("multiple", options=options)], Decimal(epsilon))
+        made = mechanism_choice.choose([make_question("multiple", options=options)], Decimal(epsilon))
         mechanism = made.mechanism
         told = f"{mechanism.draw} drawn" if isinstance(mechanism, Drawn) else "all sets as one choice"
         yield f"| {options} | {epsilon} | {told} | {figures(made.variance)} |"
     for epsilon in ("0.5", "1", "2", "3", "4", "5"):
-        made = choose.choose([make_question("number", high=Decimal(1000))], Decimal(epsilon))
+        made = mechanism_choice.choose([make_question("number", high=Decimal(1000))], Decimal(epsilon))
         mechanism = made.mechanism
         assert isinstance(mechanism, Subset)
         levels = made.questions[0].levels
         variance = level_variance(float(mechanism.p), float(mechanism.q), levels)
-        laplace = choose.choose([make_question("number", high=Decimal(1000))], Decimal(epsilon), laplace=True)
+        laplace = mechanism_choice.choose([make_question("number", high=Decimal(1000))], Decimal(epsilon), laplace=True)
         assert isinstance(laplace.mechanism, Geometric)
         yield f"| {epsilon} | {levels} | {figures(variance)} | {figures(4 * laplace.variance)} |"
 
@@ -117,20 +117,20 @@ def sentences() -> Iterator[str]:
     """Every number that stands in a sentence of the page, with its neighbours."""
     effects = [share_variance(0.75, 0.25, share) / (share * (1 - share)) for share in (0.2, 0.05)]
     yield f"{effects[0]:.1f} at a share of 20%, {effects[1]:.1f} at 5%"
-    split, one = choose.flip(Decimal("0.1")), choose.flip(Decimal(1))
+    split, one = mechanism_choice.flip(Decimal("0.1")), mechanism_choice.flip(Decimal(1))
     yield f"n·Var of {bit_variance(split, 0.2):.0f} with everything split, {10 * bit_variance(one, 0.2):.1f} with one"
     shifts = [
         survey(define([yes_no()], [field({"kind": "flip", "one": str(one.one), "zero": str(one.zero)}, "cheated")]))
     ]
     for size in (5, 100):
-        alone = choose.subset(size, 1, Decimal(1))
+        alone = mechanism_choice.subset(size, 1, Decimal(1))
         shifts.append(survey(define([choice(options=size)], [field(subset(size, 1, alone.keep), "help")])))
     moved = [shift(one) for one in shifts]
     yield f"{moved[0]:.2f} b for yes or no, {moved[1]:.2f} b for one of 5 options, {moved[2]:.1f} b for one of 100"
     z, power = norm.ppf(0.975), norm.ppf(0.8)
     spread = sum(bit_variance(one, share) for share in (0.2, 0.3))
     yield f"{math.ceil((z + power) ** 2 * spread / 0.1**2):,} in each group"
-    chance = raised(20, choose.design(Fraction("3/4"), Fraction("1/4")).epsilon)
+    chance = raised(20, mechanism_choice.design(Fraction("3/4"), Fraction("1/4")).epsilon)
     yield f"{chance.cases} in {chance.of}"
 
 

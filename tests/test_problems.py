@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 
 from survey_app.problems import PROBLEMS
-from tests.house import STATUSES, House, block, check_refused, check_stored, check_tally, made, unblock
-from tests.provoke import PROVOKED
+from tests.fixtures import STATUSES, House, block, check_refused, check_stored, check_tally, made, unblock
+from tests.problem_requests import PROVOKED
 
 
 def test_every_problem_is_in_the_table_and_can_be_provoked() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from survey_app.authoring.choose import flip
+from survey_app.authoring.mechanism_choice import flip
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -34,13 +34,13 @@ from benchmarks.coverage.truths import (
     union,
     yes_no,
 )
-from client.definition import Survey
-from client.mechanisms import Mechanism
-from survey_app.authoring import choose
+from candor_client.definition import Survey
+from candor_client.mechanisms import Mechanism
+from survey_app.authoring import mechanism_choice
 from survey_app.kinds.assumptions import Indices
 from survey_app.tally import columns_of
 
-COIN = choose.flip(Decimal(2))
+COIN = mechanism_choice.flip(Decimal(2))
 
 
 @dataclass(frozen=True)
@@ -61,22 +61,22 @@ class Part:
 def parts() -> Iterator[Part]:
     """Each with its exact distribution."""
     for draw, of, e in ((1, 5, 1), (2, 4, 2)):
-        some = choose.drawn(of, draw, Decimal(e))
+        some = mechanism_choice.drawn(of, draw, Decimal(e))
         survey, setting = make_survey([choice(of, type="multiple")], [(some, ["a"])]), f"{draw} of {of}, ε {e}"
         pq, often = (some.p, some.q), draw / of
         yield Part("option, `drawn`", setting, survey, "a", often, pq, 1, 0, estimate_of("a", "o0"))
-    pair_drawn = choose.drawn(3, 2, Decimal(2))
+    pair_drawn = mechanism_choice.drawn(3, 2, Decimal(2))
     survey = make_survey([choice(3, type="multiple"), yes_no("b")], [(pair_drawn, ["a"]), (COIN, ["b"])], (3, 7))
     yield Part(
         "option, `drawn` in a block", "2 of 3, chance 0.3, ε 2", survey, "a", 0.2, (pair_drawn.p, pair_drawn.q), 1, 0,
         estimate_of("a", "o0"),
     )  # fmt: skip
-    coin = choose.flip(Decimal(1))
+    coin = mechanism_choice.flip(Decimal(1))
     three, fields = [yes_no("a"), yes_no("b"), yes_no("c")], [(coin, ["a"]), (coin, ["b"]), (coin, ["c"])]
     for name, often, chances in (("1 of 3", 1 / 3, (1, 1, 1)), ("chance 0.15", 0.15, (3, 10, 7))):
         survey, find = make_survey(three, fields, chances), estimate_of("a", "yes")
         yield Part("yes or no, with `ask`", f"{name}, ε 1", survey, "a", often, (coin.p, coin.q), 0, -1, find)
-    four, six, answers = (choose.subset(k, 1, Decimal(2)) for k in (4, 6, 3))
+    four, six, answers = (mechanism_choice.subset(k, 1, Decimal(2)) for k in (4, 6, 3))
     survey = make_survey([yes_no("a"), yes_no("b"), yes_no("c")], [(four, ["a", "b"]), (COIN, ["c"])], (27, 98))
     margin, cell = estimate_of("a", "yes"), crossed("cells", "yes", "yes")
     yield Part("margin of a block", "2 × 2, chance 0.216, ε 2", survey, "a", 0.216, union(four, 2), 2, 0, margin)
@@ -97,7 +97,9 @@ def parts() -> Iterator[Part]:
 def filtered() -> Survey:
     """A follow-up in a block of its own: who draws it is asked the filter too, and sends only the follow-up."""
     after = choice(2, id="b", show_if={"question": "a", "is": ["yes"]})
-    return make_survey([yes_no("a"), after], [(COIN, ["a"]), (choose.subset(3, 1, Decimal(2)), ["b"])], (3, 2))
+    return make_survey(
+        [yes_no("a"), after], [(COIN, ["a"]), (mechanism_choice.subset(3, 1, Decimal(2)), ["b"])], (3, 2)
+    )
 
 
 def sometimes_asked() -> Iterator[Case]:
@@ -125,8 +127,8 @@ def _counted(first: Floats, among: Integers, ones: Integers, pq: Shares, share: 
 
 def means() -> Iterator[Case]:
     """Means of a field that some are asked, alone and in a block with another question."""
-    three, six, levels = (choose.subset(k, 1, Decimal(e)) for k, e in ((3, 2), (6, 3), (4, 2)))
-    noise = choose.geometric(11, Decimal(2))
+    three, six, levels = (mechanism_choice.subset(k, 1, Decimal(e)) for k, e in ((3, 2), (6, 3), (4, 2)))
+    noise = mechanism_choice.geometric(11, Decimal(2))
     made = [
         ("1 of 2, k 3, ε 2", make_survey([scale(3), yes_no("b")], [(three, ["a"]), (COIN, ["b"])], (1, 1)), (40, 200)),
         ("with a yes or no, chance 0.3, ε 3", make_survey(

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from benchmarks.coverage.study import Find
-from client.definition import Survey
-from client.question import Question
+from candor_client.definition import Survey
+from candor_client.question import Question
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Interval, Method, Options
 from survey_app.estimate.quantiles import quantiles
-from survey_app.estimate.question import Evidence, evidence_of, family_estimates, question_estimates
+from survey_app.estimate.question_estimates import Evidence, evidence_of, family_estimates, question_estimates
 from survey_app.figures import FamilyName
 from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Tally

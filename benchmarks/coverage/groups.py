@@ -9,18 +9,18 @@ import numpy as np
 from benchmarks.coverage.finders import PLAIN, asked
 from benchmarks.coverage.study import Case, Find, People, Truth, make_survey
 from benchmarks.coverage.truths import MOVER, SCORE, yes_no
-from client.definition import Survey
-from survey_app.authoring import choose
-from survey_app.estimate.groups import combine, difference
+from candor_client.definition import Survey
+from survey_app.authoring import mechanism_choice
+from survey_app.estimate.group_estimates import combine, difference
 from survey_app.estimate.intervals import Interval
-from survey_app.estimate.question import Estimate, question_estimates
+from survey_app.estimate.question_estimates import Estimate, question_estimates
 from survey_app.kinds.assumptions import Indices
 from survey_app.tally import Bits, Tally
 
 
 def many() -> Iterator[Case]:
     for e in ("1", "3", "6"):
-        survey = make_survey([yes_no()], [(choose.flip(Decimal(e)), ["a"])])
+        survey = make_survey([yes_no()], [(mechanism_choice.flip(Decimal(e)), ["a"])])
         studies = [(f"{count} × {size}", [size] * count) for count, size in ((2, 20), (10, 20), (10, 100), (30, 20))]
         studies.append(("10 of 20 to 200", [20 * (place + 1) for place in range(10)]))
         for name, sizes in studies:
@@ -50,7 +50,7 @@ def many() -> Iterator[Case]:
 
 def two() -> Iterator[Case]:
     for e, n in (("1", 100), ("3", 20), ("8", 20), ("8", 100)):
-        survey = make_survey([yes_no()], [(choose.flip(Decimal(e)), ["a"])])
+        survey = make_survey([yes_no()], [(mechanism_choice.flip(Decimal(e)), ["a"])])
         truths = [
             Truth(f"{first:g} and {second:g}", (second - first,), answering([first, second], [n, n]))
             for first, second in ((0.02, 0.02), (0.2, 0.3), (0.005, 0.95), (0, 1))

@@ -13,8 +13,8 @@ import numpy as np
 from benchmarks.coverage.finders import crossed, not_rejected
 from benchmarks.coverage.study import Case, People, Truth, make_survey
 from benchmarks.coverage.truths import CLOPPER_PEARSON, MOVER, SCORE, choice, drawn, scale, together, yes_no
-from client.definition import Survey
-from survey_app.authoring import choose
+from candor_client.definition import Survey
+from survey_app.authoring import mechanism_choice
 from survey_app.kinds.assumptions import Indices
 
 Table = Sequence[Sequence[float]]
@@ -31,7 +31,7 @@ def ordinary() -> Iterator[Case]:
     }
     yield from _tables("two questions", tables, "two fields, 2 × 2, ε 1 each", _apart("1", "1"), (500, 5000))
     yield from _tables("two questions", tables, "two fields, 2 × 2, ε 3 each", _apart("3", "3"), (100, 500))
-    flip, subset = choose.flip(Decimal(1)), choose.subset(2, 1, Decimal(1))
+    flip, subset = mechanism_choice.flip(Decimal(1)), mechanism_choice.subset(2, 1, Decimal(1))
     mixed = make_survey([yes_no(), yes_no("b")], [(flip, ["a"]), (subset, ["b"])])
     yield from _tables("two questions", tables, "`flip` and `subset`, ε 1 each", mixed, (1000,))
     yield from _tables("two questions", tables, "joint field, ε 2", _joint("2"), (100, 1000))
@@ -55,12 +55,12 @@ def strong() -> Iterator[Case]:
 
 
 def _apart(first: str, second: str) -> Survey:
-    fields = [(choose.flip(Decimal(first)), ["a"]), (choose.flip(Decimal(second)), ["b"])]
+    fields = [(mechanism_choice.flip(Decimal(first)), ["a"]), (mechanism_choice.flip(Decimal(second)), ["b"])]
     return make_survey([yes_no(), yes_no("b")], fields)
 
 
 def _joint(epsilon: str) -> Survey:
-    return make_survey([yes_no(), yes_no("b")], [(choose.subset(4, 1, Decimal(epsilon)), ["a", "b"])])
+    return make_survey([yes_no(), yes_no("b")], [(mechanism_choice.subset(4, 1, Decimal(epsilon)), ["a", "b"])])
 
 
 def _tables(pair: str, tables: Mapping[str, Table], name: str, survey: Survey, sizes: Sequence[int]) -> Iterator[Case]:
@@ -85,7 +85,7 @@ def two_options() -> Iterator[Case]:
         "rare": [[0.9, 0.04], [0.04, 0.02]],
     }
     for of, draw, e, n in ((3, 2, "2", 300), (5, 3, "3", 300), (5, 3, "3", 2000)):
-        survey = make_survey([choice(of, type="multiple")], [(choose.drawn(of, draw, Decimal(e)), ["a"])])
+        survey = make_survey([choice(of, type="multiple")], [(mechanism_choice.drawn(of, draw, Decimal(e)), ["a"])])
         for part in PARTS:
             truths = [Truth(title, (_crossed(part, table),), _choosing(table)) for title, table in tables.items()]
             method = {"cells": CLOPPER_PEARSON, "within": SCORE, "differences": MOVER}[part]
@@ -131,12 +131,12 @@ def tests() -> Iterator[Case]:
 
 
 def _separate(first: int, second: int, epsilon: str, weight: int = 1) -> Survey:
-    mechanisms = [choose.subset(size, weight, Decimal(epsilon)) for size in (first, second)]
+    mechanisms = [mechanism_choice.subset(size, weight, Decimal(epsilon)) for size in (first, second)]
     return make_survey([choice(first), scale(second, "b")], [(mechanisms[0], ["a"]), (mechanisms[1], ["b"])])
 
 
 def _together(first: int, second: int, epsilon: str) -> Survey:
-    cells = choose.subset(first * second, 1, Decimal(epsilon))
+    cells = mechanism_choice.subset(first * second, 1, Decimal(epsilon))
     return make_survey([choice(first), scale(second, "b")], [(cells, ["a", "b"])])
 
 

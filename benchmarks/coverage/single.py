@@ -34,17 +34,17 @@ from benchmarks.coverage.truths import (
     union,
     yes_no,
 )
-from client.definition import Survey
-from client.mechanisms import Flip, Subset
-from survey_app.authoring import choose
+from candor_client.definition import Survey
+from candor_client.mechanisms import Flip, Subset
+from survey_app.authoring import mechanism_choice
 from survey_app.estimate.intervals import Options
 
 
 def flips() -> Iterator[Case]:
     designs = {
-        **{f"ε {e}": choose.flip(Decimal(e)) for e in ("0.1", "0.5", "1", "3")},
-        "coin, ε ln 3": choose.design(Fraction(3, 4), Fraction(1, 4)),
-        "forced, p ⅞, q ⅜": choose.design(Fraction(7, 8), Fraction(3, 8)),
+        **{f"ε {e}": mechanism_choice.flip(Decimal(e)) for e in ("0.1", "0.5", "1", "3")},
+        "coin, ε ln 3": mechanism_choice.design(Fraction(3, 4), Fraction(1, 4)),
+        "forced, p ⅞, q ⅜": mechanism_choice.design(Fraction(7, 8), Fraction(3, 8)),
     }
     for (name, made), n in product(designs.items(), (20, 100, 1000)):
         survey, every, pq = make_survey([yes_no()], [(made, ["a"])]), {0: np.arange(n + 1)}, (made.p, made.q)
@@ -81,9 +81,9 @@ def these_people(survey: Survey, made: Flip, name: str, n: int) -> Iterator[Case
 
 def options() -> Iterator[Case]:
     made: list[tuple[str, Subset]] = [
-        ("4 options, w 1, ε 1", choose.subset(4, 1, Decimal(1))),
-        ("5 options, w 2, ε 0.5", choose.subset(5, 2, Decimal("0.5"))),
-        ("100 options, w 5, ε 3", choose.subset(100, 5, Decimal(3))),
+        ("4 options, w 1, ε 1", mechanism_choice.subset(4, 1, Decimal(1))),
+        ("5 options, w 2, ε 0.5", mechanism_choice.subset(5, 2, Decimal("0.5"))),
+        ("100 options, w 5, ε 3", mechanism_choice.subset(100, 5, Decimal(3))),
     ]
     for (name, mechanism), n in product(made, (20, 100, 1000)):
         survey = make_survey([choice(mechanism.size)], [(mechanism, ["a"])])
@@ -100,7 +100,7 @@ def options() -> Iterator[Case]:
 def single_unions() -> Iterator[Case]:
     """Unions where each report names one symbol: a margin of a joint field, a cumulative share, a set's option."""
     pair = "union, `subset` w 1"
-    cells, points, sets = (choose.subset(k, 1, Decimal(e)) for k, e in ((6, 2), (5, 1), (8, 3)))
+    cells, points, sets = (mechanism_choice.subset(k, 1, Decimal(e)) for k, e in ((6, 2), (5, 1), (8, 3)))
     joint = make_survey([yes_no(), scale(3, "b")], [(cells, ["a", "b"])])
     hidden = scale(4, "b", show_if={"question": "a", "is": ["yes"]})  # six possible cells of ten: one no, five yes
     tree = make_survey([yes_no(), hidden], [(cells, ["a", "b"])])
@@ -123,7 +123,7 @@ def single_unions() -> Iterator[Case]:
 
 def two_levels() -> Iterator[Case]:
     for e, n in product(("0.5", "1"), (20, 100, 1000)):
-        made, y = choose.subset(2, 1, Decimal(e)), np.arange(n + 1)
+        made, y = mechanism_choice.subset(2, 1, Decimal(e)), np.arange(n + 1)
         survey = make_survey([number(2, 60)], [(made, ["a"])])
         find, pq = estimate_of("a", "mean"), (made.p, made.q)
         yield exactly("number, 2 levels", f"0 to 60, ε {e}", survey, n, find, pq, {1: y, 0: n - y}, top=60)
@@ -132,7 +132,7 @@ def two_levels() -> Iterator[Case]:
 def single_means() -> Iterator[Case]:
     """Means of scores where each report names one symbol; enumerated where there are few tallies."""
     for e, n in product(("1", "2", "5"), (5, 20, 50)):
-        made, tallies = choose.subset(3, 1, Decimal(e)), compositions(n, 3)
+        made, tallies = mechanism_choice.subset(3, 1, Decimal(e)), compositions(n, 3)
         survey = make_survey([scale(3)], [(made, ["a"])])
         truths = [
             Truth(shape(one), (mean_of([1, 2, 3])(one),), chances=partial(multinomials, tallies, made, one))
@@ -141,12 +141,12 @@ def single_means() -> Iterator[Case]:
         find = estimate_of("a", "mean")
         yield Case("mean, `subset` w 1", DIRICHLET, f"k 3, ε {e}", survey, n, find, truths, tallies=tallies)
     for (k, e), n in product(((5, "1"), (5, "4")), (20, 100, 1000)):
-        survey = make_survey([number(k, k - 1)], [(choose.subset(k, 1, Decimal(e)), ["a"])])
+        survey = make_survey([number(k, k - 1)], [(mechanism_choice.subset(k, 1, Decimal(e)), ["a"])])
         truths = truths_of(k, mean_of(range(k)))[::2]
         find = estimate_of("a", "mean")
         yield Case("mean, `subset` w 1", DIRICHLET, f"k {k}, ε {e}", survey, n, find, truths, effort=0.5)
     for n in (20, 200):
-        survey = make_survey([number(7, 60)], [(choose.subset(7, 1, Decimal(5)), ["a"])])
+        survey = make_survey([number(7, 60)], [(mechanism_choice.subset(7, 1, Decimal(5)), ["a"])])
         truths = truths_of(61, mean_of(range(61)))[::2]
         find = estimate_of("a", "mean")
         yield Case("number, 7 levels", DIRICHLET, "0 to 60, ε 5", survey, n, find, truths, effort=0.25)
@@ -155,8 +155,8 @@ def single_means() -> Iterator[Case]:
 def several() -> Iterator[Case]:
     """Means, unions and margins where a report names several symbols."""
     mechanisms = [
-        ("k 5, w 2, ε 0.5", choose.subset(5, 2, Decimal("0.5"))),
-        ("k 10, w 3, ε 1", choose.subset(10, 3, Decimal(1))),
+        ("k 5, w 2, ε 0.5", mechanism_choice.subset(5, 2, Decimal("0.5"))),
+        ("k 10, w 3, ε 1", mechanism_choice.subset(10, 3, Decimal(1))),
     ]
     for (name, made), n in product(mechanisms, (20, 100, 1000)):
         k = made.size
@@ -166,7 +166,7 @@ def several() -> Iterator[Case]:
         survey, truths = make_survey([scale(k)], [(made, ["a"])]), truths_of(k, lambda shares: float(sum(shares[:2])))
         pair, find = "union, `subset` w > 1", total_of("a", "p0", "p1")
         yield Case(pair, KORN_GRAUBARD, f"2 symbols, {name}", survey, n, find, truths)
-    made = choose.subset(9, 3, Decimal("0.8"))
+    made = mechanism_choice.subset(9, 3, Decimal("0.8"))
     survey = make_survey([scale(3), scale(3, "b")], [(made, ["a", "b"])])
     for n in (20, 100, 1000):
         truths = [Truth(f"{shape(one)}, b equal", (one[0],), drawn({"a": one, "b": [1 / 3] * 3})) for one in shapes(3)]
@@ -177,7 +177,7 @@ def several() -> Iterator[Case]:
 def laplace() -> Iterator[Case]:
     middle = [0.0, 0.0, 0.0, 0.05, 0.25, 0.4, 0.25, 0.05, 0.0, 0.0, 0.0]
     for e, n in product(("0.5", "1", "3"), (5, 20, 100, 1000)):
-        survey = make_survey([number(11, 10)], [(choose.geometric(11, Decimal(e)), ["a"])])
+        survey = make_survey([number(11, 10)], [(mechanism_choice.geometric(11, Decimal(e)), ["a"])])
         truths = [*truths_of(11, mean_of(range(11))), Truth("around 5", (5.0,), drawn({"a": middle}))]
         find = estimate_of("a", "mean")
         yield Case("number, `geometric`", DIRICHLET, f"0 to 10, ε {e}", survey, n, find, truths, effort=0.25)
@@ -186,7 +186,7 @@ def laplace() -> Iterator[Case]:
 def answers() -> Iterator[Case]:
     """Shares and means of those who answered."""
     for e, n in product(("1", "3"), (20, 40)):
-        made, tallies = choose.subset(3, 1, Decimal(e)), compositions(n, 3)
+        made, tallies = mechanism_choice.subset(3, 1, Decimal(e)), compositions(n, 3)
         survey = make_survey([choice(2, optional=True)], [(made, ["a"])])
         truths = [
             Truth(shape(one), (one[0] / (one[0] + one[1]),), chances=partial(multinomials, tallies, made, one))
@@ -198,7 +198,7 @@ def answers() -> Iterator[Case]:
         )
     skipping: list[list[float]] = [[0.25, 0.25, 0.25, 0.25], [0.1, 0, 0, 0.9], [0.05, 0, 0.85, 0.1], [1, 0, 0, 0]]
     for (w, effort), n in product(((1, 0.2), (2, 1.0)), (100, 1000)):
-        made = choose.subset(4, w, Decimal(1))
+        made = mechanism_choice.subset(4, w, Decimal(1))
         survey = make_survey([choice(3, optional=True)], [(made, ["a"])])
         truths = [Truth(shape(one), (one[0] / (1 - one[3]),), drawn({"a": one})) for one in skipping]
         pair, setting = f"share of answers, `subset` w {w}", "3 options, ε 1"
@@ -213,7 +213,7 @@ def answers() -> Iterator[Case]:
 
 def medians() -> Iterator[Case]:
     for (w, e), n in product(((1, "1"), (2, "0.5")), (50, 500)):
-        survey = make_survey([scale(5)], [(choose.subset(5, w, Decimal(e)), ["a"])])
+        survey = make_survey([scale(5)], [(mechanism_choice.subset(5, w, Decimal(e)), ["a"])])
         truths = [
             Truth(shape(one), (float(np.searchsorted(np.cumsum(one), 0.5 - 1e-9)),), drawn({"a": one}))
             for one in ([0.2] * 5, [0.3, 0.3, 0.2, 0.1, 0.1], [0.05, 0.1, 0.2, 0.3, 0.35], [0.5, 0, 0, 0, 0.5])

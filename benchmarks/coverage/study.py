@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from client import canonical
-from client.definition import FORMAT, Survey
-from client.mechanisms import Mechanism, publish
+from candor_client import canonical
+from candor_client.definition import FORMAT, Survey
+from candor_client.mechanisms import Mechanism, publish
+from survey_app.assure.simulation import devices
 from survey_app.estimate.intervals import Interval
 from survey_app.kinds.assumptions import Indices
-from survey_app.simulate import devices
 from survey_app.tally import Bits, Tally
 
 NOMINAL = 0.95

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from scipy.stats import binom, multinomial
 
 from benchmarks.coverage.study import APPROXIMATE, Case, Find, Floats, People, Truth, counts_with
-from client.definition import Survey
-from client.mechanisms import Subset
+from candor_client.definition import Survey
+from candor_client.mechanisms import Subset
 from survey_app.kinds.assumptions import Indices
 
 Integers = npt.NDArray[np.int64]

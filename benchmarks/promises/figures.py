@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from client.definition import Survey
-from client.question import Question
-from client.words import digit_label
+from candor_client.definition import Survey
+from candor_client.description import digit_label
+from candor_client.question import Question
+from survey_app.assure.simulation.trial import truth
 from survey_app.figures import FigureKind, Floats
 from survey_app.kinds.assumptions import Indices
 from survey_app.plan.forecast import Forecast
-from survey_app.results.document import Line, Results, table_rows
-from survey_app.simulate.trial import truth
+from survey_app.results.survey_document import Line, Results, table_rows
 
 
 @dataclass(frozen=True)

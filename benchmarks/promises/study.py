@@ -11,13 +11,13 @@ from scipy.stats import binom, chi2
 from benchmarks.coverage.study import APPROXIMATE, ERRORS, NOMINAL, SECOND_LOOK, simulated
 from benchmarks.promises.figures import Figure, Shown, promised, shown, true_value
 from benchmarks.promises.surveys import FILES
-from client.definition import Survey
+from candor_client.definition import Survey
 from survey_app.authoring import build
+from survey_app.plan.assumed_people import draw_people
 from survey_app.plan.forecast import enough, forecasts
-from survey_app.plan.people import draw_people
-from survey_app.plan.settings import Settings
-from survey_app.plan.spread import z_score
-from survey_app.results.document import Results, results
+from survey_app.plan.report_variance import z_score
+from survey_app.plan.target import Settings
+from survey_app.results.survey_document import Results, results
 from survey_app.tally import Tally
 
 MARGIN = 0.06

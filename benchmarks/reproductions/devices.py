@@ -11,14 +11,14 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 from benchmarks.reproductions.figures import Floats
-from client import Survey
-from client.mechanisms import Flip, Mechanism
+from candor_client import Survey
+from candor_client.mechanisms import Flip, Mechanism
+from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import build
 from survey_app.channels import channel_of
-from survey_app.channels.moments import share_variance
+from survey_app.channels.design_variance import share_variance
 from survey_app.figures import share_of
-from survey_app.plan.people import draw_people
-from survey_app.simulate.devices import reports
+from survey_app.plan.assumed_people import draw_people
 
 MOST_AT_ONCE = 2_000_000
 Counts = npt.NDArray[np.int64]

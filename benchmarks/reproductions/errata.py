@@ -3,8 +3,8 @@
 import math
 
 from benchmarks.reproductions.figures import Section, figure
-from survey_app.explain.chances import posterior
-from survey_app.plan.central import gaussian_delta
+from survey_app.channels.posterior import posterior
+from survey_app.plan.central_model import gaussian_delta
 
 DELTA = 1e-5
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from benchmarks.reproductions.devices import unbiased_share
 from benchmarks.reproductions.figures import Number, Section, figure, mean_of, share_of, spread_of
-from client import Survey
-from client.mechanisms import Subset
+from candor_client import Survey
+from candor_client.mechanisms import Subset
+from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import build
-from survey_app.simulate.devices import reports
 
 Data = tuple[Fraction, ...]
 FEW = 2_000  # people at once

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.reproductions.devices import unbiased_share
-from client import Survey
-from client.mechanisms import Subset
-from survey_app.authoring import build, choose
-from survey_app.estimate.points import project
-from survey_app.simulate.devices import reports
+from candor_client import Survey
+from candor_client.mechanisms import Subset
+from survey_app.assure.simulation.devices import reports
+from survey_app.authoring import build, mechanism_choice
+from survey_app.estimate.projection import project
 
 EPSILON = 1
 
@@ -44,21 +44,21 @@ class Contestant:
 
 
 def _grr(k: int) -> tuple[Fraction, Fraction]:
-    mechanism = choose.subset(k, 1, Decimal(EPSILON))
+    mechanism = mechanism_choice.subset(k, 1, Decimal(EPSILON))
     return mechanism.p, mechanism.q
 
 
 def _oue(k: int) -> tuple[Fraction, Fraction]:
-    return Fraction(1, 2), choose.flip(Decimal(EPSILON)).q
+    return Fraction(1, 2), mechanism_choice.flip(Decimal(EPSILON)).q
 
 
 def _sue(k: int) -> tuple[Fraction, Fraction]:
-    mechanism = choose.flip(Decimal(EPSILON) / 2)
+    mechanism = mechanism_choice.flip(Decimal(EPSILON) / 2)
     return mechanism.p, mechanism.q
 
 
 def _hadamard(k: int) -> tuple[Fraction, Fraction]:
-    return choose.flip(Decimal(EPSILON)).p, Fraction(1, 2)
+    return mechanism_choice.flip(Decimal(EPSILON)).p, Fraction(1, 2)
 
 
 @cache
@@ -143,7 +143,7 @@ def _pure(protocol: str) -> Estimator:
 def _debiased(noisy: list[int], k: int) -> Shares:
     """For libraries that randomize but do not estimate."""
     counts = np.bincount(noisy, minlength=k)
-    mechanism = choose.subset(k, 1, Decimal(EPSILON))
+    mechanism = mechanism_choice.subset(k, 1, Decimal(EPSILON))
     return np.array([unbiased_share(mechanism, counts, len(noisy), place) for place in range(k)])
 
 

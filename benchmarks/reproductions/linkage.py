@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from benchmarks.reproductions.figures import Section
-from survey_app.explain import written
-from survey_app.explain.chances import SUSPICION
+from survey_app.channels.posterior import SUSPICION
+from survey_app.languages import numbers
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def tables() -> Section:
         "Joined, they name Alice's condition; everybody from 30 to 39 was already named by the first table alone, "
         "since its group has one condition only. Differential privacy composes instead: two releases with ε₁ and ε₂ "
         "are one release with ε₁ + ε₂, and no joining multiplies anybody's odds by more than e^(ε₁+ε₂). Two answers "
-        f"at ε = 0.5 each can raise a suspicion of 1 in 20 to at most {written.at_most(SUSPICION, 1)}, "
+        f"at ε = 0.5 each can raise a suspicion of 1 in 20 to at most {numbers.at_most(SUSPICION, 1)}, "
         "whatever else is known."
     )
     return section

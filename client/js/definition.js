@@ -22,7 +22,7 @@ import { parseQuestions, typeOf } from "./question.js";
 import { digest } from "./sha256.js";
 
 /** @import { Section, Translations } from "./display.js" */
-/** @import { Mechanism } from "./mechanisms/base.js" */
+/** @import { Mechanism } from "./mechanisms/mechanism.js" */
 /** @import { Question } from "./question.js" */
 
 const FORMAT = "candor/2";

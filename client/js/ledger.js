@@ -13,7 +13,7 @@
 // Browsers give all files on a disk one storage. So a form that is a file keeps nothing there but charges, which any other
 // file may read; field, ticket, id and bits live in the page, and are lost with it.
 
-import { acknowledged, charge, chargesOf, complete, find, ticketOf, withoutTicket } from "./book.js";
+import { acknowledged, charge, chargesOf, complete, find, ticketOf, withoutTicket } from "./spending.js";
 import { dumps } from "./canonical.js";
 import { CandorError, check } from "./errors.js";
 import { drawAsked, randomize, toText } from "./report.js";
@@ -21,7 +21,7 @@ import { systemBytes } from "./sampling.js";
 import { digest as sha256, utf8 } from "./sha256.js";
 
 /** @import { Answers } from "./answer.js" */
-/** @import { Book, Entry, Limits } from "./book.js" */
+/** @import { Book, Entry, Limits } from "./spending.js" */
 /** @import { Survey } from "./definition.js" */
 /** @import { Ticket } from "./report.js" */
 /** @import { RandomBytes } from "./sampling.js" */

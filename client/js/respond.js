@@ -8,7 +8,7 @@
 // How long a device takes to randomize tells nothing: a report leaves at the first whole second, counted from when the
 // device began to randomize, by which it is stored.
 
-import { find, reportOf } from "./book.js";
+import { find, reportOf } from "./spending.js";
 import { isObject } from "./canonical.js";
 import { Survey } from "./definition.js";
 import { CandorError, check } from "./errors.js";
@@ -17,7 +17,7 @@ import { fromText, toText } from "./report.js";
 import { verify } from "./verify.js";
 
 /** @import { Answers } from "./answer.js" */
-/** @import { Limits } from "./book.js" */
+/** @import { Limits } from "./spending.js" */
 /** @import { Tickets } from "./definition.js" */
 /** @import { Report, Ticket } from "./report.js" */
 /** @import { RandomBytes } from "./sampling.js" */

@@ -8,7 +8,7 @@
 // Only surveys by invitation load this file. What a definition says about tickets is in definition.js, and how a device
 // takes one, which Python does in respond.py, is here.
 
-import { charge, find, ticketOf } from "./book.js";
+import { charge, find, ticketOf } from "./spending.js";
 import { matches } from "./canonical.js";
 import { CandorError, check } from "./errors.js";
 import { fromText, toText } from "./report.js";
@@ -17,7 +17,7 @@ import { bigEndian, draw, systemBytes } from "./sampling.js";
 import { concat } from "./sha256.js";
 import { sha384 } from "./sha384.js";
 
-/** @import { Entry } from "./book.js" */
+/** @import { Entry } from "./spending.js" */
 /** @import { Survey, Tickets } from "./definition.js" */
 /** @import { Ledger } from "./ledger.js" */
 /** @import { Ticket } from "./report.js" */

@@ -1,6 +1,6 @@
 // This device: whose book is open, what it has spent, the person's own limits, who else answers here, and forgetting.
 
-import { hostOf, SERVER_LIMIT, SURVEY_LIMIT, spentOnServer, spentOnSurvey } from "/client/js/book.js";
+import { hostOf, SERVER_LIMIT, SURVEY_LIMIT, spentOnServer, spentOnSurvey } from "/client/js/spending.js";
 import { Ledger } from "/client/js/index.js";
 import { here } from "./address.js";
 import { button, details, el, ours, tongue } from "./dom.js";

@@ -1,9 +1,9 @@
 // What stands around the questions: title, group, description, what the device promises, whom to ask. All of it is from
 // the definition that this device has verified; the server's own words are shown only where scripts are off.
 
-import { hostOf } from "/client/js/book.js";
+import { hostOf } from "/client/js/spending.js";
 import { verify } from "/client/js/index.js";
-import { ofHundred, SUSPICION } from "/client/js/words.js";
+import { ofHundred, SUSPICION } from "/client/js/description.js";
 import { here, privacyPage } from "./address.js";
 import { details, el, notice, ours, paragraphs, tongue } from "./dom.js";
 import { languagesOf } from "./language.js";
@@ -73,7 +73,7 @@ function trust({ digest, tickets }) {
 		sum("trust_sum", told.file),
 		sum("trust_digest", digest),
 		ours("p", "trust_same"),
-		sum("trust_python", `python -m client "${link}#sha256=${digest}"`),
+		sum("trust_python", `python -m candor_client "${link}#sha256=${digest}"`),
 		tickets && ours("p", "trust_invited"),
 	);
 }

@@ -1,6 +1,6 @@
 // The form: fetch and verify, take a ticket, ask, randomize once, show what will be sent, send, give a receipt.
 
-import { charge, hostOf, reportOf, spentOnSurvey, stateOf, ticketOf } from "/client/js/book.js";
+import { charge, hostOf, reportOf, spentOnSurvey, stateOf, ticketOf } from "/client/js/spending.js";
 import { CandorError, Ledger, submit, verify } from "/client/js/index.js";
 import { isPrivate, monotonic, untilWholeSecond } from "/client/js/respond.js";
 import { address, encrypted, here, obtain } from "./address.js";
@@ -16,7 +16,7 @@ import { thanks } from "./thanks.js";
 import { told } from "./told.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
-/** @import { Entry } from "/client/js/book.js" */
+/** @import { Entry } from "/client/js/spending.js" */
 /** @import { Survey } from "/client/js/definition.js" */
 /** @import { Child, Leaf } from "./dom.js" */
 /** @import { Localized } from "./language.js" */

@@ -1,6 +1,6 @@
 // What the device does to an answer, in this survey's own numbers.
 
-import { oddsSentence } from "/client/js/words.js";
+import { oddsSentence } from "/client/js/description.js";
 import { formType } from "./controls.js";
 import { details, el, ours, tongue } from "./dom.js";
 import { epsilon, say, speech } from "./strings.js";

@@ -3,7 +3,7 @@
 import { encode } from "/client/js/answer.js";
 import { digitLabel, typeOf } from "/client/js/question.js";
 import { fromText, unpack } from "/client/js/report.js";
-import { describe, said } from "/client/js/words.js";
+import { describe, said } from "/client/js/description.js";
 import { button, details, el, heading, ours, tongue } from "./dom.js";
 import { explain } from "./protection.js";
 import { epsilon, say, speech } from "./strings.js";
@@ -11,7 +11,7 @@ import { thanks } from "./thanks.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
 /** @import { Field } from "/client/js/definition.js" */
-/** @import { Entry } from "/client/js/book.js" */
+/** @import { Entry } from "/client/js/spending.js" */
 /** @import { Localized } from "./language.js" */
 
 const DOUBLE_CLICK = 400; // ms

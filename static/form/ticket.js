@@ -1,6 +1,6 @@
 // A survey by invitation: the invitation buys a ticket, when the person presses for it, and the ticket waits here.
 
-import { ticketOf } from "/client/js/book.js";
+import { ticketOf } from "/client/js/spending.js";
 import { CandorError } from "/client/js/index.js";
 import { toText } from "/client/js/report.js";
 import { ticketLink } from "/client/js/respond.js";
@@ -11,7 +11,7 @@ import { arrive, button, copyable, details, el, heading, ours } from "./dom.js";
 import { moment, say } from "./strings.js";
 import { told } from "./told.js";
 
-/** @import { Entry } from "/client/js/book.js" */
+/** @import { Entry } from "/client/js/spending.js" */
 /** @import { Survey } from "/client/js/definition.js" */
 /** @import { Ledger } from "/client/js/ledger.js" */
 /** @import { Ticket } from "/client/js/report.js" */

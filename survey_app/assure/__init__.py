@@ -1,1 +1,1 @@
-"""Proof, not promise: what anyone can compute, run or try about a survey, without believing its server."""
+"""Proof, not promise: computations, audits and trials of a survey that need no trust in its server."""

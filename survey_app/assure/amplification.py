@@ -1,12 +1,14 @@
-"""What shuffling adds: the (ε, δ) of data whose reports an independent party has stripped and permuted.
+"""Privacy amplification by shuffling: the (ε, δ) of reports that an independent party has stripped and permuted.
 
-Feldman, McMillan and Talwar (2021): if every report comes of an ε₀-private device and nobody can tell whose it is, the
-whole is no easier to tell from that of a neighbouring crowd than P = (A + D, C − A + 1 − D) from Q = (A + 1 − D,
-C − A + D), where C ~ Bin(n − 1, e^−ε₀), A ~ Bin(C, ½) and D is 1 with probability a = e^ε₀/(1 + e^ε₀). δ is the
-hockey-stick divergence of the two, computed here (docs/methods.md §7). The paper that followed claims more, but its
-erratum takes back the general theorem, so it is not used.
+Assume that every report comes from an ε₀-private device and that nobody can tell whose report it is.
+Then two neighbouring data sets are no easier to tell apart than two distributions (Feldman, McMillan and Talwar 2021):
+P = (A + D, C − A + 1 − D) and Q = (A + 1 − D, C − A + D).
+Here C ~ Bin(n − 1, e^−ε₀), A ~ Bin(C, ½) and D is 1 with probability a = e^ε₀/(1 + e^ε₀).
+δ is the hockey-stick divergence of P and Q, computed here (docs/methods.md §7).
+The follow-up paper claims more, but its erratum withdraws the general theorem, so it is not used.
 
-It counts only if that party is not the analyst, drops ids, times and order, and every device ran the same definition.
+The result holds only if that party is not the analyst and drops ids, times and order.
+It also requires that every device ran the same definition.
 """
 
 import math
@@ -17,15 +19,16 @@ from scipy.stats import binom
 from survey_app.figures import Floats
 
 USUAL_DELTA = 1e-6
-LEFT_OUT = 1e-6  # of δ: what numbers of clones so rare add at most; it is counted in full
-CLOSE = 1e-6  # the bisection ends when ε is known to this part of itself
-MOST = 50.0  # e^ε₀ beyond it adds nothing anybody could use
+LEFT_OUT = 1e-6  # of δ: the largest share that very rare numbers of clones add; it is counted in full
+CLOSE = 1e-6  # relative error of ε at which the bisection ends
+MOST = 50.0  # largest ε₀ for which the gain is computed: beyond it there is no useful one
 
 
 def central_epsilon(local: float, reports: int, delta: float = USUAL_DELTA) -> float:
-    """The smallest ε, rounded up, for which shuffled reports of an ε₀-private definition are (ε, δ)-private.
+    """Return the smallest ε, rounded up, for which shuffled reports of an ε₀-private definition are (ε, δ)-private.
 
-    Never more than ε₀ itself, which holds without any shuffling.
+    `local` is ε₀. The result never exceeds ε₀, which holds without any shuffling.
+    Raise ValueError if an argument is out of range.
     """
     if not (local > 0 and reports >= 1 and 0 < delta < 1):
         raise ValueError("amplification needs ε₀ > 0, at least one report and 0 < δ < 1")
@@ -42,13 +45,13 @@ def central_epsilon(local: float, reports: int, delta: float = USUAL_DELTA) -> f
 
 
 def divergence(epsilon: float, local: float, reports: int, left_out: float = 0.0) -> float:
-    """δ at ε: an upper bound that exceeds the divergence of P and Q by at most `left_out`.
+    """Return δ at ε: an upper bound that exceeds the divergence of P and Q by at most `truncation`.
 
-    Given C, P/Q grows with the first number, so the best event is a tail of it.
+    Given C, the ratio P/Q grows with the first number, so the best event is a tail of that number.
     """
     share = math.exp(-local)
     low, high = 0, reports - 1
-    if left_out:  # by its tails: 1 − left_out is 1 to a float where δ is small
+    if left_out:  # cut by tail probability: 1 − truncation rounds to 1 where δ is small
         low = max(low, int(binom.ppf(left_out / 2, high, share)))
         high = min(high, int(binom.isf(left_out / 2, high, share)))
     clones = np.arange(low, high + 1)
@@ -57,6 +60,6 @@ def divergence(epsilon: float, local: float, reports: int, left_out: float = 0.0
     odds = math.exp(epsilon)
     least = (odds * a - (1 - a)) / ((2 * a - 1) * (1 + odds))
     first = np.floor((clones + 1) * least) + 1  # the smallest number in the event
-    above, also = binom.sf(first - 2, clones, 0.5), binom.sf(first - 1, clones, 0.5)  # A + 1 and A reach it
+    above, also = binom.sf(first - 2, clones, 0.5), binom.sf(first - 1, clones, 0.5)  # P(A + 1 ≥ first), P(A ≥ first)
     gained = a * above + (1 - a) * also - odds * ((1 - a) * above + a * also)
     return float(weights @ np.maximum(gained, 0.0)) + left_out

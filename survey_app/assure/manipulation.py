@@ -1,10 +1,13 @@
-"""Whether reports can be what honest devices sent: tests of the counts, which know when they raise a false alarm.
+"""Tests of whether honest devices can have sent the reports, with a known rate of false alarms.
 
-Two things hold whatever people answer (docs/methods.md §9). *Range*: a symbol that nobody has is still named with
-probability q, one that everybody has is named with p at the most, so its count lies between Bin(n, q) and Bin(n, p).
-*Draws*: which field a device is asked, and which options of a drawn one, is chance alone. What a single report may look
-like is checked when it comes in. **No test finds fakes that carry honest-looking noise**; only invitations bound how
-many there can be, and each estimate says how far they could move it (`results.caution`).
+Two facts hold for any answers (docs/methods.md §9).
+*Range*: a symbol that no respondent has is still named with probability q.
+A symbol that every respondent has is named with probability p at most.
+So its count lies between Bin(n, q) and Bin(n, p).
+*Draws*: chance alone decides which field a device is asked, and which options of a field with drawn options.
+The form of a single report is checked when it arrives.
+**No test finds fakes that carry honest-looking noise.** Only invitations limit their number.
+Each estimate states how far these fakes could move it (`results.caution`).
 """
 
 from collections.abc import Iterator
@@ -12,20 +15,20 @@ from dataclasses import dataclass
 
 from scipy.special import bdtr, bdtrc
 
-from client.definition import Survey
+from candor_client.definition import Survey
 from survey_app.channels import Channel, channel_of
-from survey_app.channels.base import SeenBit
-from survey_app.estimate.asked import draw_test, draws
+from survey_app.channels.channel import SeenBit
+from survey_app.estimate.block_draws import draw_test, draws
 from survey_app.estimate.hypotheses import LEAST_EXPECTED, Test, by_chi_square
-from survey_app.explain.written import count, p_value
+from survey_app.languages.numbers import count, p_value
 from survey_app.tally import Columns, Counts, Tally, columns
 
-LEVEL = 0.001  # of all range tests of a survey together, and of its tests of draws together: false alarms of one look
+LEVEL = 0.001  # false alarm rate of one look: for all range tests of a survey together, and for all its tests of draws
 
 
 @dataclass(frozen=True)
 class Impossible:
-    """A count that honest devices hardly send, whatever people answer; `p_value` is that of the kindest answers."""
+    """A count that honest devices hardly send, for any answers; `p_value` assumes the answers that fit it best."""
 
     questions: tuple[str, ...]
     seen: SeenBit
@@ -34,7 +37,10 @@ class Impossible:
 
 
 def out_of_range(survey: Survey, tally: Tally, level: float = LEVEL) -> list[Impossible]:
-    """The symbols named too seldom or too often to be honest; with honest devices none, but for a chance of `level`."""
+    """Return the counts of symbols that are named too seldom or too often for honest devices.
+
+    With honest devices, the list is empty except with probability `level`.
+    """
     all_seen = list(_seen(survey, tally))
     found: list[Impossible] = []
     for questions, one in all_seen:
@@ -46,9 +52,10 @@ def out_of_range(survey: Survey, tally: Tally, level: float = LEVEL) -> list[Imp
 
 
 def odd_draws(survey: Survey, tally: Tally, level: float = LEVEL) -> list[tuple[tuple[str, ...], Test]]:
-    """Fields whose draws were no chance: what was asked of devices, or which options; none but for `level`.
+    """Return the tests that refute random draws: of the field that a device is asked, or of the options of a field.
 
-    The first of them, without questions, is about which field was drawn.
+    Each test comes with its question ids; the test of which field was drawn comes first and has none.
+    With honest devices, the list is empty except with probability `level`.
     """
     tests: list[tuple[tuple[str, ...], Test | None]] = []
     if survey.ask:
@@ -63,7 +70,7 @@ def odd_draws(survey: Survey, tally: Tally, level: float = LEVEL) -> list[tuple[
 
 
 def suspicions(survey: Survey, tally: Tally) -> list[str]:
-    """What cannot come of honest devices, a sentence each; nothing where all is well."""
+    """Return a sentence for each finding that honest devices cannot explain; empty if there is none."""
     told: list[str] = []
     for one in out_of_range(survey, tally):
         seen = one.seen
@@ -86,7 +93,10 @@ def _seen(survey: Survey, tally: Tally) -> Iterator[tuple[tuple[str, ...], SeenB
 
 
 def _option_test(channel: Channel, asked: Counts) -> Test | None:
-    """Whether each option was drawn as often as the others: r of m without replacement, n times."""
+    """Test whether each option was drawn as often as the others: r of m without replacement, n times.
+
+    Return None if there are too few draws.
+    """
     m = len(asked)
     r = round(channel.asked * m)
     n = int(asked.sum()) // r

@@ -1,9 +1,10 @@
-"""The tool of an independent party: reports go in, bits come out, without ids or tickets and in a secret order.
+"""The tool of an independent party that shuffles reports: it drops ids and tickets and writes bits in a secret order.
 
-A file is NDJSON: reports as devices send them, or an export, whose first line holds the definition. It is read twice:
-first every line is checked and its place noted, then the lines are written in an order drawn from the system's
-randomness, each spelled anew, so that neither spaces nor the order of keys can mark one. Memory holds a place and a
-few hashes for each report, some 250 bytes, never the reports.
+A file is NDJSON: reports as devices send them, or an export, whose first line contains the definition.
+It is read twice. The first pass checks every line and records its offset.
+The second pass writes the lines in an order drawn from the randomness of the operating system.
+Each line is serialized again, so that neither spaces nor the order of keys can mark a report.
+Memory holds an offset and a few hashes for each report, about 250 bytes, never the reports.
 """
 
 import hashlib
@@ -17,25 +18,25 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from client import canonical
-from client.definition import LARGEST_REPORT, Survey
-from client.errors import CandorError
-from client.report import ID_BYTES, from_text, to_text, unpack
-from client.sampling import RandomBytes
+from candor_client import canonical
+from candor_client.definition import LARGEST_REPORT, Survey
+from candor_client.errors import CandorError
+from candor_client.report import ID_BYTES, from_text, to_text, unpack
+from candor_client.sampling import RandomBytes
 
 PERMITTED = {"survey", "id", "bits", "ticket"}
 DIGEST = re.compile(r"[0-9a-f]{64}")
 LARGEST_LINE = LARGEST_REPORT + 600_000  # the first line may hold a definition
-KEY_WORDS = 2  # 128 random bits order a report: two alike are not to be feared
+KEY_WORDS = 2  # 128 random bits are the sort key of a report, so equal keys are not a concern
 
 
 class ShufflingError(Exception):
-    """The file cannot be shuffled; the message says where it is wrong."""
+    """The file cannot be shuffled; the message names the line and the fault."""
 
 
 @dataclass(frozen=True)
 class Shuffled:
-    """What was written: how many reports, how many lines were the same report again, and of which definition."""
+    """The result of a shuffle: the number of reports written, the number of duplicate lines, and the definition."""
 
     reports: int
     again: int
@@ -45,17 +46,17 @@ class Shuffled:
 
 @dataclass
 class _Read:
-    """What the first reading finds."""
+    """The result of the first pass over a file."""
 
     survey: Survey | None
     digest: str
     again: int = 0
     places: list[int] = field(default_factory=list)
-    seen: dict[bytes, bytes] = field(default_factory=dict)  # of every id a hash of its bits
+    seen: dict[bytes, bytes] = field(default_factory=dict)  # for every id, a hash of its bits
 
 
 def permutation(count: int, random_bytes: RandomBytes = secrets.token_bytes) -> npt.NDArray[np.int64]:
-    """The numbers below `count` in an order that only the random bytes tell: each has a key, and keys are sorted."""
+    """Return the numbers below `count`, sorted by random keys, so that only the random bytes decide their order."""
     keys = np.frombuffer(random_bytes(8 * KEY_WORDS * count), dtype=np.uint64).reshape(KEY_WORDS, count)
     order: npt.NDArray[np.int64] = np.lexsort(keys)
     return order
@@ -70,10 +71,11 @@ def shuffle(
     random_bytes: RandomBytes = secrets.token_bytes,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Shuffled:
-    """Write every report of `source` once, in a secret order, without its id; `renumber` gives each a new one.
+    """Write every report of `source` once, in a secret order and without its id, and return a summary.
 
-    With a definition, given or in the first line, bits that no device could have sent are refused. `progress` is told
-    of bytes, twice those of `source` in all.
+    `renumber` gives each report a new id. With a definition, given or in the first line, impossible bits are refused.
+    `progress` is called with numbers of bytes; their sum is twice the size of `source`.
+    Raise ShufflingError if a line is not a report.
     """
     found = _read(source, survey, progress)
     if found.survey and not renumber:
@@ -114,7 +116,7 @@ def _read(source: BinaryIO, survey: Survey | None, progress: Callable[[int], Non
 
 
 def _note(found: _Read, value: Any, place: int, *, first: bool) -> None:
-    """Take one line to account; ValueError, or an error of the client, if it is no report to this definition."""
+    """Add one line to the scan; raise ValueError or CandorError if it is not a report to this definition."""
     if not isinstance(value, dict):
         raise ValueError("not a report")
     if first and "definition" in value:

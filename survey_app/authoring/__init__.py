@@ -1,8 +1,8 @@
-"""From `survey.yaml` to a definition: check what the author wrote, form the fields, choose the mechanisms.
+"""Build a definition from `survey.yaml`: check the author's file, form the fields, choose the mechanisms.
 
-What a definition may say is decided in `client.definition` alone: the author's questions go through the same parser
-as a respondent's device uses, and its complaints come back with the author's line. This module adds what only an
-author can get wrong: budgets, designs, joint fields, dates.
+`candor_client.definition` alone decides which definitions are valid. The author's questions go through the parser that
+respondents' devices use. Its errors are raised again with the author's line. This module adds the checks that concern
+authors only: budgets, designs, joint fields, dates.
 """
 
 import dataclasses
@@ -13,39 +13,39 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from client import canonical, mechanisms
-from client.canonical import spell
-from client.definition import FORMAT, Survey, possible_cells
-from client.display import LANGUAGE
-from client.errors import DefinitionError
-from client.mechanisms import round_up
-from client.question import Question, count_labels, parse_questions
-from client.verify import spend, verify
+from candor_client import canonical, mechanisms
+from candor_client.canonical import spell
+from candor_client.definition import FORMAT, Survey, possible_cells
+from candor_client.display import LANGUAGE
+from candor_client.errors import DefinitionError
+from candor_client.mechanisms import round_up
+from candor_client.question import Question, count_labels, parse_questions
+from candor_client.verify import spend, verify
 from survey_app.authoring.ask import Ask
-from survey_app.authoring.design import Design
+from survey_app.authoring.authored_question import raw_question, wish_of
+from survey_app.authoring.design.blocks import Design
 from survey_app.authoring.entries import Entries, read_entries
 from survey_app.authoring.fields import Wishes, design_of, groups_of
 from survey_app.authoring.groups import Group, checked_study, read_groups, slug_of
-from survey_app.authoring.invitations import Invitations, read_invitations
-from survey_app.authoring.questions import raw_question, wish_of
-from survey_app.authoring.source import AuthoringError, Node, read
+from survey_app.authoring.invitation_terms import Invitations, read_invitations
 from survey_app.authoring.terms import KEYS as TERMS
 from survey_app.authoring.terms import Terms, read_terms
 from survey_app.authoring.translations import original_of, read_translations
-from survey_app.explain import written
+from survey_app.authoring.yaml_source import AuthoringError, Node, read
 from survey_app.kinds import kind_of
+from survey_app.languages import numbers
 
 ADVISED_FIELD, ADVISED_TOTAL, CONFIRMED_TOTAL = 2, 4, 8
-ADVISED_CELLS = 64  # of a joint field
+ADVISED_CELLS = 64  # in a joint field
 
 PROSE = ("description", "consent", "thanks")
 
 
 @dataclasses.dataclass(frozen=True)
 class Built:
-    """A survey ready to publish: its definition, what stays outside of it, advice for the author, and its design.
+    """A survey ready to publish: its definitions, its terms, advice for the author, and its design.
 
-    With groups it is a study: a definition for each of them, which differ in slug and group alone.
+    A file with groups is a study. It has one definition for each group; these differ in slug and group alone.
     """
 
     surveys: tuple[Survey, ...]
@@ -58,28 +58,28 @@ class Built:
 
     @property
     def needs_key(self) -> bool:
-        """Whether publishing makes keys first; until then the definitions are without their tickets."""
+        """Whether publishing makes keys first; until then the definitions lack their tickets."""
         return self.invitations is not None and self.invitations.own
 
     @property
     def survey(self) -> Survey:
-        """The only definition, or that of the first group."""
+        """The only definition, or the definition of the first group."""
         return self.surveys[0]
 
     @property
     def slug(self) -> str:
-        """What the whole of it is called: a study, or a survey."""
+        """The slug of the study, or of the survey if there is no study."""
         return self.survey.study or self.survey.slug
 
     @property
     def sizes(self) -> tuple[int, ...] | None:
-        """How many people each group has; None where that is not known."""
+        """The number of people in each group; None if it is not known."""
         known = tuple(group.size for group in self.groups if group.size)
         return known or None
 
     @property
     def members(self) -> tuple[tuple[Survey, Terms], ...]:
-        """Every definition with its terms: a size is its group's own."""
+        """Every definition with its terms; the size in the terms is that of its group."""
         sizes = self.sizes or [None] * len(self.surveys)
         return tuple(
             (survey, dataclasses.replace(self.terms, size=size))
@@ -88,7 +88,7 @@ class Built:
 
     @cached_property
     def designs(self) -> dict[Ask, Design]:
-        """The same questions with each `ask`, by its word; without those that cannot be made."""
+        """The designs of these questions by `ask`, without those that cannot be built."""
         found = {self.design.ask: self.design}
         for ask in Ask:
             with suppress(AuthoringError, DefinitionError):
@@ -97,12 +97,15 @@ class Built:
 
     @cached_property
     def whole(self) -> Design | None:
-        """All questions in one block that everybody answers; None where they cannot be."""
+        """The design with all questions in one block that everybody answers; None if there is none."""
         return self.wishes.together()
 
 
 def build_file(path: Path) -> Built:
-    """What an author's file becomes, YAML unless its name ends in .json."""
+    """Build a survey from an author's file: JSON if its name ends in .json, else YAML.
+
+    Raise AuthoringError if the file cannot be read or has an error.
+    """
     try:
         source = path.read_bytes()
     except OSError as error:
@@ -111,15 +114,16 @@ def build_file(path: Path) -> Built:
 
 
 def build(source: bytes, *, json_file: bool = False, bare: bool = False) -> Built:
-    """What an author's file becomes; AuthoringError tells what is wrong, and where.
+    """Build a survey from the bytes of an author's file.
 
-    A bare one is without sections and translations, which are for the eye alone.
+    `bare` leaves out sections and translations, which change only the presentation. Raise AuthoringError with the
+    reason and the place of an error.
     """
     return build_tree(read(source, json_file=json_file), bare=bare)
 
 
 def build_tree(tree: Node, *, bare: bool = False) -> Built:
-    """The same for a file that was read already."""
+    """Build a survey from a file that is parsed already; see `build`."""
     top = _members(tree)
     entries = read_entries(top["questions"])
     try:
@@ -130,7 +134,7 @@ def build_tree(tree: Node, *, bare: bool = False) -> Built:
 
 
 def wrong_to_the_eye(tree: Node) -> list[AuthoringError]:
-    """Everything that is wrong with the sections and translations of a file, whatever else is."""
+    """Return all errors in the sections and translations of a file, whether or not the rest is valid."""
     top = tree.value if isinstance(tree.value, dict) else {}
     try:
         entries = read_entries(top["questions"])
@@ -156,7 +160,7 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     nodes = entries.questions
     raws = [raw_question(node) for node in nodes]
     questions = parse_questions(raws)
-    for error in count_labels(questions):  # before anything is worked out for them
+    for error in count_labels(questions):  # before any expensive work is done for them
         raise error
     asking = _ask(top.get("ask"))
     items = tuple(wish_of(*parts, split=asking is Ask.ALL) for parts in zip(nodes, questions, raws, strict=True))
@@ -207,7 +211,7 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     weak = top.get("accept_weak_privacy")
     if total > CONFIRMED_TOTAL and not (weak and weak.truth()):
         raise top.get("epsilon", tree).error(
-            f"a total ε of {written.epsilon(total, fixed=True)} protects almost nothing; above {CONFIRMED_TOTAL}, "
+            f"a total ε of {numbers.epsilon(total, fixed=True)} protects almost nothing; above {CONFIRMED_TOTAL}, "
             "write accept_weak_privacy: true if you mean it"
         )
     advice, design = _advice(survey, total, wishes, asking), design_of(asking, fields)
@@ -215,7 +219,7 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
 
 
 def _for_the_eye(top: dict[str, Node], entries: Entries, raws: list[dict[str, Any]]) -> dict[str, Any]:
-    """The sections and translations of a definition."""
+    """Return the sections and translations of a definition; raise the first error in them."""
     made: dict[str, Any] = {}
     wrong = entries.wrong
     if entries.sections:
@@ -234,7 +238,7 @@ def _for_the_eye(top: dict[str, Node], entries: Entries, raws: list[dict[str, An
 
 
 def _named_as(study: str, groups: Iterable[Group]) -> list[dict[str, str]]:
-    """What the definition of each group has of its own."""
+    """Return for each group the keys in which its definition differs from the others."""
     return [{"slug": slug_of(study, group.id), "study": study, "group": group.label} for group in groups]
 
 
@@ -258,13 +262,13 @@ def _canonical(definition: dict[str, Any]) -> bytes:
 
 
 def is_weak(total: Decimal) -> bool:
-    """Whether a survey spends more than authors are advised to, on one person and in total."""
+    """Return whether the total ε of a survey, spent on one person, is more than authors are advised to spend."""
     return total > ADVISED_TOTAL
 
 
 def _advice(survey: Survey, total: Decimal, wishes: Wishes, asking: Ask) -> tuple[str, ...]:
     advice = [
-        f"{_named(field.questions)}: ε = {written.epsilon(field.mechanism.epsilon, fixed=True)} "
+        f"{_named(field.questions)}: ε = {numbers.epsilon(field.mechanism.epsilon, fixed=True)} "
         f"is more than {ADVISED_FIELD}; for a sensitive question, ln 3 (design: coin) is usual"
         for field in survey.fields
         if field.mechanism.epsilon > ADVISED_FIELD and asking is Ask.ALL
@@ -272,7 +276,7 @@ def _advice(survey: Survey, total: Decimal, wishes: Wishes, asking: Ask) -> tupl
     if is_weak(total):
         instead = "; consider ask: auto" if asking is Ask.ALL and len(survey.fields) > 1 else ""
         advice.append(
-            f"the survey: ε = {written.epsilon(total, fixed=True)} in total is more than {ADVISED_TOTAL}{instead}"
+            f"the survey: ε = {numbers.epsilon(total, fixed=True)} in total is more than {ADVISED_TOTAL}{instead}"
         )
     for group in wishes.groups:
         questions = [item.question for item in group]

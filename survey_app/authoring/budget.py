@@ -1,7 +1,7 @@
-"""How the author's total ε is split among the fields, where every device answers all of them.
+"""The split of the author's total ε among the fields, if every device answers all of them.
 
-What is fixed (a design, an ε of its own) is charged first; the rest is shared by weight. All in exact fractions. Where
-a device answers one field only there is nothing to split: each has the whole total.
+Fixed parts (a design, an ε of its own) are charged first. The rest is shared by weight. All numbers are exact
+fractions. If a device answers only one field, nothing is split: each field has the whole total.
 """
 
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from fractions import Fraction
 
 @dataclass(frozen=True)
 class Claim:
-    """What a field wants: a fixed ε, a weight in the rest, or, for a joint field, some of both."""
+    """The claim of a field: a fixed ε, a weight in the rest, or both for a joint field."""
 
     fixed: Fraction
     weight: Fraction
 
 
 def split(claims: Sequence[Claim], total: Fraction) -> list[Fraction] | None:
-    """ε for every field, or None if the fixed part is too much, or leaves nothing to share."""
+    """Return ε for every field, or None if the fixed parts exceed the total or leave nothing to share."""
     rest = total - sum(claim.fixed for claim in claims)
     weights = sum(claim.weight for claim in claims)
     if rest < 0 or (weights and not rest):

@@ -1,16 +1,16 @@
-"""What stands in the list of questions: questions, batteries of them, and the headings of sections.
+"""The entries in the list of questions: questions, batteries of questions, and the headings of sections.
 
 A heading is an entry `{section: …, text: …}` before its first question, so that it moves with it. A battery is written
-once and is several scales for everything that follows, each a question of its own; on the screen it is a section shown
-as a grid. A definition numbers its questions otherwise than their author did; `Entries.written_at` leads back.
+once and becomes several scales, each a question of its own. On the screen it is a section shown as a grid. A definition
+numbers its questions differently from the author's file; `Entries.source_path_of` maps one to the other.
 """
 
 from dataclasses import dataclass, field, replace
 
-from client.canonical import plain_text
-from client.errors import DefinitionError
-from survey_app.authoring.questions import BATTERY, COMMON
-from survey_app.authoring.source import AuthoringError, Node
+from candor_client.canonical import plain_text
+from candor_client.errors import DefinitionError
+from survey_app.authoring.authored_question import BATTERY, COMMON
+from survey_app.authoring.yaml_source import AuthoringError, Node
 
 OF_BATTERY = ("scores", *COMMON)
 PARAGRAPH = "\u2029"
@@ -18,7 +18,7 @@ PARAGRAPH = "\u2029"
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, by the place of its first question among all, and the line that it stands in."""
+    """A heading: the position of its first question among all questions, and the line that it is on."""
 
     first: int
     title: str
@@ -29,20 +29,20 @@ class Section:
 
 @dataclass
 class Entries:
-    """The questions one by one, the sections, and where both stand in the author's file.
+    """The single questions, the sections, and their places in the author's file.
 
-    `broken` is what is no battery though it says so; `wrong`, what only the sections are wrong with.
+    `battery_errors` are the errors of entries that are meant as batteries. `section_errors` concern only the sections.
     """
 
     questions: list[Node] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
-    batteries: list[tuple[str, ...]] = field(default_factory=list)  # the ids of each one's statements
+    batteries: list[tuple[str, ...]] = field(default_factory=list)  # the ids of the statements of each
     broken: list[AuthoringError] = field(default_factory=list)
     wrong: list[AuthoringError] = field(default_factory=list)
     places: dict[str, str] = field(default_factory=dict)
 
     def written_at(self, path: str) -> str:
-        """The author's path to what a definition has at a path."""
+        """Return the path in the author's file for a path in the definition."""
         for known in sorted(self.places, key=len, reverse=True):
             if path.startswith(known) and path[len(known) :][:1] in ("", ".", "["):
                 return self.places[known] + path[len(known) :]
@@ -52,16 +52,16 @@ class Entries:
 @dataclass(frozen=True)
 class _Heading:
     node: Node
-    key: str  # under which its title stands
+    key: str  # the key that holds its title
     title: str
     text: str
 
 
 def read_entries(node: Node) -> Entries:
-    """The entries of a list, with all that is wrong with sections and batteries."""
+    """Return the entries of a list, with all errors in its sections and batteries."""
     found = Entries()
     heading: _Heading | None = None
-    grid = False  # whether the questions before are a battery, which goes on to the next section
+    grid = False  # whether the last entry was a battery; its table continues to the next section
     for entry in node.items():
         if is_section(entry):
             if heading:
@@ -92,12 +92,12 @@ def read_entries(node: Node) -> Entries:
 
 
 def is_section(entry: Node) -> bool:
-    """Whether an entry is a heading."""
+    """Return whether an entry is a heading."""
     return isinstance(entry.value, dict) and "section" in entry.value
 
 
 def is_battery(entry: Node) -> bool:
-    """Whether an entry is several statements on one scale."""
+    """Return whether an entry is several statements on one scale."""
     kind = entry.value.get("type") if isinstance(entry.value, dict) else None
     return kind is not None and isinstance(kind.value, str) and kind.value.strip() == BATTERY
 
@@ -118,7 +118,10 @@ def _heading(entry: Node, wrong: list[AuthoringError]) -> _Heading:
 
 
 def _battery(entry: Node, heading: _Heading | None, found: Entries) -> None:
-    """A scale for every statement; under a heading, what the battery asks ends the introduction."""
+    """Add a scale for every statement, and a section; raise AuthoringError if the battery is invalid.
+
+    Under a heading, the text of the battery ends the introduction.
+    """
     parts = entry.mapping(("type", "text", "points", "statements"), OF_BATTERY)
     statements = parts["statements"]
     if not statements.value:

@@ -1,8 +1,8 @@
 """The fields of a survey: which questions are randomized together, at which ε, by which mechanism, and how often.
 
-Where every device answers everything, the total is split among the fields (`budget`). With `ask` a device answers one
-of them, so that each has the whole total, unless its own ε or its design is fixed; `auto` also forms the fields
-(`design`).
+With `ask: all` every device answers everything, and the total ε is split among the fields (`budget`). Otherwise a
+device answers one field, and each field has the whole total unless its ε or its design is fixed. With `auto` the fields
+are also formed here (`design`).
 """
 
 from collections.abc import Sequence
@@ -14,31 +14,40 @@ from itertools import islice
 from math import prod
 from typing import assert_never
 
-from client import definition
-from client.definition import possible_cells
-from client.errors import DefinitionError
-from client.mechanisms import Mechanism
-from client.question import Question
-from survey_app.authoring import choose
-from survey_app.authoring.answering import answering
+from candor_client import definition
+from candor_client.definition import possible_cells
+from candor_client.errors import DefinitionError
+from candor_client.mechanisms import Mechanism
+from candor_client.question import Question
+from survey_app.authoring import mechanism_choice
 from survey_app.authoring.ask import Ask
+from survey_app.authoring.authored_question import Item
 from survey_app.authoring.budget import Claim, split
-from survey_app.authoring.choose import PRECISE
-from survey_app.authoring.design import RESPONDENTS, Asked, Block, Design, best_blocks, best_way, chances, joint
-from survey_app.authoring.figures import cell_counts, variance
-from survey_app.authoring.questions import Item
-from survey_app.authoring.source import Node
-from survey_app.explain import written
+from survey_app.authoring.design.blocks import (
+    RESPONDENTS,
+    Asked,
+    Block,
+    Design,
+    best_blocks,
+    best_way,
+    chances,
+    joint,
+)
+from survey_app.authoring.design.main_figures import cell_counts, variance
+from survey_app.authoring.mechanism_choice import PRECISE
+from survey_app.authoring.response_rate import answering
+from survey_app.authoring.yaml_source import Node
+from survey_app.languages import numbers
 
-MOST_CELLS = 1000  # of a group that its author wants joint
-LEAST_WEIGHT = 1e-9  # nothing needs less
+MOST_CELLS = 1000  # in a joint group of the author's
+LEAST_WEIGHT = 1e-9  # smaller weights are raised to this
 
 Group = tuple[Item, ...]
 
 
 @dataclass(frozen=True)
 class Made:
-    """A field: its mechanism, its questions with the levels they are rounded to, and its need of respondents."""
+    """A field: its mechanism, its questions with the levels they are rounded to, and the respondents it needs."""
 
     items: Group
     mechanism: Mechanism
@@ -49,14 +58,14 @@ class Made:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What an author wants randomized, and how: the questions, those of a joint group together, and the total ε."""
+    """The author's request for a design: the questions, the groups to randomize jointly, and the total ε."""
 
     items: Group
     groups: tuple[Group, ...]
     total: Node | None
 
     def fields(self, ask: Ask) -> list[Made]:
-        """The fields in the order of their first questions; AuthoringError tells what stands in the way."""
+        """Build the fields, in the order of their first questions; raise AuthoringError if that is impossible."""
         match ask:
             case Ask.ALL:
                 return [self._all(*given) for given in zip(self.groups, self._shares(), strict=True)]
@@ -71,11 +80,14 @@ class Wishes:
         return [replace(one, chance=chance) for one, chance in zip(made, drawn, strict=True)]
 
     def design(self, ask: Ask) -> Design:
-        """The fields as a design that can be compared with others."""
+        """Build the fields for an `ask`, as a design that can be compared with others."""
         return design_of(ask, self.fields(ask))
 
     def together(self) -> Design | None:
-        """All questions as one joint group; None where a design stands in the way, or the number of combinations."""
+        """Build the design with all questions in one joint group.
+
+        Return None if a question has a fixed ε, a design or laplace, or if there are too many combinations.
+        """
         fixed = any(item.fixed or item.laplace for item in self.items)
         if self.epsilon is None or fixed or has_too_many_cells([item.question for item in self.items]):
             return None
@@ -83,7 +95,7 @@ class Wishes:
 
     @cached_property
     def asked(self) -> dict[str, Asked]:
-        """Every question as designs see it."""
+        """Every question by its id, with the numbers that designs are computed from."""
         questions = [item.question for item in self.items]
         weights = [max(float(item.need), LEAST_WEIGHT) for item in self.items]
         return {
@@ -93,9 +105,9 @@ class Wishes:
 
     @cached_property
     def epsilon(self) -> Fraction | None:
-        """The survey's own ε; None where every question has one."""
+        """The survey's own ε; None if every question has its own. Raise AuthoringError if one has none."""
         unfixed = [item for item in self.items if item.weight]
-        if self.total:  # designs alone are what they are, and only have to fit
+        if self.total:  # fixed designs are not rounded: they only have to fit
             return self.total.epsilon() if unfixed else Fraction(self.total.positive("ε"))
         if unfixed:
             raise unfixed[0].node.error("has no ε: give it epsilon or design, or give the survey an epsilon")
@@ -117,7 +129,7 @@ class Wishes:
         return [(group, self._whole(group)) for group in self.groups]
 
     def _whole(self, group: Group) -> Fraction:
-        """The ε of a group that a device answers alone: the survey's, or what its questions have of their own."""
+        """Return the ε of a group that a device answers alone: the sum of its questions' own ε, or the survey's."""
         own = [item for item in group if item.fixed]
         if not own and self.epsilon is not None:
             return self.epsilon
@@ -128,13 +140,13 @@ class Wishes:
             )
         epsilon = sum((item.fixed for item in own), Fraction(0))
         if self.epsilon is not None and epsilon > self.epsilon:
-            spent, total = (written.requested_epsilon(float(value)) for value in (epsilon, self.epsilon))
+            spent, total = (numbers.requested_epsilon(float(value)) for value in (epsilon, self.epsilon))
             place = own[0].node.members()["design" if own[0].design else "epsilon"]
             raise place.error(f"ε = {spent} of its own is more than the survey's {total}")
         return epsilon
 
     def _merged(self, units: Sequence[tuple[Group, Fraction]]) -> list[tuple[Group, Fraction]]:
-        """The same questions in the best blocks; what has an ε, a design or a mechanism of its own stays by itself."""
+        """Return the questions in the best blocks; a unit with its own ε, design or mechanism stays by itself."""
         free = [unit for unit in units if all(item.weight and not item.laplace for item in unit[0])]
         if not free:
             return list(units)
@@ -146,48 +158,50 @@ class Wishes:
         return sorted([*merged, *alone], key=lambda unit: self.asked[unit[0][0].question.id].place)
 
     def _exact(self, group: Group, epsilon: Fraction) -> Decimal:
-        """ε as mechanisms are made of it."""
+        """Return ε as the decimal that mechanisms are made from; raise AuthoringError if no mechanism has it."""
         with localcontext(PRECISE):
             exact = Decimal(epsilon.numerator) / epsilon.denominator
         try:
-            choose.check(exact)
+            mechanism_choice.check(exact)
         except DefinitionError as error:
             place = group[0].node.members().get("epsilon", self.total) or group[0].node
             raise place.error(
-                f"no mechanism at ε = {written.requested_epsilon(float(epsilon))}: {error.reason}"
+                f"no mechanism at ε = {numbers.requested_epsilon(float(epsilon))}: {error.reason}"
             ) from None
         return exact
 
     def _all(self, group: Group, epsilon: Fraction) -> Made:
-        """The field of a group, at its share of ε."""
+        """Build the field of a group at its share of ε."""
         if made := self._by_author(group, epsilon):
             return made
-        choice = choose.choose([item.question for item in group], self._exact(group, epsilon))
+        choice = mechanism_choice.choose([item.question for item in group], self._exact(group, epsilon))
         return self._judged(group, choice.mechanism, choice.questions)
 
     def _one(self, group: Group, epsilon: Fraction) -> Made:
-        """The field of a group that a device answers alone: the best for its main figures."""
+        """Build the field of a group that a device answers alone, with the best mechanism for its main figures."""
         if made := self._by_author(group, epsilon):
             return made
         exact, questions = self._exact(group, epsilon), [item.question for item in group]
         if len(group) > 1:
             cells = joint(self.asked[question.id] for question in questions).cells
-            return self._judged(group, choose.subset(cells, 1, exact), choose.joint_questions(questions))
+            return self._judged(
+                group, mechanism_choice.subset(cells, 1, exact), mechanism_choice.joint_questions(questions)
+            )
         mechanism, question = best_single(questions[0], self.asked[questions[0].id].answering, exact)
         return self._judged(group, mechanism, (question,))
 
     def _by_author(self, group: Group, epsilon: Fraction) -> Made | None:
-        """The field of a question whose mechanism its author has chosen."""
+        """Build the field of a question whose mechanism the author has chosen; None for other questions."""
         first = group[0]
         if first.design:
             return self._judged(group, first.design, (first.question,))
         if not first.laplace:
             return None
-        choice = choose.choose([first.question], self._exact(group, epsilon), laplace=True)
+        choice = mechanism_choice.choose([first.question], self._exact(group, epsilon), laplace=True)
         return self._judged(group, choice.mechanism, choice.questions)
 
     def _judged(self, group: Group, mechanism: Mechanism, questions: tuple[Question, ...]) -> Made:
-        """A field with its need: that of its most demanding question."""
+        """Build a field; its need is that of its most demanding question."""
         counts = cell_counts(questions) if len(questions) > 1 else [None]
         needs = [
             self.asked[one.id].weight * variance(one, self.asked[one.id].answering, mechanism, cells)
@@ -197,19 +211,22 @@ class Wishes:
 
 
 def best_single(question: Question, answering: float, epsilon: Decimal) -> tuple[Mechanism, Question]:
-    """The best mechanism for the main figures of a question that a device answers alone, and it with its levels."""
+    """Return the best mechanism for the main figures of a question that a device answers alone.
+
+    The question is returned too, with the levels it is rounded to.
+    """
     way = best_way(question, answering, float(epsilon.exp()))
-    return choose.single(way.question, epsilon, weight=way.weight, draw=way.draw), way.question
+    return mechanism_choice.single(way.question, epsilon, weight=way.weight, draw=way.draw), way.question
 
 
 def design_of(ask: Ask, fields: Sequence[Made]) -> Design:
-    """What was made, as a design."""
+    """Return built fields as a design."""
     blocks = [Block(tuple(item.question.id for item in one.items), one.chance, one.need) for one in fields]
     return Design(ask, tuple(blocks))
 
 
 def has_too_many_cells(questions: Sequence[Question]) -> bool:
-    """Whether questions have more combinations together than an author may wish for."""
+    """Return whether questions have more combinations together than an author may randomize jointly."""
     return (
         prod(question.size for question in questions) > definition.MOST_CELLS
         or sum(1 for _ in islice(possible_cells(questions), MOST_CELLS + 1)) > MOST_CELLS
@@ -217,7 +234,10 @@ def has_too_many_cells(questions: Sequence[Question]) -> bool:
 
 
 def groups_of(joint: Node | None, items: Sequence[Item]) -> tuple[Group, ...]:
-    """The questions of every field as the author has them, in the order of the definition."""
+    """Return the questions of every field as the author groups them, in the order of the definition.
+
+    Raise AuthoringError if a joint group is invalid.
+    """
     by_id = {item.question.id: item for item in items}
     member: dict[str, Group] = {}
     for group in joint.items() if joint else ():
@@ -237,7 +257,7 @@ def groups_of(joint: Node | None, items: Sequence[Item]) -> tuple[Group, ...]:
         together = tuple(item for item in items if item.question.id in wanted)
         if has_too_many_cells([item.question for item in together]):
             raise group.error(
-                f"these have more than {written.count(MOST_CELLS)} combinations, too many to tell apart; "
+                f"these have more than {numbers.count(MOST_CELLS)} combinations, too many to tell apart; "
                 "use fewer options or fewer questions"
             )
         member |= dict.fromkeys(wanted, together)

@@ -1,7 +1,7 @@
-"""One file, several surveys: the groups of a study, each with a link of its own.
+"""The groups of a study: one file becomes several surveys, each with its own link.
 
-The server knows who belongs to which group because it gave out the link, never because somebody answered. So every
-group is a survey of its own, and their definitions differ in slug and group alone: what holds for one holds for all.
+The server knows the group of a respondent because it issued the link, never from an answer. So every group is a survey
+of its own. The definitions differ in slug and group alone, so a guarantee for one holds for all.
 """
 
 import re
@@ -9,13 +9,13 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from client.canonical import NAME, name_at, plain_text
-from survey_app.authoring.source import Node
+from candor_client.canonical import NAME, name_at, plain_text
+from survey_app.authoring.yaml_source import Node
 
 LEAST_GROUPS, MOST_GROUPS = 2, 200
 LONGEST_SLUG = 63
-# What Unicode lets a screen leave out, but for what is refused anyway: joiners, marks of direction and variation,
-# controls of shorthand, music and hieroglyphs. A label that differs from another in these alone looks the same.
+# Characters that Unicode lets a screen omit, except those refused anyway: joiners, marks of direction and variation,
+# controls of shorthand, music and hieroglyphs. Two labels that differ only in these look the same.
 WITHOUT_A_LOOK = re.compile(
     "[\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u2065\ufe00-\ufe0f\ufff0-\ufff8"
     "\U00013430-\U00013440\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e0fff]"
@@ -23,7 +23,7 @@ WITHOUT_A_LOOK = re.compile(
 
 
 class Group(NamedTuple):
-    """A part of the people: its id, what respondents read, and how many belong to it, if that is known."""
+    """A group of people: its id, the label that respondents read, and its size if that is known."""
 
     id: str
     label: str
@@ -31,7 +31,7 @@ class Group(NamedTuple):
 
 
 def read_groups(node: Node, study: str) -> tuple[Group, ...]:
-    """What stands below `groups`; ids become the ends of slugs."""
+    """Return the groups below `groups`; their ids become the ends of slugs. Raise AuthoringError if invalid."""
     members = node.members()
     if not LEAST_GROUPS <= len(members) <= MOST_GROUPS:
         raise node.error(f"a study has from {LEAST_GROUPS} to {MOST_GROUPS} groups, not {len(members)}")
@@ -59,19 +59,19 @@ def _read(members: dict[str, Node], study: str) -> Iterator[Group]:
 
 
 def _fold(label: str) -> str:
-    """Return what two labels have in common that a reader could take for one another.
+    """Return a key that is equal for two labels that a reader could confuse.
 
-    Compatible characters and cases are one, as are spaces; characters without a look of their own are dropped.
+    Compatibility variants, cases and spaces are unified. Invisible characters are dropped.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).casefold())
     return " ".join(WITHOUT_A_LOOK.sub("", folded).split())
 
 
 def slug_of(study: str, group: str) -> str:
-    """The slug of a group's survey."""
+    """Return the slug of a group's survey."""
     return f"{study}-{group}"
 
 
 def checked_study(node: Node) -> str:
-    """The slug of the study, which no survey has."""
+    """Return the slug of the study, which no survey has; raise an error if it is no valid name."""
     return name_at(node.text(), node.path)

@@ -1,18 +1,21 @@
-"""What an owner may change while people answer: it stands in the author's file, but not in the definition."""
+"""The terms of a survey: settings in the author's file that the owner may change while respondents answer.
+
+They are not part of the definition.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from survey_app.authoring.source import Node
+from survey_app.authoring.yaml_source import Node
 
 KEYS = ("results", "opens", "closes", "max_reports", "deletes")
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Who sees the results, from when to when reports are taken, how many, and when all is deleted; None is no limit.
+    """The visibility of the results, the opening and closing times, the report limit, and the deletion date.
 
-    `size` is how many people a group of a study has, where it is known.
+    None is no limit. `size` is the number of people in a group of a study, if it is known.
     """
 
     public: bool = False
@@ -24,7 +27,7 @@ class Terms:
 
     @property
     def fault(self) -> tuple[str, str] | None:
-        """The term that contradicts another, and how; None if they go together."""
+        """The term that contradicts another, with the reason; None if all terms are consistent."""
         if self.opens and self.closes and self.opens >= self.closes:
             return "closes", "must be later than opens"
         if self.deletes and (begin := self.closes or self.opens) and self.deletes <= begin:
@@ -33,7 +36,7 @@ class Terms:
 
 
 def read_terms(top: dict[str, Node]) -> Terms:
-    """The terms in an author's file."""
+    """Return the terms in an author's file; raise AuthoringError if they are invalid."""
     opens, closes, deletes = (top[key].moment() if key in top else None for key in ("opens", "closes", "deletes"))
     terms = Terms(
         public="results" in top and top["results"].one_of("public", "private") == "public",

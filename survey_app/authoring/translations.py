@@ -1,45 +1,46 @@
-"""The same survey in other languages: every text that the original has, by the same keys, and no other.
+"""The translations of a survey: every text that the original has, under the same keys, and no others.
 
-What is missing is told all at once, by language; what translates nothing, where it stands. A question or section that
-has one text only may be written as that text, and the points of a battery once, with its first statement.
+Missing texts are reported all at once for each language. Texts that translate nothing are reported at their place. A
+question or section with only one text may be written as that text. The points of a battery are translated once, with
+its first statement.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from client.canonical import plain_text
-from client.display import LANGUAGE
-from client.errors import DefinitionError
+from candor_client.canonical import plain_text
+from candor_client.display import LANGUAGE
+from candor_client.errors import DefinitionError
+from survey_app.authoring.authored_question import LABELS
 from survey_app.authoring.entries import Entries
-from survey_app.authoring.questions import LABELS
-from survey_app.authoring.source import AuthoringError, Node
+from survey_app.authoring.yaml_source import AuthoringError, Node
 
 PROSE = ("title", "description", "consent", "contact", "thanks")
-PARAGRAPHS = ("description", "consent", "thanks")  # these, and the introductions of sections, have several
+PARAGRAPHS = ("description", "consent", "thanks")  # these, and section introductions, may have several
 
 
 @dataclass(frozen=True)
 class Original:
-    """What there is to translate: each text by its key, with the line that it stands in; a list by its length."""
+    """The texts to translate: each by its key with the line that it is on; a list also with its length."""
 
     prose: dict[str, int | None]
     questions: dict[str, dict[str, tuple[int | None, int]]]
     sections: list[dict[str, int | None]]
-    inherited: dict[str, str]  # from a statement to the first of its battery, which has the points
+    inherited: dict[str, str]  # maps a statement to the first of its battery, which has the points
     language: str
     whole: bool  # whether all questions could be read
 
 
 @dataclass
 class _Reading:
-    """One language while it is read: what is wrong, and what is missing."""
+    """The errors and missing texts of one language while it is read."""
 
     wrong: list[AuthoringError] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     def take(self, node: Node, make: Callable[[Node], Any]) -> Any:
-        """What a node says; None, and a complaint, if it cannot be taken."""
+        """Return `make(node)`; if that raises an error, record it and return None."""
         try:
             return make(node)
         except AuthoringError as error:
@@ -52,12 +53,12 @@ class _Reading:
         self.missing.append(f"{path} (line {line})" if line else path)
 
     def parts(self, node: Node, known: Mapping[str, Any], short: str) -> dict[str, Node]:
-        """The members of a mapping, those that the original has too; text alone stands for one of them."""
+        """Return the members of a mapping that the original has too; a single text is the member `short`."""
         if isinstance(node.value, str):
             return {short: node} if node.value.strip() else {}
         found: dict[str, Node] = {}
         for key, member in (self.take(node, Node.members) or {}).items():
-            if key in known and member.value != "":  # what is empty is missing
+            if key in known and member.value != "":  # an empty text counts as missing
                 found[key] = member
             elif key not in known:
                 self.wrong.append(member.error(f"the original has no such text here; it has {', '.join(known)}"))
@@ -65,7 +66,7 @@ class _Reading:
 
 
 def original_of(top: Mapping[str, Node], entries: Entries) -> Original:
-    """What a file has to translate; questions that cannot be read are left out."""
+    """Return the texts of a file that can be translated; unreadable questions are left out."""
     questions: dict[str, dict[str, tuple[int | None, int]]] = {}
     for node in entries.questions:
         said = node.value if isinstance(node.value, dict) else {}
@@ -87,7 +88,7 @@ def original_of(top: Mapping[str, Node], entries: Entries) -> Original:
 
 
 def read_translations(node: Node, original: Original) -> tuple[dict[str, Any], list[AuthoringError]]:
-    """The translations as the definition has them, and everything that is wrong with them."""
+    """Return the translations as the definition has them, and all errors in them."""
     if not isinstance(node.value, dict) or not node.value:
         return {}, [
             node.error("must be a mapping of languages to texts, such as de: {title: …}; leave it out for none")
@@ -115,7 +116,7 @@ def _read(node: Node, original: Original, reading: _Reading) -> dict[str, Any]:
     for key, line in original.prose.items():
         if key in said:
             made[key] = reading.take(said[key], _prose if key in PARAGRAPHS else _text)
-        elif key != "contact":  # an address may well be the same in all languages
+        elif key != "contact":  # an address may be the same in all languages
             reading.lacks(key, line)
     made["questions"] = _questions(said.get("questions"), original, reading)
     if original.sections:

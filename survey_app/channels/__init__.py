@@ -6,8 +6,8 @@ A match, not a dict of classes: mypy sees here a mechanism without a channel, an
 from functools import lru_cache
 from typing import assert_never
 
-from client.mechanisms import Drawn, Flip, Geometric, Mechanism, Subset
-from survey_app.channels.base import Channel
+from candor_client.mechanisms import Drawn, Flip, Geometric, Mechanism, Subset
+from survey_app.channels.channel import Channel
 from survey_app.channels.drawn import DrawnChannel
 from survey_app.channels.flip import FlipChannel
 from survey_app.channels.geometric import GeometricChannel

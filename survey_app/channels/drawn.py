@@ -9,12 +9,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from client.definition import Field
-from client.mechanisms import Drawn, Subset
-from client.question import Question
-from client.sampling import WHOLE
-from client.words import NO_ANSWER
-from survey_app.channels.base import (
+from candor_client.definition import Field
+from candor_client.description import NO_ANSWER
+from candor_client.mechanisms import Drawn, Subset
+from candor_client.question import Question
+from candor_client.sampling import WHOLE
+from survey_app.channels.channel import (
     AnswerPair,
     Assumed,
     BitMeaning,
@@ -29,7 +29,7 @@ from survey_app.channels.base import (
     rows_of,
     smallest,
 )
-from survey_app.channels.moments import share_variance
+from survey_app.channels.design_variance import share_variance
 from survey_app.channels.observations import Binomial, Counts
 from survey_app.channels.sentences import Sentence, SymbolWords
 from survey_app.figures import Figure, Floats, Sets

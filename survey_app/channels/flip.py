@@ -7,11 +7,11 @@ from typing import final
 
 import numpy as np
 
-from client.definition import Field
-from client.mechanisms import Flip
-from client.question import Question
-from client.words import symbol_label
-from survey_app.channels.base import (
+from candor_client.definition import Field
+from candor_client.description import symbol_label
+from candor_client.mechanisms import Flip
+from candor_client.question import Question
+from survey_app.channels.channel import (
     Assumed,
     BitMeaning,
     CoinChannel,
@@ -22,7 +22,7 @@ from survey_app.channels.base import (
     ScoreMap,
     SeenBit,
 )
-from survey_app.channels.moments import share_variance
+from survey_app.channels.design_variance import share_variance
 from survey_app.channels.observations import Binomial, Counts
 from survey_app.channels.sentences import Sentence, SymbolWords, coin_sentence
 from survey_app.figures import Figure, Floats, Sets

@@ -8,22 +8,12 @@ from typing import final
 
 import numpy as np
 
-from client.definition import Field
-from client.mechanisms import Geometric
-from client.question import Question
-from client.sampling import WHOLE
-from client.words import level_value, symbol_label
-from survey_app.channels.base import (
-    Assumed,
-    BitMeaning,
-    Channel,
-    Generator,
-    Hits,
-    Indices,
-    Matrix,
-    SeenBit,
-    ones_of,
-)
+from candor_client.definition import Field
+from candor_client.description import level_value, symbol_label
+from candor_client.mechanisms import Geometric
+from candor_client.question import Question
+from candor_client.sampling import WHOLE
+from survey_app.channels.channel import Assumed, BitMeaning, Channel, Generator, Hits, Indices, Matrix, SeenBit, ones_of
 from survey_app.channels.observations import Counts, Scores
 from survey_app.channels.sentences import Sentence, SymbolWords
 from survey_app.figures import Figure, FigureKind, Floats, Sets

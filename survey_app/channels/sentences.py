@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from client.mechanisms import share
+from candor_client.mechanisms import share
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from typing import final
 
 import numpy as np
 
-from client.definition import Field
-from client.mechanisms import Subset
-from client.question import Question
-from client.words import symbol_label
-from survey_app.channels.base import (
+from candor_client.definition import Field
+from candor_client.description import symbol_label
+from candor_client.mechanisms import Subset
+from candor_client.question import Question
+from survey_app.channels.channel import (
     Assumed,
     BitMeaning,
     CoinChannel,
@@ -28,7 +28,7 @@ from survey_app.channels.base import (
     rows_of,
     smallest,
 )
-from survey_app.channels.moments import Moments, set_variance
+from survey_app.channels.design_variance import Moments, set_variance
 from survey_app.channels.observations import Binomial, Counts, Observation, Scores, Spread, Sums
 from survey_app.channels.sentences import Sentence, SymbolWords, coin_sentence
 from survey_app.channels.symbol_bits import SymbolBits

@@ -2,10 +2,10 @@
 
 import click
 
-from survey_app.assure.version import __version__
-from survey_app.cli.group import Candor, Place
+from candor_client.version import __version__
+from survey_app.cli.command_group import Candor, Place
 from survey_app.cli.terminal import colour, example
-from survey_app.server import DEFAULT_DB
+from survey_app.web import DEFAULT_DB
 
 COMMANDS = {
     "Begin": {

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import click
 
-from client.definition import Survey
+from candor_client.definition import Survey
 from survey_app.authoring import Built
 from survey_app.cli.common import DIGEST, SLUG_OR_FILE, build_survey, check_readable, find_study, find_survey, open_db
-from survey_app.cli.files import check_free
+from survey_app.cli.output_files import check_free
 from survey_app.cli.terminal import example
-from survey_app.explain.prose import html, markdown
+from survey_app.languages.markup import html, markdown
 from survey_app.plan.dossier import dossier
 from survey_app.plan.dossier.subject import Subject
-from survey_app.plan.survey import DEFAULT
+from survey_app.plan.survey_plan import DEFAULT
 from survey_app.results.codebook import codebook
 from survey_app.results.ddi import ddi
 

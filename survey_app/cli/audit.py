@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from client import canonical, fetch
-from client.definition import Survey
-from client.errors import CandorError
-from survey_app.assure.audit import ERROR, STEPS, Audit, audit, subjects, unheard
-from survey_app.assure.audit.subjects import SubjectError
-from survey_app.authoring.source import AuthoringError
+from candor_client import canonical, fetch
+from candor_client.definition import Survey
+from candor_client.errors import CandorError
+from survey_app.assure.audit import ERROR, STEPS, Audit, audit, client_processes, unheard
+from survey_app.assure.audit.client_processes import SubjectError
+from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli.common import DIGEST, SLUG_OR_FILE, build_survey, check_readable, find_survey, open_db
 from survey_app.cli.terminal import bar, example, marked
-from survey_app.explain import written
-from survey_app.explain.terminal import table
+from survey_app.languages import numbers
+from survey_app.languages.plain_text import table
 from survey_app.store import StoreError
 
 
@@ -62,7 +62,7 @@ def audit_command(
     except (click.ClickException, CandorError, StoreError, AuthoringError, OSError) as error:
         raise NoAudit(error.format_message() if isinstance(error, click.ClickException) else str(error)) from None
     try:
-        arguments = subjects.command(client) if command is None else subjects.split(command)
+        arguments = client_processes.command(client) if command is None else client_processes.split(command)
         with bar("Auditing", STEPS) as progress:
             done = audit(found, arguments, trials, ours=command is None, time=time, progress=progress)
     except SubjectError as error:
@@ -127,7 +127,7 @@ def _text(done: Audit, subject: str) -> str:
     if any(one.timed for one in done.fields):
         heads += ["with time", "time tells answer", "time tells bits"]
     lines = [
-        f"{written.count(done.reports)} reports of {subject}, {written.count(done.trials)} for each end of a field"
+        f"{numbers.count(done.reports)} reports of {subject}, {numbers.count(done.trials)} for each end of a field"
     ]
     lines += ["", *table([[*heads, ""], *rows], range(1, len(heads))), ""]
     for check in done.checks:

@@ -9,20 +9,20 @@ import click
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from client.address import Address
-from client.errors import CandorError
+from candor_client.address import Address
+from candor_client.errors import CandorError
+from survey_app.assure.simulation import example_files
 from survey_app.authoring import Built, build_file
-from survey_app.authoring.faults import check
-from survey_app.authoring.saving import saving
-from survey_app.authoring.source import AuthoringError
+from survey_app.authoring.design.savings import saving
+from survey_app.authoring.diagnostics import check
+from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli.completion import complete_slug, complete_slug_or_file
-from survey_app.explain.reports import withheld
-from survey_app.server import DEFAULT_DB
-from survey_app.simulate import examples
+from survey_app.invitations.key_disposal import end_closed
+from survey_app.results.report_counts import withheld
 from survey_app.store import Published, Store, StoreError, TicketFile, User, any_version, open_store
 from survey_app.store import open_tickets as tickets_beside
-from survey_app.store.place import missing_file
-from survey_app.tickets.ending import end_closed
+from survey_app.store.location import missing_file
+from survey_app.web import DEFAULT_DB
 
 
 class _File(click.Path):
@@ -39,7 +39,7 @@ def check_readable(path: Path) -> None:
     if path.is_dir():
         raise click.ClickException(f"{path} is a folder; name a file in it")
     if not path.exists():
-        known = path.suffix == examples.END and path.stem in examples.names()
+        known = path.suffix == example_files.END and path.stem in example_files.names()
         way = f"candor example {path.stem} > {path} writes the example" if known else "look whether its name is right"
         raise click.ClickException(f"there is no file {path}; {way}")
     if not os.access(path, os.R_OK):

@@ -9,9 +9,9 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from survey_app.cli.terminal import example
-from survey_app.server import DEFAULT_DB
-from survey_app.store.place import file_of
+from survey_app.store.location import file_of
 from survey_app.store.sqlite.inspection import slugs
+from survey_app.web import DEFAULT_DB
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -9,11 +9,11 @@ import click
 
 from survey_app.cli.common import FILE, announce
 from survey_app.cli.terminal import bar, example
-from survey_app.server import DEFAULT_DB
-from survey_app.store import Store, copying, open_store
-from survey_app.store.place import missing_file
+from survey_app.store import Store, open_store, transfer
+from survey_app.store.location import missing_file
 from survey_app.store.sql.contents import Contents
 from survey_app.store.sqlite.inspection import is_sqlite
+from survey_app.web import DEFAULT_DB
 
 NO_KEYS = (
     "{} takes answers by invitation and is not over. Keys of tickets are in no copy: whoever has a ticket can send "
@@ -44,10 +44,10 @@ def _opened(url: str, *, begin: bool = False) -> Iterator[_Both]:
 
 def _bar(label: str, store: Contents) -> AbstractContextManager[Callable[[int], None]]:
     """All reports pass three times: copied, and read again on both sides."""
-    return bar(label, 3 * copying.count(store))
+    return bar(label, 3 * transfer.count(store))
 
 
-def _report(made: copying.Seals, where: str, keyless: list[str]) -> None:
+def _report(made: transfer.Seals, where: str, keyless: list[str]) -> None:
     reports = sum(count for name, (count, _) in made.items() if name.startswith("reports to "))
     rest = ", ".join(f"{count} {name}" for name, (count, _) in made.items() if not name.startswith("reports to "))
     click.echo(f"{where}: {reports} reports, {rest}; both sides are equal, and their tallies recounted")
@@ -60,8 +60,8 @@ def _copy(source: str, target: str) -> None:
         raise click.UsageError("--from and --to name the same database")
     with _opened(source) as one, _opened(target, begin=True) as other, _bar("Copying", one) as progress:
         one.check_whole()
-        made = copying.copy(one, other, copying.identity_of(one.secret_key()), progress)
-        keyless = copying.keyless(one)
+        made = transfer.copy(one, other, transfer.identity_of(one.secret_key()), progress)
+        keyless = transfer.keyless(one)
     _report(made, target.rpartition("@")[2], keyless)
 
 
@@ -89,8 +89,8 @@ def backup_command(ctx: click.Context, file: Path, force: bool) -> None:
         raise click.ClickException(f"there is no folder {file.absolute().parent}; make it first")
     with _opened(ctx.obj or DEFAULT_DB) as store, _bar("Keeping", store) as progress:
         store.check_whole()
-        made = copying.backup(store, copying.identity_of(store.secret_key()), file.absolute(), progress)
-        keyless = copying.keyless(store)
+        made = transfer.backup(store, transfer.identity_of(store.secret_key()), file.absolute(), progress)
+        keyless = transfer.keyless(store)
     _report(made, str(file), keyless)
 
 

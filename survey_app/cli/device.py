@@ -7,7 +7,7 @@ from collections.abc import Callable
 import click
 from click.shell_completion import CompletionItem
 
-from client.__main__ import ledger_parser, main, respond_parser
+from candor_client.__main__ import ledger_parser, main, respond_parser
 
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 

@@ -8,10 +8,10 @@ import textwrap
 import click
 from click.core import ParameterSource
 
+from survey_app.assure.doctor import Finding, State, examine
 from survey_app.cli.terminal import example
-from survey_app.explain.terminal import WIDTH
-from survey_app.server import DEFAULT_DB
-from survey_app.server.doctor import Finding, State, examine
+from survey_app.languages.plain_text import WIDTH
+from survey_app.web import DEFAULT_DB
 
 COLOURS = {State.OK: "green", State.WARNING: "yellow", State.FAILURE: "red"}
 WIDE, NAME = max(map(len, State)), 12

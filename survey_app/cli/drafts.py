@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from survey_app.authoring import build
-from survey_app.authoring.source import AuthoringError
+from survey_app.authoring.drafts.xlsform import FormError, draft, read_form
+from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli.common import FILE
-from survey_app.cli.files import check_free
+from survey_app.cli.output_files import check_free
 from survey_app.cli.terminal import example
-from survey_app.drafts.xlsform import FormError, draft, read_form
 
 SUFFIXES = (".xlsx", ".xls")
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+from survey_app.assure.simulation import example_files
 from survey_app.cli.terminal import example
-from survey_app.explain.terminal import wrapped
-from survey_app.simulate import examples
+from survey_app.languages.plain_text import wrapped
 
 
 def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in examples.names() if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in example_files.names() if name.startswith(incomplete)]
 
 
 @click.command("example", epilog=example("candor example exam > exam.yaml"))
@@ -19,23 +19,23 @@ def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -
 @click.option("--truth", is_flag=True, help="What its made-up people say, for candor simulate --truth.")
 def example_command(name: str | None, truth: bool) -> None:
     """List the example surveys that come along, or print the file of NAME; or a script, such as reanalysis.R."""
-    known = examples.names()
+    known = example_files.names()
     if name is None:
         if truth:
             raise click.UsageError("--truth is of one example: name it.")
         wide = max(map(len, known)) + 2
         for one in known:
-            first, *rest = wrapped(examples.told(one), " " * wide)
+            first, *rest = wrapped(example_files.told(one), " " * wide)
             click.echo("\n".join((one.ljust(wide) + first.lstrip(), *rest)))
         return
-    if name in examples.scripts() and not truth:
-        click.echo((examples.folder() / name).read_bytes(), nl=False)
+    if name in example_files.scripts() and not truth:
+        click.echo((example_files.folder() / name).read_bytes(), nl=False)
         return
     if name not in known:
         raise click.ClickException(
-            f"there is no example {name!r}; there are {', '.join([*known, *examples.scripts()])}"
+            f"there is no example {name!r}; there are {', '.join([*known, *example_files.scripts()])}"
         )
-    file: Path | None = examples.truth_file(name) if truth else examples.survey_file(name)
+    file: Path | None = example_files.truth_file(name) if truth else example_files.survey_file(name)
     if file is None:
         raise click.ClickException(f"{name} comes without made-up people; candor simulate makes some without --truth")
     click.echo(file.read_bytes(), nl=False)

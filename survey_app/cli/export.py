@@ -6,13 +6,13 @@ from typing import BinaryIO
 
 import click
 
-from client.definition import Survey
+from candor_client.definition import Survey
 from survey_app.cli.common import DIGEST, SLUG, find_survey, open_db, warn_if_withheld
-from survey_app.cli.files import check_free, check_free_folder, whole, whole_folder
+from survey_app.cli.output_files import check_free, check_free_folder, whole, whole_folder
 from survey_app.cli.terminal import bar, example
-from survey_app.parquet import ParquetError
-from survey_app.parquet.write import write_parts
 from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, watched, write_parquet
+from survey_app.results.parquet import ParquetError
+from survey_app.results.parquet.parquet_writer import write_parts
 from survey_app.results.spss import STATISTICS, write_statistics
 from survey_app.store import Published, State, now
 from survey_app.store.records import Hold

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import click
 
-from client.definition import Survey
-from client.errors import CandorError
-from survey_app.assure.form import NoFile, check_file
-from survey_app.assure.version import __version__
+from candor_client.definition import Survey
+from candor_client.errors import CandorError
+from candor_client.version import __version__
+from survey_app.assure.form_file import NoFile, check_file
 from survey_app.cli.common import DIGEST, FILE, check_readable, find_survey, open_db
 from survey_app.cli.completion import complete_slug_or_file
-from survey_app.cli.files import check_free, whole
+from survey_app.cli.output_files import check_free, whole
 from survey_app.cli.terminal import example
-from survey_app.pages.form.form import made_file
+from survey_app.web.form.form_page import made_file
 
 HERE = "http://127.0.0.1:8000"  # where `candor serve` and `candor demo` listen
 

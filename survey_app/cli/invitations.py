@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from client.definition import Survey
+from candor_client.definition import Survey
 from survey_app.cli.common import FILE, SLUG, find_study, find_survey, open_db, open_tickets, server_option, text_of
 from survey_app.cli.terminal import example, waiting
+from survey_app.invitations.codes import absent, as_csv, invite, invited, link
 from survey_app.store import Published, State, StoreError, TicketFile, now, too_late
-from survey_app.tickets.inviting import absent, as_csv, invite, invited, link
 
 MOST = 1_000_000
 COUNT: Callable[[Any], Any] = click.option("--count", type=click.IntRange(1, MOST), help="How many.")

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import click
 
-import client
-from client.address import Address
-from client.canonical import NAME
-from client.definition import Survey
+import candor_client
+from candor_client.address import Address
+from candor_client.canonical import NAME
+from candor_client.definition import Survey
+from survey_app.authoring.invitation_terms import format_modulus
 from survey_app.cli.invitations import COUNT, LISTED, NAMES, make, refuse_late, said_how_many, show
 from survey_app.cli.serve import listening
 from survey_app.cli.terminal import example
-from survey_app.server import serve
+from survey_app.invitations.keys import make_key
 from survey_app.store import Kept, StoreError, TicketFile
-from survey_app.tickets.keys import make_key, spelled
+from survey_app.web import serve
 
 DEFAULT_FILE = "issuer.db"
 PREFIX = "sqlite:///"
@@ -60,7 +61,7 @@ def key_command(ctx: click.Context, slug: str) -> None:
         raise StoreError(f"{slug!r} is no slug: a to z, 0 to 9, - and _, at most 63 of them")
     key = make_key()
     _file(ctx).add_key(slug, key)
-    click.echo(spelled(key.modulus))
+    click.echo(format_modulus(key.modulus))
     click.echo("for the author's file: invitations: {issuer: https://…, key: the line above}", err=True)
 
 
@@ -73,8 +74,8 @@ def add_command(ctx: click.Context, url: str) -> None:
     """Register the definition at URL, signed for from now on; the slug's earlier one is signed for no more."""
     file = _file(ctx)
     try:
-        address, survey = Address.parse(url), client.fetch(url)
-    except client.CandorError as error:
+        address, survey = Address.parse(url), candor_client.fetch(url)
+    except candor_client.CandorError as error:
         raise StoreError(str(error)) from None
     tickets = survey.tickets
     if tickets is None or not tickets.issuer:

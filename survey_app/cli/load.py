@@ -7,9 +7,9 @@ import click
 from survey_app.cli.common import DIGEST, SLUG, find_survey, open_db
 from survey_app.cli.terminal import bar, example
 from survey_app.collect.load import LoadError, load
-from survey_app.explain import written
-from survey_app.parquet import ParquetError
-from survey_app.parquet.read import find
+from survey_app.languages import numbers
+from survey_app.results.parquet import ParquetError
+from survey_app.results.parquet.parquet_reader import find
 
 
 @click.command(
@@ -33,13 +33,13 @@ def load_command(ctx: click.Context, slug: str, paths: tuple[Path, ...], digest:
         shown = store.snapshot(published).reports
         if shown and not yes:
             click.confirm(
-                f"{slug} has {written.count(shown)} reports already; any of them that are in these files, too, would "
-                f"be counted twice. Add {written.count(reports.count)}?",
+                f"{slug} has {numbers.count(shown)} reports already; any of them that are in these files, too, would "
+                f"be counted twice. Add {numbers.count(reports.count)}?",
                 abort=True,
             )
         with bar("Loading", reports.count) as progress:
             loaded = load(store, published, reports, progress)
     except (ParquetError, LoadError) as error:
         raise click.ClickException(str(error)) from None
-    again = f"; {written.count(loaded.already)} were there already" if loaded.already else ""
-    click.echo(f"{written.count(loaded.stored)} reports were added to {slug}{again}")
+    again = f"; {numbers.count(loaded.already)} were there already" if loaded.already else ""
+    click.echo(f"{numbers.count(loaded.stored)} reports were added to {slug}{again}")

@@ -11,15 +11,15 @@ from typing import Any
 
 import click
 
-from client.errors import CandorError
+from candor_client.errors import CandorError
 from survey_app.cli.common import FILE, SLUG, find_survey, open_db, open_tickets, server_option, text_of
 from survey_app.cli.terminal import bar, example
-from survey_app.mail import round as rounds
-from survey_app.mail.inviting import Here, Inviting, There
-from survey_app.mail.kept import Kept, Sent, beside
-from survey_app.mail.message import Letter, letter
-from survey_app.mail.people import ListError, read
-from survey_app.mail.post import PORTS, Post, PostError, Server
+from survey_app.invitations.mail import mailing as rounds
+from survey_app.invitations.mail.code_source import Here, Inviting, There
+from survey_app.invitations.mail.message import Letter, letter
+from survey_app.invitations.mail.recipients import ListError, read
+from survey_app.invitations.mail.sent_log import Kept, Sent, beside
+from survey_app.invitations.mail.smtp import PORTS, Post, PostError, Server
 
 TOKEN = "CANDOR_TOKEN"  # noqa: S105 — the name of a variable
 OPTIONS = (

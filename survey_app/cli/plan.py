@@ -10,19 +10,19 @@ from typing import Any
 import click
 import msgspec
 
-from client.types import TypeName
+from candor_client.types import TypeName
 from survey_app.authoring.ask import Ask
-from survey_app.authoring.source import AuthoringError
+from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli.common import FILE, all_faults
 from survey_app.cli.terminal import example, waiting
 from survey_app.kinds.assumptions import Guess, PlanError
-from survey_app.plan.central import DELTA
-from survey_app.plan.guidance import table
-from survey_app.plan.question import has_range, make_question, needs_options, plan_question
-from survey_app.plan.settings import Settings
-from survey_app.plan.spread import Target
-from survey_app.plan.survey import DEFAULT, plan_survey
-from survey_app.plan.text import guidance_page, single_page, survey_page
+from survey_app.plan.central_model import DELTA
+from survey_app.plan.epsilon_guide import table
+from survey_app.plan.plan_text import guidance_page, single_page, survey_page
+from survey_app.plan.question_plan import has_range, make_question, needs_options, plan_question
+from survey_app.plan.report_variance import Target
+from survey_app.plan.survey_plan import DEFAULT, plan_survey
+from survey_app.plan.target import Settings
 
 TYPES = tuple(name.value for name in TypeName)
 OPTIONED = tuple(filter(needs_options, TYPES))

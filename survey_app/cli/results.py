@@ -9,7 +9,7 @@ from typing import Any
 import click
 import msgspec
 
-from client.question import Question
+from candor_client.question import Question
 from survey_app.assure.manipulation import suspicions
 from survey_app.cli.common import (
     DIGEST,
@@ -24,23 +24,23 @@ from survey_app.cli.common import (
     yaml_of,
 )
 from survey_app.cli.terminal import bar, example
-from survey_app.estimate.groups import GroupsError
+from survey_app.estimate.contingency import PairError
+from survey_app.estimate.group_estimates import GroupsError
 from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
 from survey_app.estimate.regression import FitError
-from survey_app.estimate.tables import PairError
-from survey_app.explain.terminal import wrapped
+from survey_app.invitations.codes import counted
 from survey_app.kinds import kind_of
-from survey_app.results.crosstab import crosstab_document
-from survey_app.results.document import Results, results
+from survey_app.languages.plain_text import wrapped
+from survey_app.results.crosstab_document import crosstab_document
+from survey_app.results.csv_table import crosstab_table, csv_text, regression_table, results_table, study_table
 from survey_app.results.export import watched
-from survey_app.results.groups import Study, groups_document, study_document
-from survey_app.results.reading import main_answer
-from survey_app.results.regression import named_outcome, regression_on_groups, regression_on_questions
-from survey_app.results.table import crosstab_table, csv_text, regression_table, results_table, study_table
-from survey_app.results.text import crosstab_text, regression_text, results_text, study_text
+from survey_app.results.group_document import Study, groups_document, study_document
+from survey_app.results.regression_document import named_outcome, regression_on_groups, regression_on_questions
+from survey_app.results.results_text import crosstab_text, regression_text, results_text, study_text
+from survey_app.results.row_order import main_answer
+from survey_app.results.survey_document import Results, results
 from survey_app.store import Published, State, Store
 from survey_app.tally import Bits, Tally
-from survey_app.tickets.inviting import counted
 
 CONFIDENCE: Callable[[Any], Any] = click.option(
     "--confidence",

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from survey_app.assure.simulation import demo_survey
 from survey_app.cli.common import announce
 from survey_app.cli.terminal import bar, example
-from survey_app.server import DEFAULT_DB, serve
-from survey_app.simulate import demo
 from survey_app.store import STEP, open_store
+from survey_app.web import DEFAULT_DB, serve
 
 DEMO_DB = "sqlite:///.candor-demo/candor.db"
 LISTENING = (
@@ -69,12 +69,12 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     announce(db)
     store = open_store(db)
     store.migrate()
-    published, password = demo.prepare(store)
+    published, password = demo_survey.prepare(store)
     base, slug = f"http://{host}:{port}", published.survey.slug
     click.echo(f"start     {base}/demo   the three seats: answer, watch, attack")
     click.echo(f"form      {base}/s/{slug}")
     click.echo(f"results   {base}/results/{slug}")
-    click.echo(f"console   {base}/console   name {demo.NAME}, password {password} (until the next run)")
+    click.echo(f"console   {base}/console   name {demo_survey.NAME}, password {password} (until the next run)")
     click.echo(f"terminal  {_called(ctx)} respond {base}/s/{slug}#sha256={published.survey.digest}")
     if look := _look(store.table_of(published)[0], published.key):
         click.echo(f"disk      {look}")
@@ -82,7 +82,7 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     missing = respondents - shown
     if missing >= 2 * STEP or not shown:  # fewer are there, pending
         with bar("Simulating respondents", missing) as progress:
-            for made in demo.respondents(published, missing):
+            for made in demo_survey.respondents(published, missing):
                 store.write(lambda: made)  # noqa: B023 — called at once
                 progress(len(made))
     store.close()

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import click
 
-from client.definition import Survey
-from client.errors import CandorError
+from candor_client.definition import Survey
+from candor_client.errors import CandorError
 from survey_app.assure.amplification import USUAL_DELTA, central_epsilon
 from survey_app.assure.shuffling import ShufflingError, shuffle
+from survey_app.channels.posterior import total
 from survey_app.cli.common import FILE
-from survey_app.cli.files import check_free, whole
+from survey_app.cli.output_files import check_free, whole
 from survey_app.cli.terminal import bar, example
-from survey_app.explain import written
-from survey_app.explain.chances import total
+from survey_app.languages import numbers
 
 
 @click.command("shuffle", epilog=example("candor shuffle received.ndjson shuffled.ndjson --definition exam.json"))
@@ -54,15 +54,15 @@ def shuffle_command(
         raise click.ClickException(f"{source}, {error}") from None
     except OSError as error:
         raise click.ClickException(f"cannot shuffle {source} to {target}: {error.strerror or error}") from None
-    click.echo(f"{written.count(done.reports)} reports are in {target}, in an order that nobody knows")
+    click.echo(f"{numbers.count(done.reports)} reports are in {target}, in an order that nobody knows")
     if done.again:
-        click.echo(f"{written.count(done.again)} lines were the same report again, and were left out")
+        click.echo(f"{numbers.count(done.again)} lines were the same report again, and were left out")
     if done.survey is None:
         click.echo("give --definition to check the bits and to learn what shuffling is worth", err=True)
         return
     local = float(total(done.survey))
     click.echo(
-        f"each device is ε = {written.epsilon(local)} private; the shuffled whole is ε = "
-        f"{written.epsilon(central_epsilon(local, done.reports, delta))} with δ = {delta:g}, if whoever shuffles is "
+        f"each device is ε = {numbers.epsilon(local)} private; the shuffled whole is ε = "
+        f"{numbers.epsilon(central_epsilon(local, done.reports, delta))} with δ = {delta:g}, if whoever shuffles is "
         "independent of whoever analyses, keeps no ids, times or order, and all devices ran this definition"
     )

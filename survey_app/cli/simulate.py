@@ -8,13 +8,13 @@ from typing import Any
 import click
 import numpy as np
 
+from survey_app.assure.simulation import devices
+from survey_app.assure.simulation.refusals import unmet
 from survey_app.cli.common import FILE, SLUG, find_managed, open_db, yaml_of
 from survey_app.cli.terminal import bar, example, waiting
 from survey_app.kinds.assumptions import Indices, TruthError
-from survey_app.plan.groups import split
-from survey_app.plan.people import draw_people
-from survey_app.simulate import devices
-from survey_app.simulate.conditions import unmet
+from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.study_plan import split
 from survey_app.store import Outcome, Published, Submission, now
 
 

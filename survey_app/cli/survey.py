@@ -11,8 +11,9 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from client.verify import verify
-from survey_app.authoring.moments import moment_of, spelled
+from candor_client.verify import verify
+from survey_app.authoring.publication import Difference, differences, publish, same_as
+from survey_app.authoring.timestamps import moment_of, spelled
 from survey_app.cli.common import (
     DIGEST,
     FILE,
@@ -27,15 +28,15 @@ from survey_app.cli.common import (
 from survey_app.cli.invitations import invite_command, invited_command
 from survey_app.cli.load import load_command
 from survey_app.cli.mail import mail_command
-from survey_app.cli.people import share_command
+from survey_app.cli.sharing import share_command
 from survey_app.cli.terminal import bar, confirm_on_terminal, example, marked, waiting
-from survey_app.explain import written
-from survey_app.explain.reports import told as told_reports
-from survey_app.explain.reports import withheld
+from survey_app.invitations.keys import make_key
+from survey_app.languages import numbers
 from survey_app.plan.advice import doubts_of
-from survey_app.publish import Difference, differences, publish, same_as
+from survey_app.results.report_counts import told as told_reports
+from survey_app.results.report_counts import withheld
 from survey_app.store import Published, State, Store, listed, may_close, now
-from survey_app.store.terms import AFTER_CLOSING
+from survey_app.store.term_changes import AFTER_CLOSING
 
 DEFAULT = ParameterSource.DEFAULT
 RESPONDENTS, MARGIN = 500, 0.05  # what is planned for where nobody says
@@ -91,6 +92,7 @@ def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool, 
         owner=user.key,
         state=State.READY if later else State.OPEN,
         source=None if file.suffix == ".json" else file.read_bytes(),
+        make_key=make_key,
     )
     _describe(store, added)
     expected = respondents or built.terms.max_reports or sum(built.sizes or ()) or RESPONDENTS
@@ -134,7 +136,7 @@ def _describe(store: Store, groups: Sequence[Published]) -> None:
     click.echo(f"{published.name}  {published.at(now())}  {survey.title}{several}")
     if not several:
         click.echo(f"digest   {survey.digest}")
-    click.echo(f"ε        {written.epsilon(verify(survey), fixed=True)}")
+    click.echo(f"ε        {numbers.epsilon(verify(survey), fixed=True)}")
     if not several:
         click.echo(f"link     {_link(published)}")
     if owner := store.user(published.owner):
@@ -148,7 +150,7 @@ def _describe(store: Store, groups: Sequence[Published]) -> None:
     if sentence := withheld(published):
         click.echo(f"shown    {sentence}")
     for group in groups if several else ():
-        people = f", {written.count(group.terms.size)} people" if group.terms.size else ""
+        people = f", {numbers.count(group.terms.size)} people" if group.terms.size else ""
         click.echo(f"\n{group.survey.group}{people}")
         click.echo(f"digest   {group.survey.digest}")
         click.echo(f"link     {_link(group)}")

@@ -9,12 +9,12 @@ from typing import Any
 import click
 import msgspec
 
-from client.definition import Survey
+from candor_client.definition import Survey
 from survey_app.cli.terminal import bar, example, waiting
-from survey_app.explain import written
-from survey_app.parquet import ParquetError, spark
-from survey_app.parquet.count import Counted, check_pairs, count
-from survey_app.parquet.read import Reports, find
+from survey_app.languages import numbers
+from survey_app.results.parquet import ParquetError, spark
+from survey_app.results.parquet.pair_counts import Counted, check_pairs, count
+from survey_app.results.parquet.parquet_reader import Reports, find
 from survey_app.tally import column_names
 
 
@@ -70,9 +70,9 @@ def _by_spark(reports: Reports, master: str, pairs: bool) -> Counted:
 
 
 def _print_results(survey: Survey, counted: Counted, form: str) -> None:
-    from survey_app.results.document import results  # with scipy, which plain counts do without
-    from survey_app.results.table import csv_text, results_table
-    from survey_app.results.text import results_text
+    from survey_app.results.csv_table import csv_text, results_table
+    from survey_app.results.results_text import results_text
+    from survey_app.results.survey_document import results  # with scipy, which plain counts do without
 
     document = results(survey, counted.tally)
     if form == "json":
@@ -107,8 +107,8 @@ def _csv(survey: Survey, counted: Counted) -> str:
 def _text(survey: Survey, counted: Counted) -> str:
     names, reports = column_names(survey), counted.tally.reports
     wide = max(map(len, names))
-    lines = [f"{written.count(reports)} reports to {survey.slug}, {survey.digest}"]
+    lines = [f"{numbers.count(reports)} reports to {survey.slug}, {survey.digest}"]
     for name, ones in zip(names, counted.tally.counts.tolist(), strict=True):
         share = f"{ones / reports:8.4f}" if reports else ""
-        lines.append(f"{name:{wide}} {written.count(ones):>15} {share}".rstrip())
+        lines.append(f"{name:{wide}} {numbers.count(ones):>15} {share}".rstrip())
     return "\n".join(lines)

@@ -1,4 +1,5 @@
-"""A report's one way in: `intake` holds the checks, once, for whatever carries HTTP; `writer` stores what passed them.
+"""Accepting reports: `intake` checks them, for every HTTP server, and `writer` stores the valid ones.
 
-`batch` is the same for many reports of an owner, `rate_limit` keeps any one address from sending too many.
+`batch` accepts many reports from a survey's owner, `load` reads reports from Parquet. `rate_limit` limits the requests
+of one address.
 """

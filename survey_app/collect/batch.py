@@ -1,24 +1,27 @@
-"""Many reports at once, from the owner of a survey: one JSON object a line."""
+"""Batches of reports from the owner of a survey: one JSON object per line."""
 
 import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from client.canonical import NAME
-from client.definition import LARGEST_REPORT
+from candor_client.canonical import NAME
+from candor_client.definition import LARGEST_REPORT
 from survey_app.collect.intake import Decoder
 from survey_app.problems import Problem
 from survey_app.store import Outcome, Store, Submission, Unavailable, opened_version
 
 BATCHES = re.compile(rf"/api/surveys/{NAME.pattern}/reports/batch")
 LARGEST_BATCH = 32_000_000
-FLUSHED = 32_768  # lines that share a transaction: others wait for a tenth of a second
+FLUSHED = 32_768  # lines per transaction, which blocks other writers for a tenth of a second
 LISTED_LINES = 100
 
 
 def read_batch(store: Store, slug: str, body: bytes) -> dict[str, Any]:
-    """Store an NDJSON batch, some thousand lines at a time; how many became what, and which were rejected."""
+    """Store an NDJSON batch, FLUSHED lines per transaction; return counts by outcome and the rejected lines.
+
+    Raise Problem if the survey is unknown or accepts no batches, or if the store is unavailable.
+    """
     published = opened_version(store, slug)
     if published is None:
         raise Problem("not_found", "There is no such survey.")

@@ -1,10 +1,11 @@
-"""The checks a report passes on its way in, once, for whatever carries HTTP; nothing but noisy bits gets through.
+"""The checks of an incoming report, shared by all HTTP servers; only noisy bits pass.
 
-They run in one order: size, JSON, digest, bits; where the survey is by invitation, whether the id is the ticket's and
-the ticket signed; id, state of the survey. A ticket is dropped here: its id is all that is kept of it. `server.front`
-carries reports in production, past Flask, because most of a request through its routing would go into things a report
-has no use for (`benchmarks/collect.py` measures it); `pages.api` carries them under any other WSGI server. Both call
-`Intake.take` and send what `reply` makes of the outcome.
+The order is fixed: size, JSON, digest, bits, ticket, id, state of the survey. For a survey by invitation, the id must
+belong to the ticket, and the ticket must be signed. The ticket is dropped here, and only its id is stored.
+
+`web.rsgi` serves reports in production without Flask, whose routing would take most of the time of a request
+(`benchmarks/collect.py` measures it). `web.api` serves them under any other WSGI server. Both call `Intake.accept`, and
+send the result of `make_reply`.
 """
 
 import gc
@@ -18,16 +19,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from client.canonical import NAME
-from client.definition import LARGEST_REPORT, Survey
-from client.errors import ReportError
-from client.report import ID_BYTES, from_text, to_text, unpack
-from client.ticket import MODULUS_BYTES, PREFIX_BYTES, Ticket, message, ticket_id
+from candor_client.canonical import NAME
+from candor_client.definition import LARGEST_REPORT, Survey
+from candor_client.errors import ReportError
+from candor_client.report import ID_BYTES, from_text, to_text, unpack
+from candor_client.ticket import MODULUS_BYTES, PREFIX_BYTES, Ticket, message, ticket_id
 from survey_app.collect.rate_limit import Counts, Limiter
 from survey_app.collect.writer import Writer
+from survey_app.invitations.keys import is_signed
 from survey_app.problems import CONTENT_TYPE, Problem
 from survey_app.store import Outcome, Store, Submission, Unavailable
-from survey_app.tickets.keys import is_signed
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +36,8 @@ REPORTS = re.compile(rf"/api/surveys/({NAME.pattern})/reports")
 LENGTH = re.compile(r"[0-9]{1,20}")
 WAIT_SECONDS = 30
 DECODERS, REMEMBERED = 100, 4096
-QUOTES, QUOTES_WITH_TICKET = 12, 22  # around three keys and three texts, or six and five
-DIGITS, BETWEEN = 22, '","bits":"'  # of an id in base64url; what stands between it and the bits
+QUOTES, QUOTES_WITH_TICKET = 12, 22  # in a report without a ticket, and with one
+DIGITS, BETWEEN = 22, '","bits":"'  # of an id in base64url; the text between the id and the bits
 BITS = DIGITS + len(BETWEEN)
 
 RESPONDENT_HEADERS = [
@@ -69,9 +70,9 @@ _wire = msgspec.json.Decoder(_Wire).decode
 
 
 class Decoder:
-    """Turns bytes into validated submissions to one survey.
+    """A decoder from bytes to validated submissions to one survey.
 
-    Bits that were found valid are remembered, so that a small survey, where few rows of bits exist, decodes fast.
+    It caches valid bits, so that a small survey, with few possible values, decodes fast.
     """
 
     def __init__(self, survey: Survey, key: int) -> None:
@@ -79,10 +80,10 @@ class Decoder:
         self._valid: dict[str, bytes] = {}
 
     def decode(self, body: bytes) -> Submission:
-        """A submission, or a Problem."""
+        """Return the submission in the body of a request. Raise Problem if it is invalid."""
         try:
             wire = _wire(body)
-            # keys and texts; msgspec keeps the last of two equal keys, and reads escapes in keys too
+            # count the quotes: msgspec keeps the last of two equal keys, and decodes escapes in keys
             if b"\\" in body or body.count(b'"') != (QUOTES if wire.ticket is msgspec.UNSET else QUOTES_WITH_TICKET):
                 raise ReportError("malformed_report", "A key occurs twice, or something is escaped.")
             identity = _sized(wire.id, ID_BYTES, "An id")
@@ -99,8 +100,10 @@ class Decoder:
         return Submission(self.key, identity, bits)
 
     def decode_plain(self, lines: Sequence[bytes]) -> list[Submission] | None:
-        """The submissions of many lines at once, if each is spelled as the client spells a report, and right; if any
-        is not, None, and `decode` says what it is."""
+        """Return the submissions of many lines at once, if each is a valid report as the client writes it.
+
+        Otherwise return None; then `decode` finds the faulty lines.
+        """
         found: list[str] = self._plain.findall(b"\n".join(lines).decode("ascii", "replace"))
         if len(found) != len(lines) or self.survey.tickets:
             return None
@@ -111,13 +114,14 @@ class Decoder:
             ]
         except ReportError:
             return None
-        ids = from_text("".join([f"{text[:DIGITS]}AA" for text in found]))  # 24 digits are 18 bytes, two of them zero
+        # 24 digits are 18 bytes, of which two are zero padding.
+        ids = from_text("".join([f"{text[:DIGITS]}AA" for text in found]))
         keys = [ids[at : at + ID_BYTES] for at in range(0, len(ids), ID_BYTES + 2)]
         return list(map(Submission._make, zip(repeat(self.key), keys, bits, strict=False)))
 
     @cached_property
     def _plain(self) -> re.Pattern[str]:
-        """A line as the client writes it; of its 22 digits of an id, the last one has two bits."""
+        """The pattern of a line as the client writes it; the last of the 22 digits of an id has two bits."""
         digits = len(to_text(bytes(self.survey.length)))
         both = rf"([\w-]{{21}}[AQgw]{BETWEEN}[\w-]{{{digits}}})"
         return re.compile(rf'^{{"survey":"{self.survey.digest}","id":"{both}"}}$', re.ASCII | re.MULTILINE)
@@ -136,7 +140,7 @@ class Decoder:
         return bits
 
     def _check(self, identity: bytes, ticket: Ticket | None) -> None:
-        """Whether the id is the ticket's, and the ticket was signed for this definition; else a Problem."""
+        """Raise Problem unless the id belongs to the ticket, and the ticket was signed for this definition."""
         if self.survey.tickets is None:
             raise Problem("malformed_report", "This survey takes no tickets.")
         if ticket is None:
@@ -160,7 +164,7 @@ def _sized(text: str, length: int, what: str) -> bytes:
 
 
 def check_length(declared: str | None, most: int) -> int:
-    """How long a body will be, 0 if it does not say; a Problem before it is read if that is too much, or no number."""
+    """Return the declared length of a body, 0 if none is declared. Raise Problem if it is too large or not a number."""
     if declared and not LENGTH.fullmatch(declared):
         raise Problem("malformed_request", "Content-Length is no number.")
     length = int(declared or 0)
@@ -170,7 +174,7 @@ def check_length(declared: str | None, most: int) -> int:
 
 
 class Reply(NamedTuple):
-    """What HTTP sends back."""
+    """An HTTP response."""
 
     status: int
     content_type: str
@@ -179,7 +183,7 @@ class Reply(NamedTuple):
 
 
 def reply(outcome: Outcome | BaseException) -> Reply:
-    """What a respondent hears of a report, or of the error that it met."""
+    """Return the response to a report, for its outcome or for the error that it raised."""
     if outcome is Outcome.STORED or outcome is Outcome.ALREADY_STORED:
         status = 201 if outcome is Outcome.STORED else 200
         return Reply(status, "application/json", b'{"status":"%s"}' % outcome.encode())
@@ -196,7 +200,7 @@ def reply(outcome: Outcome | BaseException) -> Reply:
 
 
 class Intake:
-    """Takes single reports: an address first, before its body is read, then the body."""
+    """The intake of single reports: check the address before the body is read, then accept the body."""
 
     def __init__(
         self, store: Store, limit: str, end: Callable[[], bool] = lambda: True, counts: Counts | None = None
@@ -206,24 +210,24 @@ class Intake:
         self._decoders: dict[str, Decoder] = {}
 
     def begin(self) -> None:
-        """Start the writer, which first tidies up what a stop or a crash has left.
+        """Start the writer, which first cleans up after a stop or a crash.
 
-        What is loaded by now stays: to look through all of it for garbage takes as long as to store ten thousand
-        reports, and as many of them bring it about.
+        Exempt all objects loaded so far from garbage collection. A full collection takes as long as storing ten
+        thousand reports, and as many reports trigger one.
         """
         gc.freeze()
         self._writer.begin()
 
     def close(self) -> None:
-        """Store what is waiting, and end the writer."""
+        """Store the waiting reports, and stop the writer."""
         self._writer.close()
 
     def limit(self, address: str) -> None:
-        """Raise a Problem if this address has had enough."""
+        """Count a request from this address. Raise TooMany if it exceeds the limit."""
         self._limiter.check(address)
 
     def take(self, slug: str, body: bytes) -> Future[Outcome]:
-        """Validate one report and hand it to the writer; what comes of it is in the future. Problem if it is none."""
+        """Validate one report and submit it to the writer; return a future of its outcome. Raise Problem if invalid."""
         if len(body) > LARGEST_REPORT:
             raise Problem("too_large", f"At most {LARGEST_REPORT} bytes.")
         current = self._store.current(slug)
@@ -237,13 +241,16 @@ class Intake:
             return self._resent(slug, body, problem)
 
     def _resent(self, slug: str, body: bytes, problem: Problem) -> Future[Outcome]:
-        """A report to another version: nothing is stored, but whoever sends the same again hears that it is there."""
+        """Return the outcome of a report to an older version, if that report is stored already; store nothing.
+
+        Otherwise raise the given problem.
+        """
         published = self._store.version(slug, _wire(body).survey)
         if published is None:
             raise problem
         try:
             submission = self._decoder(slug, published.key, published.survey.digest).decode(body)
-        except Problem:  # whatever else is wrong with it, it comes too late
+        except Problem:  # the version is the first fault to report
             raise problem from None
         stored = self._store.bits_of(submission)
         if stored is None:

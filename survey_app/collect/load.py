@@ -1,10 +1,10 @@
-"""Reports from Parquet into a survey: exported elsewhere, they have no ids, and get new ones that the file decides.
+"""Loading reports from Parquet files into a survey; exported reports have no ids, so they get ids from the file.
 
-An id is the beginning of SHA-256("candor load" ‖ 0x00 ‖ SHA-256 of the file ‖ number of the row), so that loading the
-same file again, after a crash or by mistake, stores nothing twice. All bits are looked at before the first is stored;
-then they go the way of every batch, in transactions of some thousand. The same reports in other files are other reports
-to the store: whoever loads has to know what is in there already. A survey by invitation takes none, since a report
-without a ticket is nobody's.
+An id is the beginning of SHA-256("candor load" ‖ 0x00 ‖ SHA-256 of the file ‖ number of the row). So loading the same
+file again, after a crash or by mistake, stores nothing twice. All bits are checked before the first is stored. Then
+they are written like a batch, in transactions of some thousand reports. The store cannot recognize the same reports in
+another file, so the operator must know which reports it has. A survey by invitation accepts none, because these
+reports have no tickets.
 """
 
 import hashlib
@@ -13,32 +13,35 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from client.errors import ReportError
-from client.report import ID_BYTES, unpack
-from survey_app.parquet.read import Reports, batches, packed
+from candor_client.errors import ReportError
+from candor_client.report import ID_BYTES, unpack
 from survey_app.problems import PROBLEMS
+from survey_app.results.parquet.parquet_reader import Reports, batches, packed
 from survey_app.store import Outcome, Published, Store, Submission
 from survey_app.tally import Bits, blocks
 
 MARK = b"candor load\x00"
-TOGETHER = 8192  # reports that share a transaction
-REMEMBERED = 2**16  # rows of bits that were found possible
+TOGETHER = 8192  # reports per transaction
+REMEMBERED = 2**16  # rows of bits in the cache of valid ones
 
 
 class LoadError(Exception):
-    """These reports cannot be taken in, or not all; the message says how far it came."""
+    """Some or all reports cannot be loaded; the message says how many were stored."""
 
 
 @dataclass
 class Loaded:
-    """What became of the reports so far."""
+    """The numbers of reports that were stored, and that were there already."""
 
     stored: int = 0
     already: int = 0
 
 
 def load(store: Store, published: Published, reports: Reports, done: Callable[[int], None]) -> Loaded:
-    """Store the reports of all files; those that are stored already stay as they are."""
+    """Store the reports of all files, and return the counts; reports that are stored already stay as they are.
+
+    Call `progress` with the number of reports after each transaction. Raise LoadError if a report cannot be stored.
+    """
     if reports.survey != published.survey:
         raise LoadError(
             f"these reports are to {reports.survey.slug} {reports.survey.digest}, and {published.survey.slug} is "
@@ -56,7 +59,7 @@ def load(store: Store, published: Published, reports: Reports, done: Callable[[i
 
 
 def _check(reports: Reports) -> None:
-    """Whether devices can have sent all of these bits, before the first is stored."""
+    """Raise LoadError unless a device could have sent all of these bits."""
     survey, possible = reports.survey, set[bytes]()
     for file in reports.files:
         for rows in blocks(_rows(reports, file), TOGETHER):
@@ -84,7 +87,7 @@ def _submissions(file: Path, survey: int, rows: Iterator[Bits]) -> Iterator[list
 
 
 def row_id(content: bytes, number: int) -> bytes:
-    """The id of a row of the file with this SHA-256."""
+    """Return the id of a row in the file with this SHA-256."""
     return hashlib.sha256(MARK + content + number.to_bytes(8, "big")).digest()[:ID_BYTES]
 
 

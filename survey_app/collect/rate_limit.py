@@ -1,11 +1,11 @@
-"""How many requests one address, account or invitation may make, over all workers of a machine, without keeping whose.
+"""Rate limits by address, account or invitation, over all workers of a machine, without storing any of them.
 
-The counts stand in memory that the workers inherit from the process that starts them: no file, no name, gone with the
-server. They are a count-min sketch (Cormode and Muthukrishnan, J. Algorithms 55, 2005) with conservative update: each
-name is hashed to one cell in each of four rows, and the least of the four is its count. So no name is kept, not even as
-a hash; what many names share can only be counted too high, and with 65,536 cells a row that takes as many addresses.
-Each window begins with empty cells and a new salt. A worker that is killed in the middle leaves the lock, which the
-kernel takes back, and one count that is at most one too low.
+The counts are in memory that the workers inherit from their parent process. There is no file and no name, and the
+counts end with the server. They form a count-min sketch (Cormode and Muthukrishnan, J. Algorithms 55, 2005) with
+conservative update. Each name is hashed to one cell in each of four rows, and the smallest of the four is its count. So
+no name is stored, not even as a hash. A collision can only make a count too high; with 65,536 cells per row, it takes
+as many addresses. Each window begins with empty cells and a new salt. If a worker is killed during an update, the
+kernel releases its lock, and one count is at most one too low.
 """
 
 import fcntl
@@ -29,37 +29,37 @@ from survey_app.problems import Problem
 
 DEFAULT_RATE_LIMIT = "3000/minute"  # a lecture hall shares one address
 DEFAULT_LOGIN_LIMIT = "10/minute"
-VISIT_LIMIT = "12000/minute"  # what those who send as many reports load: page, style, script and definition
-READING_LIMIT = "600/minute"  # of results, cross-tabs, downloads and the like: each may take seconds
-AUTHOR_LIMIT = "60/minute"  # changes by one account's scripts: to read a large file takes seconds
+VISIT_LIMIT = "12000/minute"  # four requests per report: page, style, script and definition
+READING_LIMIT = "600/minute"  # results, cross-tabs, downloads: each may take seconds
+AUTHOR_LIMIT = "60/minute"  # changes by one account's scripts: reading a large file takes seconds
 LIMIT = re.compile(r"([1-9][0-9]{0,8})/(second|minute|hour)")
 SECONDS = {"second": 1, "minute": 60, "hour": 3600}
-PLACES = ("senders", "signing-in", "passwords", "authors", "invitations", "visits", "readings")  # what is counted apart
+PLACES = ("senders", "signing-in", "passwords", "authors", "invitations", "visits", "readings")  # counted separately
 ROWS, CELLS = 4, 2**16
-HEAD = struct.Struct("=d16s")  # when the window began, and its salt
+HEAD = struct.Struct("=d16s")  # start of the window, and its salt
 PLACE = HEAD.size + 4 * ROWS * CELLS
-NETWORK = 64  # bits of an IPv6 address: whoever has one has all that begin so
+NETWORK = 64  # bits of an IPv6 address that identify its network
 
 
 class TooMany(Problem):
-    """Somebody has had enough for now; `wait` tells for how long."""
+    """Rate limit exceeded; `wait` is the number of seconds until a retry."""
 
 
 class Counts:
-    """Memory for all counts of a server; whoever forks after it was made shares it."""
+    """Memory for all counts of a server, shared with processes that are forked later."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, len(PLACES) * PLACE)
-        self._file, path = tempfile.mkstemp()  # only to be locked: it is empty, and has no name from here on
+        self._file, path = tempfile.mkstemp()  # only for its lock: it stays empty, and is unlinked at once
         Path(path).unlink()
         weakref.finalize(self, os.close, self._file)
         self._threads = threading.Lock()
 
     @contextmanager
     def place(self, name: str) -> Iterator[memoryview]:
-        """The bytes of one place, for this thread of this process alone."""
+        """Yield the bytes of one place, locked for this thread of this process."""
         index = PLACES.index(name)
-        with self._threads:  # a lock on a file is the whole process's
+        with self._threads:  # a file lock belongs to the whole process
             fcntl.lockf(self._file, fcntl.LOCK_EX, 1, index)
             try:
                 with memoryview(self._memory)[index * PLACE : (index + 1) * PLACE] as found:
@@ -69,7 +69,10 @@ class Counts:
 
 
 class Limiter:
-    """So many requests a minute of one address, or whoever else is counted in this place; `off` for no limit."""
+    """A limit on the requests of one address, account or invitation, such as `10/minute`; `off` for no limit.
+
+    Raise ValueError if the limit cannot be parsed.
+    """
 
     def __init__(self, limit: str, place: str = "senders", counts: Counts | None = None) -> None:
         parsed = LIMIT.fullmatch(limit)
@@ -79,7 +82,7 @@ class Limiter:
         self._place, self._counts = place, (counts or Counts()) if parsed else None
 
     def check(self, who: str) -> None:
-        """Count one more; TooMany if they have had enough."""
+        """Count one more request of a client. Raise TooMany if it exceeds the limit."""
         if self._counts is None:
             return
         now = time.monotonic()
@@ -97,12 +100,12 @@ class Limiter:
 
 
 def _window(memory: memoryview, now: float, seconds: int) -> tuple[float, bytes]:
-    """When this window began, and its salt; the first request after its end begins the next, and all is forgotten."""
+    """Return the start of the current window and its salt; after its end, clear all counts and start a new one."""
     began, salt = HEAD.unpack_from(memory)
     if not any(salt) or not began <= now < began + seconds:
         began, salt = now, secrets.token_bytes(16)
         memory[HEAD.size :] = bytes(PLACE - HEAD.size)
-        HEAD.pack_into(memory, 0, began, salt)  # last: whoever is killed before it leaves the old window
+        HEAD.pack_into(memory, 0, began, salt)  # last: a process killed before this line leaves the old window
     return began, salt
 
 
@@ -112,13 +115,13 @@ def _cells_of(who: str, salt: bytes) -> list[int]:
 
 
 def _named(who: str) -> str:
-    """Whoever has an IPv6 address has billions of them: its network counts."""
+    """Return the name to count: the /64 network of an IPv6 address, since one client has billions of addresses."""
     if ":" not in who:
         return who
     try:
         address = ipaddress.IPv6Address(who.strip("[]").partition("%")[0])
     except ValueError:
         return who
-    if address.ipv4_mapped:  # of a server that listens on both
+    if address.ipv4_mapped:  # from a server that listens on both IPv4 and IPv6
         return str(address.ipv4_mapped)
     return str(ipaddress.IPv6Network((int(address), NETWORK), strict=False))

@@ -1,6 +1,4 @@
-"""Store what is waiting, together: a request waits until its report is on disk, and what arrives meanwhile shares the
-next fsync.
-"""
+"""Group commit: a request waits until its report is on disk, and reports that arrive meanwhile share the next fsync."""
 
 import queue
 import threading
@@ -12,15 +10,15 @@ from contextlib import suppress
 from survey_app.store import Outcome, Store, Submission, Unavailable
 
 MOST_AT_ONCE = 512
-TIDY_SECONDS, TIDY_AT_LEAST = 1.0, 60.0  # when it is quiet, and when it never is
-AGAIN_SECONDS = 10.0  # until what could not be ended is tried again
+TIDY_SECONDS, TIDY_AT_LEAST = 1.0, 60.0  # after a quiet second, and at the latest
+AGAIN_SECONDS = 10.0  # until a failed cleanup is retried
 
 
 class Writer:
-    """One thread that stores whatever is waiting, and tells each waiting request what became of its report.
+    """One thread that stores the waiting reports, and sets the outcome of each.
 
-    `end` is called whenever it has tidied up, and every minute: it ends what closed surveys no longer need, and says
-    whether it could.
+    It calls `end` after each cleanup, and every minute. `end` destroys the keys of closed surveys, and returns whether
+    it succeeded.
     """
 
     def __init__(self, store: Store, end: Callable[[], bool] = lambda: True) -> None:
@@ -30,7 +28,7 @@ class Writer:
         self._thread: threading.Thread | None = None
 
     def submit(self, submission: Submission) -> Future[Outcome]:
-        """What becomes of a report, once it is on disk; or Unavailable."""
+        """Queue a report; return a future of its outcome once it is on disk, or of Unavailable."""
         future: Future[Outcome] = Future()
         self._queue.put((submission, future))
         if self._thread is None or not self._thread.is_alive():
@@ -38,14 +36,14 @@ class Writer:
         return future
 
     def begin(self) -> None:
-        """Start the thread in the process that serves, not in one that forks later."""
+        """Start the thread; call this in the serving process, after all forks."""
         with self._start:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
                 self._thread.start()
 
     def close(self) -> None:
-        """Store what is waiting, then end the thread and its connection; a later report starts another one."""
+        """Store the waiting reports, then stop the thread and close its connection; a later report starts anew."""
         with self._start:
             if self._thread is not None and self._thread.is_alive():
                 self._queue.put(None)
@@ -69,7 +67,7 @@ class Writer:
                     return
                 waiting.append(first)
             except queue.Empty:
-                with suppress(Unavailable):  # it comes back in a second
+                with suppress(Unavailable):  # retried in a second
                     ended = self._store.expire()
             if ended or ((not waiting or time.monotonic() - tidied > TIDY_AT_LEAST) and self._store.untidy):
                 self._store.tidy()
@@ -95,9 +93,9 @@ class Writer:
 
             try:
                 outcomes = self._store.write(drain)
-            except Exception as error:  # each waiting request must hear of it
+            except Exception as error:  # every waiting request gets the error
                 for _, future in waiting:
-                    with suppress(InvalidStateError):  # a request that has given up
+                    with suppress(InvalidStateError):  # the request was cancelled
                         future.set_exception(error)
             else:
                 for (_, future), outcome in zip(waiting, outcomes, strict=True):

@@ -13,19 +13,28 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from client.definition import Survey
-from client.question import Question
+from candor_client.definition import Survey
+from candor_client.question import Question
 from survey_app.channels import channel_of
-from survey_app.channels.base import ScoreMap
+from survey_app.channels.channel import ScoreMap
 from survey_app.estimate import hypotheses
-from survey_app.estimate.conditions import possible_cells
+from survey_app.estimate.contingency import (
+    MOST_CELLS,
+    ApartError,
+    CrosstabEstimates,
+    PairError,
+    Rows,
+    by_row,
+    score,
+    share,
+)
 from survey_app.estimate.hypotheses import Scored, Test
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.joint import joint_crosstab
-from survey_app.estimate.pairs import names_option, option_crosstab
-from survey_app.estimate.points import nearest
-from survey_app.estimate.question import LEAST_REPORTS, Cell, Evidence, members
-from survey_app.estimate.tables import MOST_CELLS, ApartError, CrosstabEstimates, PairError, Rows, by_row, score, share
+from survey_app.estimate.joint_field import joint_crosstab
+from survey_app.estimate.option_pairs import names_option, option_crosstab
+from survey_app.estimate.possible_pairs import possible_cells
+from survey_app.estimate.projection import nearest
+from survey_app.estimate.question_estimates import LEAST_REPORTS, Cell, Evidence, members
 from survey_app.figures import Floats
 from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Columns, Tally, columns_of

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc, xlogy
 
-from survey_app.estimate.points import project
+from survey_app.estimate.projection import project
 from survey_app.figures import Floats
 
 TINY = 1e-10

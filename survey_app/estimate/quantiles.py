@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from client.question import Question
+from candor_client.question import Question
 from survey_app.estimate.intervals import GUARANTEED, Coverage, Method
-from survey_app.estimate.question import Estimate
+from survey_app.estimate.question_estimates import Estimate
 from survey_app.kinds import kind_of
 
 QUARTILES = (0.25, 0.5, 0.75)

@@ -1,13 +1,13 @@
 """One module a question type: what the server knows of it.
 
-The list of types is the client's (`client.types.TypeName`); each has a module here with its name, which ends in its
-`KIND`. So one line registers a type on both sides, and mypy checks each kind where it is made.
+The list of types is the client's (`candor_client.types.TypeName`); each has a module here with its name, which ends in
+its `KIND`. So one line registers a type on both sides, and mypy checks each kind where it is made.
 """
 
 from importlib import import_module
 
-from client.question import TYPES, Question
-from survey_app.kinds.base import QuestionKind
+from candor_client.question import TYPES, Question
+from survey_app.kinds.question_kind import QuestionKind
 
 __all__ = ["KINDS", "QuestionKind", "kind_named", "kind_of"]
 

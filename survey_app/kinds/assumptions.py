@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from client.question import Question
+from candor_client.question import Question
 from survey_app.figures import Floats
 
 YES = 0.2

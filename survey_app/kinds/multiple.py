@@ -7,13 +7,13 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from client.question import Question
-from client.words import NO_ANSWER
+from candor_client.description import NO_ANSWER
+from candor_client.question import Question
 from survey_app.channels.sentences import Sentence
 from survey_app.figures import Floats
 from survey_app.kinds.assumptions import OPTION, Generator, Guess, Indices, check_share
-from survey_app.kinds.base import AuthorValue, QuestionKind
-from survey_app.kinds.labelled import check_labels
+from survey_app.kinds.labels import check_labels
+from survey_app.kinds.question_kind import AuthorValue, QuestionKind
 
 
 @final

@@ -9,9 +9,9 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from client.answer import unanswered
-from client.question import Question
-from client.words import bin_range, digit_label, level_value
+from candor_client.answer import unanswered
+from candor_client.description import bin_range, digit_label, level_value
+from candor_client.question import Question
 from survey_app.channels.sentences import Sentence
 from survey_app.figures import Floats
 from survey_app.kinds.assumptions import (
@@ -25,7 +25,7 @@ from survey_app.kinds.assumptions import (
     TruthError,
     even_share,
 )
-from survey_app.kinds.base import AuthorValue, OneAnswer
+from survey_app.kinds.question_kind import AuthorValue, OneAnswer
 
 FINEST = 10_000  # points at which a distribution of numbers is computed
 

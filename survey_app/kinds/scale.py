@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import final
 
-from client.question import Question
+from candor_client.question import Question
 from survey_app.kinds.assumptions import Guess, PlannedMean, even_mean, even_share
-from survey_app.kinds.base import AuthorValue
-from survey_app.kinds.labelled import OneLabel
+from survey_app.kinds.labels import OneLabel
+from survey_app.kinds.question_kind import AuthorValue
 
 
 @final

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, final
 
-from client.question import Question
+from candor_client.question import Question
 from survey_app.kinds.assumptions import YES, Generator, Guess, Indices, check_share
-from survey_app.kinds.base import AuthorValue
-from survey_app.kinds.labelled import OneLabel
+from survey_app.kinds.labels import OneLabel
+from survey_app.kinds.question_kind import AuthorValue
 
 
 @final

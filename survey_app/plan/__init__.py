@@ -1,9 +1,22 @@
-"""Planning before anybody is asked: sample sizes, margins, power, and what privacy costs.
+"""Planning before a survey opens: sample sizes, margins, power, and the cost of privacy.
 
-Everything is computed from the published integers of the mechanisms that authoring would choose. `people` are the
-imagined ones; `spread` holds the variance of one report and what n of them make of it; `estimands` finds it for every
-type of question; `power` has tests and differences, `central` what a trusted curator would reach, `guidance` what ε
-means for people. `question` plans one question from its ε, `survey` a whole file for some `settings`: its `forecast`,
-the three ways to ask it (`variants`), which of them to recommend (`choice`), what to randomize together (`cross`), and
-`advice`; `text` puts them into words for a terminal. The `dossier` tells an ethics board all that can be told before.
+Everything is computed from the published integers of the mechanisms that authoring would choose.
+
+- `assumed_people`: assumptions about respondents, and simulated respondents.
+- `report_variance`: the variance of one report, and of an estimate from n reports.
+- `estimands`: the shares and means of each question, with their variances.
+- `power`: tests and differences.
+- `central_model`: the precision that a trusted curator would reach.
+- `epsilon_guide`: the meaning of ε for a respondent.
+- `target`: the settings of a plan.
+- `question_plan`: one question, planned from its ε.
+- `survey_plan`: a whole file, planned for some settings.
+- `forecast`: the margins of a survey's figures.
+- `variants`: the three ways to ask a survey.
+- `ask_advice`: the recommended way.
+- `crosstab_plan`: questions to randomize jointly.
+- `study_plan`: the groups of a study.
+- `advice`: remedies for imprecise figures.
+- `plan_text`: plans as text for a terminal.
+- `dossier`: one document for an ethics board.
 """

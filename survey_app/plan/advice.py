@@ -1,37 +1,37 @@
-"""What to do about a plan that promises too little: said plainly, with what would help and by how much."""
+"""Advice on a plan with too little precision: the problem, each remedy, and the margin it would give."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from client.errors import DefinitionError
-from client.mechanisms import round_up
-from client.question import Question
+from candor_client.errors import DefinitionError
+from candor_client.mechanisms import round_up
+from candor_client.question import Question
 from survey_app.authoring import ADVISED_FIELD, ADVISED_TOTAL, Built
-from survey_app.explain import written
 from survey_app.kinds import kind_of
-from survey_app.plan.cross import Cross
+from survey_app.languages import numbers
+from survey_app.plan.assumed_people import answering
+from survey_app.plan.crosstab_plan import Cross
 from survey_app.plan.estimands import estimands, make_field
 from survey_app.plan.forecast import Asked, Forecast, asked, enough, forecast, forecasts
-from survey_app.plan.groups import StudyPlan, advise_groups, as_one, plan_groups
-from survey_app.plan.people import answering
-from survey_app.plan.settings import Settings
-from survey_app.plan.spread import LEAST_RESPONDENTS
+from survey_app.plan.report_variance import LEAST_RESPONDENTS
+from survey_app.plan.study_plan import StudyPlan, advise_groups, as_one, plan_groups
+from survey_app.plan.target import Settings
 from survey_app.plan.variants import Way
 
 TOO_MANY = 1_000_000
-WORTHWHILE = 0.8  # a remedy is told if it leaves at most this part of the margin
-RUINED = 1.1  # a margin is told to suffer if it grows at least so much
-COARSE = 0.15  # half an interval that leaves a share open
+WORTHWHILE = 0.8  # suggest a remedy if the new margin is at most this fraction of the old one
+RUINED = 1.1  # warn about a margin that grows at least by this factor
+COARSE = 0.15  # half-width from which an interval is too wide to be useful for a share
 MANY_OPTIONS = 4
-STEPS = 12  # of the search for an ε
-DIGITS = 2  # of an ε that is proposed, and of the one beside it
+STEPS = 12  # of the bisection for an ε
+DIGITS = 2  # of the proposed ε and of the current one
 
 
 def advise(built: Built, settings: Settings, now: Way, best: Way | None, crosses: Sequence[Cross]) -> list[str]:
-    """What to say of every question without hope, and of joint fields that cost more than they give.
+    """Return sentences about imprecise questions, and about joint fields that widen the margins of their questions.
 
-    `best` is another way to ask that is recommended.
+    `now` is the variant of the author's file. `best` is the recommended variant, if it is another one.
     """
     survey, sentences = built.survey, list[str]()
     others = {(line.id, line.figure): line for line in best.lines} if best else {}
@@ -44,32 +44,32 @@ def advise(built: Built, settings: Settings, now: Way, best: Way | None, crosses
 
 
 def troubles(lines: Sequence[Forecast], settings: Settings) -> list[tuple[Forecast, str]]:
-    """The first figure of every question without hope, and why."""
+    """Return the first figure of each question that is too imprecise, with the reason."""
     first = {planned.id: planned for planned in reversed(lines)}
     return [(first[name], why) for name in reversed(first) if (why := _trouble(first[name], settings))]
 
 
 def _trouble(planned: Forecast, settings: Settings) -> str | None:
-    respondents = f"with {written.count(settings.respondents or 0)} respondents the margin is {planned.margin_text()}"
+    respondents = f"with {numbers.count(settings.respondents or 0)} respondents the margin is {planned.margin_text()}"
     if planned.says_nothing:
         return f"{respondents}, so the interval can be as wide as all that is possible and says nothing"
     wanted = planned.margin_text((settings.margin or 0) * planned.width)
     if planned.respondents is None:
         return f"even the whole population would not bring it to {wanted}"
     if planned.respondents > TOO_MANY:
-        return f"{wanted} would take {written.count(planned.respondents)} respondents"
+        return f"{wanted} would take {numbers.count(planned.respondents)} respondents"
     if planned.is_share and planned.margin >= planned.planned:
         return f"{respondents}, so such a share cannot be told from zero"
     if planned.is_share and planned.margin >= COARSE:
         low, high = max(planned.planned - planned.margin, 0), min(planned.planned + planned.margin, 1)
-        return f"{respondents}, so it could as well be {written.about(low)} or {written.about(high)}"
+        return f"{respondents}, so it could as well be {numbers.about(low)} or {numbers.about(high)}"
     return None
 
 
 def doubts(lines: Sequence[Forecast], settings: Settings, study: StudyPlan | None = None) -> list[str]:
-    """What its author should know before publishing: figures that so many respondents cannot give, and what would.
+    """Return warnings for the author before publishing: imprecise figures, with the respondents they need.
 
-    Of a study also the groups that are too small.
+    For a study, also warn about groups that are too small.
     """
     told = [
         f"{planned.id}, {planned.assumption}: {why}{_needed(planned, settings)}"
@@ -79,7 +79,7 @@ def doubts(lines: Sequence[Forecast], settings: Settings, study: StudyPlan | Non
 
 
 def doubts_of(built: Built, respondents: int, margin: float) -> list[str]:
-    """The same for a survey that is ready to publish."""
+    """Return the warnings for a built survey, planned for this number of respondents and this margin."""
     expected = Settings(respondents=max(respondents, LEAST_RESPONDENTS * len(built.groups)), margin=margin)
     settings = as_one(built, expected)
     lines = forecasts(built.survey, settings)
@@ -90,11 +90,11 @@ def _needed(planned: Forecast, settings: Settings) -> str:
     if planned.respondents is None or planned.respondents > TOO_MANY:
         return ""
     wanted = planned.margin_text((settings.margin or 0) * planned.width)
-    return f". {wanted} takes {written.count(planned.respondents)} respondents"
+    return f". {wanted} takes {numbers.count(planned.respondents)} respondents"
 
 
 def _goal(planned: Forecast, settings: Settings) -> Settings:
-    """The wanted margin, or for a rare answer one that tells it from zero."""
+    """Return the settings, with a margin that separates a rare answer from zero."""
     if planned.is_share and settings.margin and 0 < planned.planned < settings.margin:
         return replace(settings, margin=planned.planned)
     return settings
@@ -109,7 +109,7 @@ def _remedies(
     best: dict[tuple[str, str], Forecast],
     crosses: Sequence[Cross],
 ) -> str:
-    """What would narrow the margin by a fifth at least, or reach the wanted one."""
+    """Return a sentence with the remedies that narrow the margin by at least a fifth, or reach the target margin."""
     helps: list[str] = []
     wanted = planned.margin_text((settings.margin or 0) * planned.width)
     other = best.get((planned.id, planned.figure))
@@ -123,17 +123,17 @@ def _remedies(
     epsilon = None if built.survey.ask else enough_epsilon(built, one, settings)
     if epsilon is not None:
         much = ", more than is advised for a sensitive question" if epsilon > ADVISED_FIELD else ""
-        proposed, spent = (written.epsilon(loss, DIGITS, fixed=True) for loss in (epsilon, planned.epsilon))
+        proposed, spent = (numbers.epsilon(loss, DIGITS, fixed=True) for loss in (epsilon, planned.epsilon))
         helps.append(f"ε = {proposed} for it instead of {spent}{much} ({wanted})")
     if planned.respondents is not None and planned.respondents <= TOO_MANY:
-        helps.append(f"{written.count(planned.respondents)} respondents ({wanted})")
+        helps.append(f"{numbers.count(planned.respondents)} respondents ({wanted})")
     if not helps:
         return "Leave it out, or give it a survey of its own."
     return f"What helps: {'; '.join(helps)}."
 
 
 def _together(planned: Forecast, crosses: Sequence[Cross]) -> str:
-    """The field with other questions that would narrow its margin most, and what that makes of theirs."""
+    """Return the joint field that narrows the margin most, with its effect on other questions; empty if none helps."""
     known = [(line, cross) for cross in crosses if not cross.is_joint for line in cross.joint.lines]
     better = [(line, cross) for line, cross in known if line.id == planned.id and line.figure == planned.figure]
     line, cross = min(better, key=lambda pair: pair[0].margin, default=(planned, None))
@@ -144,7 +144,7 @@ def _together(planned: Forecast, crosses: Sequence[Cross]) -> str:
 
 
 def enough_epsilon(built: Built, one: Asked, settings: Settings) -> Decimal | None:
-    """The least ε of its field, to two digits, that gives its first estimand the wanted margin; None above 4."""
+    """Return the smallest field ε, to two digits, that gives the first estimand the target margin; None above 4."""
 
     def enough(epsilon: Decimal) -> bool:
         planned = _again(built, one, one.field.questions, epsilon, settings)
@@ -160,7 +160,7 @@ def enough_epsilon(built: Built, one: Asked, settings: Settings) -> Decimal | No
 
 
 def _with_fewer_options(built: Built, one: Asked, settings: Settings) -> Forecast | None:
-    """The same question with half of its options, points or bins, at the same ε."""
+    """Return the forecast with half of the options, points or bins at the same ε; None if they cannot be halved."""
     question, kind = one.question, kind_of(one.question)
     count = kind.count(question) - question.optional
     if len(one.field.questions) > 1 or not kind.has_shares(question) or count < MANY_OPTIONS:
@@ -172,7 +172,7 @@ def _with_fewer_options(built: Built, one: Asked, settings: Settings) -> Forecas
 def _again(
     built: Built, one: Asked, questions: tuple[Question, ...], epsilon: Decimal, settings: Settings
 ) -> Forecast | None:
-    """The first estimand of the same question, if its field were made of these questions at this ε."""
+    """Return the forecast of the first estimand with a field of these questions at this ε; None if it is impossible."""
     survey = built.survey
     laplace = any(item.laplace for item in built.wishes.items if item.question.id == one.question.id)
     try:
@@ -198,7 +198,7 @@ def _about_joint(cross: Cross) -> str | None:
 
 
 def _ruined(cross: Cross) -> list[str]:
-    """The questions whose margin suffers together."""
+    """Return the questions with a wider margin in the joint field, with both margins."""
     return [
         f"{alone.id} {together.margin_text()} instead of {alone.margin_text()}"
         for together, alone in zip(cross.joint.lines, cross.separate.lines, strict=True)

@@ -1,8 +1,8 @@
-"""What a question will estimate, shares and means, and how much one report says about each.
+"""The estimands of a question, shares and means, with the variance of one report about each.
 
-The variances are those of `survey_app.channels`, from the mechanism's own integers and from how many combinations of
-its field hold each symbol. Of several options it is the least certain; of an optional question the mean is that of
-those who answer, a ratio Σ a f/Σ f, taken as linear.
+The variances come from `survey_app.channels`. They depend on the mechanism's integers, and on how many combinations of
+its field contain each symbol. Among several options, the least certain one is planned. The mean of an optional
+question is the mean of the respondents who answer: a ratio Σ a f/Σ f, linearized.
 """
 
 from collections.abc import Callable
@@ -12,25 +12,25 @@ from fractions import Fraction
 
 import numpy as np
 
-from client.definition import Field
-from client.question import Question
-from survey_app.authoring import choose
+from candor_client.definition import Field
+from candor_client.question import Question
+from survey_app.authoring import mechanism_choice
+from survey_app.authoring.design.main_figures import answered_mean, cell_counts, main_parts, variance
 from survey_app.authoring.fields import best_single
-from survey_app.authoring.figures import answered_mean, cell_counts, main_parts, variance
 from survey_app.channels import channel_of
-from survey_app.channels.base import Assumed
+from survey_app.channels.channel import Assumed
 from survey_app.channels.observations import Binomial
-from survey_app.explain import written
 from survey_app.figures import FigureKind, share_of
 from survey_app.kinds import kind_named, kind_of
 from survey_app.kinds.assumptions import SKIPPING, Guess, PlannedMean
-from survey_app.plan.people import option_share
-from survey_app.plan.spread import Spread
+from survey_app.languages import numbers
+from survey_app.plan.assumed_people import option_share
+from survey_app.plan.report_variance import Spread
 
 
 @dataclass(frozen=True)
 class Estimand:
-    """A share or a mean: what is assumed about it, its possible range, and its spread, also at other shares."""
+    """A share or a mean: its assumed value, its possible range, and its spread, also at other shares."""
 
     name: str
     kind: FigureKind
@@ -39,45 +39,49 @@ class Estimand:
     high: float
     spread: Spread
     at: Callable[[float], Spread] = field(repr=False, compare=False)
-    bits: tuple[Fraction, Fraction] | None = None  # p and q, where it is one stored bit that is counted
+    bits: tuple[Fraction, Fraction] | None = None  # p and q, if the share is a count of one stored bit
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a share; else it is a mean."""
+        """Whether the estimand is a share; otherwise it is a mean."""
         return self.kind == FigureKind.SHARE
 
     @property
     def width(self) -> float:
-        """The length of its possible range."""
+        """The length of the possible range."""
         return self.high - self.low
 
 
 def share_assumption(type_name: str, planned: float) -> str:
-    """Return the share of an answer to a question of a type in words, and what is assumed about it."""
-    return f"{kind_named(type_name).share_phrase} at {written.percent(planned, 3)}"
+    """Return a share in words, for a question of this type, with its assumed value."""
+    return f"{kind_named(type_name).share_phrase} at {numbers.percent(planned, 3)}"
 
 
 def mean_assumption(name: str, planned: float, unit: str = "") -> str:
-    """Return a mean in words, and what is assumed about it."""
-    return f"{name} at {written.quantity(planned, unit)}"
+    """Return a mean in words, with its assumed value."""
+    return f"{name} at {numbers.quantity(planned, unit)}"
 
 
 def make_field(
     questions: tuple[Question, ...], epsilon: Decimal, *, laplace: bool = False, answering: float | None = None
 ) -> Field:
-    """The field that authoring would make of these questions at this ε; with `answering`, if a device answers one."""
+    """Return the field that authoring would make of these questions at this ε.
+
+    Pass `answering`, the share that answers, if each device answers one question. Raise DefinitionError if no mechanism
+    fits.
+    """
     if len(questions) == 1 and answering is not None and not laplace:
-        choose.check(epsilon)
+        mechanism_choice.check(epsilon)
         mechanism, question = best_single(questions[0], answering, epsilon)
         return Field((question,), mechanism, 1, "")
-    choice = choose.choose(questions, epsilon, laplace=laplace)
+    choice = mechanism_choice.choose(questions, epsilon, laplace=laplace)
     return Field(choice.questions, choice.mechanism, 1, "")
 
 
 def price_of_skipping(question: Question, epsilon: Decimal, *, alone: bool) -> float:
-    """How many times the respondents a question takes by itself if it may be left out; `alone`, if a device asks it so.
+    """Return how many times more respondents a question needs if it is optional; `alone` if it is a block of its own.
 
-    "No answer" is one more symbol to be told from the others, and fewer people answer.
+    "No answer" is one more symbol to distinguish from the others, and fewer respondents answer.
     """
 
     def need(optional: bool) -> float:
@@ -92,9 +96,10 @@ def price_of_skipping(question: Question, epsilon: Decimal, *, alone: bool) -> f
 def estimands(
     field: Field, question: Question, guess: Guess, *, answering: float = 1.0, asked: float = 1.0
 ) -> list[Estimand]:
-    """What a question of a field gives: a share, a mean or both, the one that is usually wanted first.
+    """Return the estimands of a question in a field: a share, a mean or both, the main one first.
 
-    `answering` of those asked answer it, `asked` of all respondents are asked.
+    `answering` is the share of the asked respondents who answer; `asked_share` is the share of all respondents who are
+    asked.
     """
     kind = kind_of(question)
     found: list[Estimand] = []
@@ -107,7 +112,10 @@ def estimands(
 
 
 def _share(field: Field, question: Question, share: float, asked: float) -> Estimand:
-    """Of the least certain answer; in a joint field, or where sets of answers are symbols, of all that hold it."""
+    """Return the share of the least certain answer.
+
+    In a joint field, or where symbols are sets of answers, it is the share of all symbols that contain the answer.
+    """
     channel, parts = channel_of(field.mechanism), main_parts(question, cells_of(field, question))
 
     def at(share: float) -> Spread:
@@ -120,7 +128,7 @@ def _share(field: Field, question: Question, share: float, asked: float) -> Esti
 
 
 def _one_bit(field: Field, question: Question) -> tuple[Fraction, Fraction] | None:
-    """Return p and q of the bit that is counted for a share, where it is one bit."""
+    """Return p and q of the counted bit, if a share is a count of one bit; otherwise None."""
     kind, channel = kind_of(question), channel_of(field.mechanism)
     if field.joint or not (kind.exclusive or channel.reads_answers):
         return None
@@ -130,7 +138,7 @@ def _one_bit(field: Field, question: Question) -> tuple[Fraction, Fraction] | No
 
 
 def _mean(field: Field, question: Question, mean: PlannedMean, answering: float, asked: float) -> Estimand:
-    """The mean of those who answer."""
+    """Return the mean among respondents who answer."""
     channel, low, high = channel_of(field.mechanism), float(mean.values.min()), float(mean.values.max())
     of_range = channel.variance(answered_mean(mean, question, answering, cells_of(field, question)))
     people = mean.variance / answering
@@ -139,7 +147,7 @@ def _mean(field: Field, question: Question, mean: PlannedMean, answering: float,
 
 
 def cells_of(field: Field, question: Question) -> list[int] | None:
-    """How many symbols of a joint field hold each symbol of one of its questions."""
+    """Return how many symbols of a joint field contain each symbol of one question; None if the field is not joint."""
     if not field.joint:
         return None
     own = [member.id for member in field.questions].index(question.id)

@@ -1,21 +1,21 @@
-"""What the questions of a survey will tell, at the respondents and for the margin that are planned."""
+"""Forecasts for the questions of a survey: margins at the planned respondents, respondents for the target margin."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from client.definition import Field, Survey
-from client.question import Question
-from survey_app.explain import written
+from candor_client.definition import Field, Survey
+from candor_client.question import Question
 from survey_app.kinds.assumptions import Guess
+from survey_app.languages import numbers
+from survey_app.plan.assumed_people import answering
 from survey_app.plan.estimands import Estimand, estimands, mean_assumption, share_assumption
-from survey_app.plan.people import answering
-from survey_app.plan.settings import Settings
+from survey_app.plan.target import Settings
 
 
 class Asked(NamedTuple):
-    """A question where it is randomized: its field, and what is estimated from it."""
+    """A question with the field that randomizes it, and its estimands."""
 
     question: Question
     field: Field
@@ -39,27 +39,27 @@ class Forecast(Struct, frozen=True):
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a share; else it is a mean."""
+        """Whether the figure is a share; otherwise it is a mean."""
         return True
 
     @property
     def width(self) -> float:
-        """The length of its possible range."""
+        """The length of the possible range."""
         return self.high - self.low
 
     @property
     def says_nothing(self) -> bool:
-        """Whether its interval can be as wide as all that is possible."""
+        """Whether the interval can be as wide as the possible range."""
         return self.margin >= self.width / 2
 
     @property
     def assumption(self) -> str:
-        """What it is, and what is assumed about it."""
+        """The figure in words, with its assumed value."""
         return share_assumption(self.type, self.planned)
 
     def margin_text(self, other: float | None = None) -> str:
-        """Its margin, or another one of the same estimand, in points or in its unit."""
-        return written.margin(self.margin if other is None else other, self.is_share, self.unit)
+        """Return this margin, or another one of the same estimand, in points or in its unit."""
+        return numbers.margin(self.margin if other is None else other, self.is_share, self.unit)
 
 
 class MeanForecast(Forecast, frozen=True):
@@ -75,7 +75,7 @@ class MeanForecast(Forecast, frozen=True):
 
 
 def asked(survey: Survey, name: str, guess: Guess) -> Asked:
-    """A question of a survey, by its id."""
+    """Return a question of a survey by its id, with its field and its estimands."""
     field, question = next(
         (field, question) for field in survey.fields for question in field.questions if question.id == name
     )
@@ -84,19 +84,19 @@ def asked(survey: Survey, name: str, guess: Guess) -> Asked:
 
 
 def forecasts(survey: Survey, settings: Settings) -> list[Forecast]:
-    """All estimands of all questions, in the order of the questions."""
+    """Return forecasts for all estimands of all questions, in the order of the questions."""
     questions = (asked(survey, question.id, settings.guess) for question in survey.questions)
     return [forecast(one, estimand, settings) for one in questions for estimand in one.estimands]
 
 
 def enough(lines: Iterable[Forecast]) -> int | None:
-    """The respondents at which every question's first estimand has the wanted margin; None if there are not so many."""
+    """Return the respondents for the target margin of every question's first estimand; None if there are too few."""
     first = {line.id: line.respondents for line in reversed([*lines])}
     return None if None in first.values() else max(needed or 0 for needed in first.values())
 
 
 def forecast(one: Asked, estimand: Estimand, settings: Settings) -> Forecast:
-    """One estimand at these settings."""
+    """Return the forecast of one estimand at these settings."""
     made = Forecast if estimand.is_share else MeanForecast
     return made(
         id=one.question.id,

@@ -1,7 +1,8 @@
-"""Power: how many respondents it takes to see a difference between two groups, or that a share is not zero.
+"""Power: the respondents needed to detect a difference between two groups, or a share above zero.
 
-The groups have known sizes: two surveys, never a group that is itself a randomized answer. All formulas are normal
-approximations, except where a name says `exact`; where few ones are expected by chance alone they are optimistic.
+The groups have known sizes: they are two surveys, never groups by a randomized answer. All formulas are normal
+approximations, except in functions named `exact`. The approximations are optimistic where few ones are expected by
+chance.
 """
 
 import math
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import bdtrc, bdtrik, ndtr, ndtri
 
-from survey_app.channels.moments import share_variance
+from survey_app.channels.design_variance import share_variance
 from survey_app.kinds.assumptions import PlanError
-from survey_app.plan.spread import LEAST_RESPONDENTS, POPULATION, Spread, Target, standard_error, z_score
+from survey_app.plan.report_variance import LEAST_RESPONDENTS, POPULATION, Spread, Target, standard_error, z_score
 
 Integers = NDArray[np.int64]
 MOST_RESPONDENTS = 10**15
@@ -25,7 +26,7 @@ MOST_EXACT = 100_000
 def difference_power(
     first: Spread, second: Spread, difference: float, n: float, confidence: float = 0.95, target: Target = POPULATION
 ) -> float:
-    """The chance that two groups of n each are told apart when they differ by this much (two-sided test)."""
+    """Return the chance to detect this difference between two groups of n each (two-sided test)."""
     error = math.hypot(standard_error(first, n, target), standard_error(second, n, target))
     z = z_score(confidence)
     if error == 0:
@@ -41,7 +42,7 @@ def difference_respondents(
     confidence: float = 0.95,
     target: Target = POPULATION,
 ) -> int | None:
-    """The fewest respondents in each group that tell them apart with this power; None if there are not so many."""
+    """Return the fewest respondents in each group that detect a difference with this power; None if none suffice."""
     _check_power(power)
     if difference == 0:
         return None
@@ -58,9 +59,9 @@ def smallest_difference(
     highest: float = 1.0,
     second: float | None = None,
 ) -> float | None:
-    """How far above `base` a second group must lie to be told from a first one; None if beyond `highest`.
+    """Return the smallest detectable difference of a second group above `base`; None if it lies beyond `highest`.
 
-    There are n in each, unless the `second` has so many others.
+    Both groups have n respondents, unless `second` gives the size of the second group.
     d² = (z + z_power)² (Var(base) + Var(base + d)); the difference of the two sides is convex in d and negative at 0.
     """
     _check_power(power)
@@ -79,7 +80,7 @@ def smallest_difference(
 def positive_power(
     at: Callable[[float], Spread], share: float, n: float, confidence: float = 0.95, target: Target = POPULATION
 ) -> float:
-    """The chance that n respondents show a share to be above zero: that the interval does not reach down to it."""
+    """Return the chance that n respondents show a share to be above zero: that the interval excludes zero."""
     z, at_zero, there = z_score(confidence), *(standard_error(at(f), n, target) for f in (0.0, share))
     return float(ndtr((share - z * at_zero) / there)) if there else float(share > z * at_zero)
 
@@ -91,7 +92,7 @@ def positive_respondents(
     confidence: float = 0.95,
     target: Target = POPULATION,
 ) -> int | None:
-    """The fewest respondents that show a share to be above zero with this power."""
+    """Return the fewest respondents that show a share to be above zero with this power; None if no n is enough."""
     _check_power(power)
     if share <= 0:
         return None
@@ -99,7 +100,10 @@ def positive_respondents(
 
 
 def exact_positive_power(p: Fraction, q: Fraction, share: float, n: int, confidence: float = 0.95) -> float:
-    """The same for a binomial count of n answers, without approximation: rejected at y if P(Y ≥ y | 0) ≤ α/2."""
+    """Return the exact power of n answers to show a share to be above zero.
+
+    The count is binomial. Zero is rejected at y if P(Y ≥ y | 0) ≤ α/2.
+    """
     if not 0 < confidence < 1:
         raise PlanError(f"a confidence is between 0 and 1, not {confidence:g}")
     below = _critical((1 - confidence) / 2, np.array([n]), float(q))
@@ -109,9 +113,10 @@ def exact_positive_power(p: Fraction, q: Fraction, share: float, n: int, confide
 def exact_positive_respondents(
     p: Fraction, q: Fraction, share: float, power: float = 0.8, confidence: float = 0.95
 ) -> int:
-    """The number of answers from which on the exact power suffices: it is a saw, so one number may do and the next not.
+    """Return the number of answers from which on the exact power is always enough.
 
-    Beyond MOST_EXACT the normal approximation is close enough, and taken.
+    Exact power is a sawtooth in n, so one n may be enough and the next one not. Beyond MOST_EXACT the normal
+    approximation is close enough, and is returned. Raise PlanError for a share of zero.
     """
 
     def at(f: float) -> Spread:
@@ -130,8 +135,9 @@ def exact_positive_respondents(
 
 
 def _critical(alpha: float, n: Integers, q: float) -> Integers:
-    """The smallest k with P(Y > k) ≤ α for a binomial count Y of n with chance q; scipy.stats, which has it too, takes
-    half a second to import.
+    """Return the smallest k with P(Y > k) ≤ α for a binomial count Y of n with chance q.
+
+    scipy.stats has this function too, but takes half a second to import.
     """
     found = np.clip(np.ceil(bdtrik(1 - alpha, n, q)), 0, n).astype(np.int64)
     found += bdtrc(found, n, q) > alpha  # where the root was a rounding error short of a whole number
@@ -144,7 +150,7 @@ def _check_power(power: float) -> None:
 
 
 def _least(enough: Callable[[int], bool], target: Target) -> int | None:
-    """The smallest n that is enough, when every larger one is too."""
+    """Return the smallest n that is enough, if every larger n is enough too; None if no n up to the limit is."""
     most = target.size or MOST_RESPONDENTS
     high = LEAST_RESPONDENTS
     while high < most and not enough(high):

@@ -1,6 +1,6 @@
-"""The ways to ask the same questions: everything split, the author's own blocks, the best blocks.
+"""Variants of a survey: ε split over all questions, the author's blocks, the best blocks.
 
-Each is the author's own file, changed and built again: with another `ask`, or with other joint fields.
+Each variant is the author's file, changed and built again: with another `ask`, or with other joint fields.
 """
 
 import json
@@ -10,13 +10,13 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from client.errors import DefinitionError
+from candor_client.errors import DefinitionError
 from survey_app.authoring import Built, build
 from survey_app.authoring.ask import Ask
-from survey_app.authoring.source import AuthoringError, Node
+from survey_app.authoring.yaml_source import AuthoringError, Node
 from survey_app.plan.forecast import Forecast, enough, forecasts
-from survey_app.plan.settings import Settings
-from survey_app.plan.spread import POPULATION
+from survey_app.plan.report_variance import POPULATION
+from survey_app.plan.target import Settings
 
 NAMES = {Ask.ALL: "everything split", Ask.ONE: "your blocks", Ask.AUTO: "best blocks"}
 HALF = 0.5  # the share at which most respondents are needed
@@ -48,7 +48,7 @@ class Refused(Struct, frozen=True):
 
 
 def variant(tree: Node, *, ask: Ask | None = None, joint: Sequence[Sequence[str]] | None = None) -> Built | None:
-    """The survey with this `ask`, and with exactly these joint fields; None if it cannot be built."""
+    """Build the survey with this `ask` and exactly these joint fields; return None if it cannot be built."""
     try:
         return _built(tree, ask, joint)
     except (AuthoringError, DefinitionError):
@@ -57,7 +57,7 @@ def variant(tree: Node, *, ask: Ask | None = None, joint: Sequence[Sequence[str]
 
 def _built(tree: Node, ask: Ask | None, joint: Sequence[Sequence[str]] | None = None) -> Built:
     content = cast(dict[str, Any], tree.plain())
-    content.pop("groups", None)  # all of them are asked alike
+    content.pop("groups", None)  # all groups answer the same questions
     if ask is not None:
         content["ask"] = ask
     if joint is not None:
@@ -67,7 +67,7 @@ def _built(tree: Node, ask: Ask | None, joint: Sequence[Sequence[str]] | None = 
 
 
 def ways(tree: Node, built: Built, settings: Settings) -> tuple[list[Way], list[Refused]]:
-    """The file with each `ask`, its own among them, and those that it cannot have."""
+    """Return the variants of a file with each `ask`, and the refused ones with their reasons."""
     found, refused = list[Way](), list[Refused]()
     for ask, name in NAMES.items():
         try:
@@ -79,7 +79,7 @@ def ways(tree: Node, built: Built, settings: Settings) -> tuple[list[Way], list[
 
 def _way(built: Built, ask: Ask, settings: Settings) -> Way:
     survey = built.survey
-    if survey.ask and settings.target.sample:  # as the results will have it
+    if survey.ask and settings.target.sample:  # as in the results
         settings = replace(settings, target=POPULATION)
     lines = forecasts(survey, settings)
     least = min(survey.fields, key=survey.part)
@@ -97,7 +97,7 @@ def _way(built: Built, ask: Ask, settings: Settings) -> Way:
 
 
 def joint_of(tree: Node) -> list[list[str]]:
-    """The joint fields that an author planned."""
+    """Return the joint fields in an author's file, as lists of question ids."""
     return [[node.text() for node in group.items()] for group in _members(tree.members().get("joint"))]
 
 

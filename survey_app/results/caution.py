@@ -6,14 +6,14 @@ docs/methods.md §1, §9 and §13. Everything follows from the published mechani
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from client.definition import Field, Survey
-from client.question import Question
+from candor_client.definition import Field, Survey
+from candor_client.question import Question
 from survey_app.channels import channel_of
-from survey_app.channels.base import Assumed
-from survey_app.estimate.question import members
+from survey_app.channels.channel import Assumed
+from survey_app.estimate.question_estimates import members
 from survey_app.figures import share_of
 from survey_app.kinds import kind_of
-from survey_app.results.document import Line, Results
+from survey_app.results.survey_document import Line, Results
 
 UNTRUE = (0.1, 0.3)  # shares of true Yes that might have answered No
 INVENTED = 0.01  # a share of reports that might be made up

@@ -4,15 +4,15 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from client.definition import Survey
-from survey_app.explain.chances import total
-from survey_app.explain.reports import in_steps
-from survey_app.explain.written import count, epsilon, percent
-from survey_app.results.asked import SMALL, Asked, draws_sentence
+from candor_client.definition import Survey
+from survey_app.channels.posterior import total
+from survey_app.languages.numbers import count, epsilon, percent
 from survey_app.results.caution import INVENTED
-from survey_app.results.document import Results
-from survey_app.results.groups import Study
+from survey_app.results.denominators import SMALL, Asked, draws_sentence
+from survey_app.results.group_document import Study
 from survey_app.results.methods import MOST_NAMED, Setting, asked_of, intervals_shown
+from survey_app.results.report_counts import in_steps
+from survey_app.results.survey_document import Results
 
 LOOKS = range(40, 1001, 20)  # at an open survey: numbers of reports at which somebody reads its results
 MISSED_AT_SOME_LOOK = (24, 27)  # of 100 surveys, ε from 1 to 4; `python -m benchmarks.looks`

@@ -6,17 +6,17 @@ else of us is left. `ddi` tells the same to machines.
 
 from collections.abc import Iterator
 
-from client.definition import Survey
-from client.display import in_language, parted
-from client.question import Question
-from client.types import type_of
+from candor_client.definition import Survey
+from candor_client.display import in_language, parted
+from candor_client.question import Question
+from candor_client.types import type_of
 from survey_app.channels import channel_of
-from survey_app.explain.chances import total
-from survey_app.explain.prose import Block, Bullets, Heading, Mono, Paragraph, Table
-from survey_app.explain.written import epsilon, percent
+from survey_app.channels.posterior import total
 from survey_app.kinds import kind_of
-from survey_app.results.asked import condition
-from survey_app.results.bits import Bit, FieldBits, debias, field_bits, integers
+from survey_app.languages.markup import Block, Bullets, Heading, Mono, Paragraph, Table
+from survey_app.languages.numbers import epsilon, percent
+from survey_app.results.bit_meanings import Bit, FieldBits, debias, field_bits, integers
+from survey_app.results.denominators import condition
 from survey_app.tally import asked_bits
 
 NOT_ASKED = (

@@ -9,16 +9,16 @@ became the other.
 import re
 from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring
 
-from client.definition import Survey
-from client.display import in_language, languages, parted
-from client.question import Question
+from candor_client.definition import Survey
+from candor_client.display import in_language, languages, parted
+from candor_client.question import Question
 from survey_app.channels import channel_of
-from survey_app.explain.chances import total
-from survey_app.explain.written import epsilon
+from survey_app.channels.posterior import total
 from survey_app.kinds import kind_of
-from survey_app.results.asked import condition
-from survey_app.results.bits import Bit, FieldBits, debias, field_bits, integers
+from survey_app.languages.numbers import epsilon
+from survey_app.results.bit_meanings import Bit, FieldBits, debias, field_bits, integers
 from survey_app.results.codebook import NOT_ASKED
+from survey_app.results.denominators import condition
 from survey_app.tally import asked_bits
 
 NAMESPACE = "ddi:codebook:2_5"

@@ -7,7 +7,7 @@ Parquet every stored bit is a column, named after its field and its symbol (`sur
   FILE.definition.json, byte for byte, so that its SHA-256 is the digest and every reader of CSV still works.
 - NDJSON: `{"definition":{…},"digest":"…","reports":n}`, then for every report `{"bits":"…"}` as it was sent.
 - Parquet: boolean columns, null where the device was not asked; the file's metadata has `candor.definition`, byte for
-  byte, and `candor.digest`. Folders of packed bits, for what is counted by machines, are `survey_app.parquet`'s.
+  byte, and `candor.digest`. `survey_app.results.parquet` writes folders of packed bits, for programs that count.
 
 All of it streams: memory does not grow with the number of reports.
 """
@@ -19,11 +19,11 @@ from typing import BinaryIO
 
 import numpy as np
 
-from client.definition import Survey
-from client.report import to_text
-from survey_app.parquet import ParquetError
-from survey_app.parquet.write import write_columns
-from survey_app.results.table import neutral
+from candor_client.definition import Survey
+from candor_client.report import to_text
+from survey_app.results.csv_table import neutral
+from survey_app.results.parquet import ParquetError
+from survey_app.results.parquet.parquet_writer import write_columns
 from survey_app.tally import Bits, asked_bits, blocks, column_names, missing_cells
 
 CELLS = 2**18  # bits that are spelled at once; of few bits each, as many reports

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from client.definition import Field, Survey
-from client.question import Question
+from candor_client.definition import Field, Survey
+from candor_client.question import Question
 from survey_app.channels import Channel, channel_of
-from survey_app.estimate.question import answer_sets
-from survey_app.explain.written import probability
+from survey_app.estimate.question_estimates import answer_sets
 from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
-from survey_app.results.document import Line, Results
-from survey_app.results.groups import TOTAL, Study
+from survey_app.languages.numbers import probability
+from survey_app.results.group_document import TOTAL, Study
+from survey_app.results.survey_document import Line, Results
 
 MOST_LISTED = 12  # means and differences that a sentence lists
 MOST_SCORES = 12  # that are written out

@@ -7,17 +7,17 @@ Nothing here is about a respondent.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from client.answer import unanswered
-from client.definition import Field, Survey
-from client.question import Question
+from candor_client.answer import unanswered
+from candor_client.definition import Field, Survey
+from candor_client.question import Question
 from survey_app.channels import channel_of
+from survey_app.channels.posterior import total
 from survey_app.estimate.intervals import Method, Options
-from survey_app.explain.chances import total
-from survey_app.explain.written import count, epsilon, percent, probability
-from survey_app.results.asked import Asked, asked_sentences
-from survey_app.results.document import Results, table_rows
+from survey_app.languages.numbers import count, epsilon, percent, probability
+from survey_app.results.denominators import Asked, asked_sentences
 from survey_app.results.formulas import estimator_sentences, margin_sentences
-from survey_app.results.groups import Study
+from survey_app.results.group_document import Study
+from survey_app.results.survey_document import Results, table_rows
 
 MOST_NAMED = 6  # questions of one mechanism that a sentence names
 

@@ -21,9 +21,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from client.definition import Survey
-from survey_app.explain.written import count
-from survey_app.results.bits import Bit, field_bits, integers, stored_bits
+from candor_client.definition import Survey
+from survey_app.languages.numbers import count
+from survey_app.results.bit_meanings import Bit, field_bits, integers, stored_bits
 from survey_app.results.export import ExportError
 from survey_app.tally import Bits, Cells, asked_bits, missing_cells
 

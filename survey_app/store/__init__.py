@@ -1,9 +1,9 @@
-"""What is kept, and what the rest of the server may ask of it.
+"""The store: surveys, reports, tallies, accounts and drafts.
 
-Reports are noisy bits under a random id, without time, address or order. A tally for each survey, the number of reports
-and one count for each stored bit, changes in the same transaction. Results are read from a *snapshot* of the tally that
-advances only in steps of at least twenty reports (`steps`): whoever polls must not see anyone's bits or their moment.
-`Store` is what a second implementation has to offer.
+Reports are noisy bits under a random id, without time, address or order. Each survey has a tally: the number of reports
+and one count for each stored bit. The tally changes in the same transaction as the reports. Results are read from a
+*snapshot* of the tally that advances only in steps of at least twenty reports (`steps`). A visitor who polls must not
+see the bits of any respondent, or the moment at which they came. A second implementation has to provide `Store`.
 """
 
 from pathlib import Path
@@ -33,7 +33,7 @@ from survey_app.store.records import (
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.tickets import Kept, Mark, TicketFile
 from survey_app.store.steps import STEP
-from survey_app.store.tickets import NONE_HERE, open_tickets
+from survey_app.store.ticket_location import NONE_HERE, open_tickets
 from survey_app.store.versions import any_version, grouped, listed, may_close, opened_version
 
 __all__ = [
@@ -45,12 +45,15 @@ __all__ = [
 
 
 def open_store(url: str) -> Store:
-    """The store that a URL names: sqlite:///relative, sqlite:////absolute, postgresql://…"""
+    """Return the store at a URL: sqlite:///relative, sqlite:////absolute or postgresql://…
+
+    Raise StoreError for any other URL.
+    """
     if url.startswith(("postgresql://", "postgres://")):
         return _postgres(url)
     if url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
         return SqliteStore(Path(url.removeprefix("sqlite:///")))
-    shown = f"…{url[url.rindex('@') :]}" if "@" in url else url  # without a password
+    shown = f"…{url[url.rindex('@') :]}" if "@" in url else url  # hides a password
     raise StoreError(
         f"{shown!r} names no store; write sqlite:///candor.db, sqlite:////an/absolute/path.db or postgresql://user@host/database"
     )
@@ -58,7 +61,7 @@ def open_store(url: str) -> Store:
 
 def _postgres(url: str) -> Store:
     try:
-        from survey_app.store.postgres import PostgresStore  # what it needs comes with an extra, and takes a moment
+        from survey_app.store.postgres import PostgresStore  # its dependencies are an extra, and slow to import
         from survey_app.store.postgres.database import check_address
     except ImportError as error:
         raise StoreError(f"PostgreSQL needs an extra: pip install 'candor-survey[postgres]' ({error})") from None

@@ -1,4 +1,4 @@
-"""What a store has to offer, SQLite's or another."""
+"""The protocol that every store implements, on SQLite or on PostgreSQL."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -25,16 +25,22 @@ from survey_app.tally import Bits, Tally
 
 
 class Store(Protocol):
-    """Everything the server needs to keep."""
+    """The storage that the server needs."""
 
     @property
     def untidy(self) -> bool:
-        """Whether order of arrival or deleted rows may still be seen at rest, also what another process has left."""
+        """Whether order of arrival or deleted rows may remain readable on disk.
+
+        This includes rows that another process has left.
+        """
         ...
 
     @property
     def untidy_since(self) -> datetime | None:
-        """Since when tidying fails, as a day: a moment would tell when a report came. None while it does not."""
+        """The day since which rewriting fails, or None while it does not fail.
+
+        It is a day because a moment would reveal when a report came.
+        """
         ...
 
     def is_untidy_for(self, seconds: float) -> bool: ...

@@ -1,25 +1,28 @@
-"""What the store gives out and takes in."""
+"""The records that the store accepts and returns."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import IntEnum, StrEnum
 from typing import Literal, NamedTuple, assert_never
 
-from client.definition import Survey
-from client.ticket import MODULUS_BYTES
+from candor_client.definition import Survey
+from candor_client.ticket import MODULUS_BYTES
 from survey_app.authoring.terms import Terms
 
 
 class StoreError(Exception):
-    """The store refuses an administrative request; the message says why."""
+    """An administrative request that the store refuses; the message says why."""
 
 
 class Unavailable(Exception):
-    """The store cannot write now: disk full, locked, read-only. Nothing was acknowledged."""
+    """The store cannot write now: disk full, locked or read-only. Nothing was acknowledged."""
 
 
 def too_late(survey: Survey, moment: datetime) -> str | None:
-    """Why nobody can be let in any more, if answering began: tickets are taken before it."""
+    """Return why nobody can take a ticket any more, or None while people can.
+
+    Tickets are taken before answering begins.
+    """
     begins = survey.tickets.opens if survey.tickets else None
     if begins is None or moment < begins:
         return None
@@ -27,22 +30,25 @@ def too_late(survey: Survey, moment: datetime) -> str | None:
 
 
 class State(StrEnum):
-    """The life of a survey; a closed one stays closed, since its last step is taken."""
+    """The state of a survey. A closed survey stays closed, since its last step has been taken."""
 
-    READY = "ready"  # published, and not open yet
+    READY = "ready"  # published, not open yet
     OPEN = "open"
-    PAUSED = "paused"  # for a while; nothing is shown by it
+    PAUSED = "paused"  # for a while; pausing shows no reports
     CLOSED = "closed"
 
 
 class Hold(IntEnum):
-    """What of a survey by invitation is withheld, whatever its state. An owner sees who has taken a ticket at once, so
-    nothing made of bits is shown before a date that was set before the first ticket (Steps, rule 6)."""
+    """How much of a survey by invitation is withheld, in any state.
 
-    NONE = 0  # open to anybody: shown in steps; or by invitation, and its date has passed
+    An owner sees at once who has taken a ticket. Therefore nothing made of bits is shown before a date that was set
+    before the first ticket (Steps, rule 6).
+    """
+
+    NONE = 0  # open to anybody and shown in steps, or by invitation and its date has passed
     ALL = 1  # nothing is shown before `closes`
-    REST = 2  # made before 0.9: what had been shown stays, the rest waits for `closes`
-    FOREVER = 3  # replaced before that date
+    REST = 2  # made before 0.9: shown reports stay shown, the rest waits for `closes`
+    FOREVER = 3  # replaced by a newer version before that date
 
     @property
     def waits(self) -> bool:
@@ -51,7 +57,7 @@ class Hold(IntEnum):
 
 
 class Member(NamedTuple):
-    """A survey to be published: alone, or as a group of a study together with others."""
+    """A survey to be published: alone, or as a group of a study."""
 
     survey: Survey
     terms: Terms
@@ -59,7 +65,10 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Published:
-    """A version of a survey, and what its owner decided about it. `full`: it closed because it had all it wanted."""
+    """A version of a survey, with the decisions of its owner.
+
+    `full` means that it closed because it reached its report limit.
+    """
 
     key: int
     survey: Survey
@@ -76,23 +85,30 @@ class Published:
 
     @property
     def shown_from(self) -> datetime | None:
-        """From when on what is withheld is shown; None if nothing is, if no date is set, or if it never will be."""
+        """The date from which withheld reports are shown.
+
+        None if nothing is withheld, if no date is set, or if the reports will never be shown.
+        """
         return self.terms.closes if self.hold.waits else None
 
     @property
     def name(self) -> str:
-        """The slug of the whole: of the study, if this is one of its groups."""
+        """The slug of the study if this is one of its groups, otherwise the slug of the survey."""
         return self.survey.study or self.survey.slug
 
     def at(self, now: datetime) -> State:
-        """The state at a moment, before which it may not have opened yet. Closing is not read from a clock: the
-        store writes it down, with its last step."""
+        """Return the state at a moment: ready before the opening date.
+
+        Closing is not read from a clock. The store records it together with the last step.
+        """
         opens = self.terms.opens
         return State.READY if self.state is State.OPEN and opens and now < opens else self.state
 
     def is_due(self, now: datetime) -> bool:
-        """Whether a date has passed that nobody has written down yet: the store has to close the survey, to show what
-        it withheld, or to delete it."""
+        """Return whether a date has passed that the store has not recorded yet.
+
+        The store then has to close the survey, to show the withheld reports, or to delete the survey.
+        """
         runs = self.state in (State.OPEN, State.PAUSED)
         waits = self.state is State.CLOSED and self.hold.waits
         over = (runs or waits) and self.terms.closes is not None and now >= self.terms.closes
@@ -100,7 +116,7 @@ class Published:
 
 
 class Outcome(StrEnum):
-    """What became of one report; all but the first two are codes of problems."""
+    """The outcome of submitting one report; all but the first two are codes of problems."""
 
     STORED = "stored"
     ALREADY_STORED = "already_stored"
@@ -113,7 +129,7 @@ class Outcome(StrEnum):
 
 
 def refusal_of(published: Published, moment: datetime) -> Outcome | None:
-    """Why a survey takes no reports now."""
+    """Return why a survey accepts no reports at a moment, or None if it does."""
     tickets = published.survey.tickets
     if refusal := state_refusal(published.at(moment), full=published.full):
         return refusal
@@ -121,7 +137,10 @@ def refusal_of(published: Published, moment: datetime) -> Outcome | None:
 
 
 def state_refusal(state: State, *, full: bool = False) -> Outcome | None:
-    """Return why a survey in this state takes no reports; a `full` one closed because it had all it wanted."""
+    """Return why a survey in this state accepts no reports, or None if it does.
+
+    A `full` survey closed because it reached its report limit.
+    """
     match state:
         case State.READY:
             return Outcome.NOT_OPEN
@@ -151,23 +170,23 @@ class Key(NamedTuple):
 
     @property
     def modulus(self) -> int:
-        """What is public of it."""
+        """The public part of the key."""
         return self.p * self.q
 
     def to_bytes(self) -> bytes:
-        """As it is kept: as many bytes as the modulus has."""
+        """Encode the key as it is stored: in as many bytes as the modulus has."""
         return b"".join(prime.to_bytes(MODULUS_BYTES // 2, "big") for prime in self)
 
     @classmethod
     def from_bytes(cls, kept: bytes) -> "Key":
-        """The inverse of `to_bytes`."""
+        """Decode a key from the bytes that `to_bytes` returns."""
         half = MODULUS_BYTES // 2
         return cls(int.from_bytes(kept[:half], "big"), int.from_bytes(kept[half:], "big"))
 
 
 @dataclass(frozen=True)
 class User:
-    """An account; the stamp changes with the password and ends every session."""
+    """An account. The stamp changes with the password and ends every session."""
 
     key: int
     name: str
@@ -178,15 +197,15 @@ class User:
 
 
 class Role(IntEnum):
-    """What an account is to a survey; each may do what those before it may."""
+    """The role of an account in a survey. Each role includes the rights of the roles before it."""
 
-    READER = 1  # sees private results, and takes them along
+    READER = 1  # sees and downloads private results
     EDITOR = 2  # changes terms, opens, pauses, closes, publishes new versions, invites
     OWNER = 3  # shares, deletes, reads the log
 
     @property
     def said(self) -> Literal["reader", "editor", "owner"]:
-        """As people and the file say it."""
+        """The name of the role, as it is displayed and stored."""
         match self:
             case Role.READER:
                 return "reader"
@@ -199,14 +218,14 @@ class Role(IntEnum):
 
 
 class Share(NamedTuple):
-    """An account, by its name, and what it is to a survey of another."""
+    """The name of an account, and its role in a survey of another owner."""
 
     name: str
     role: Role
 
 
 class Link(NamedTuple):
-    """A link to private results, without the secret: the beginning of its hash names it."""
+    """A link to private results, without the secret; the beginning of its hash identifies it."""
 
     id: str
     label: str
@@ -214,21 +233,24 @@ class Link(NamedTuple):
 
 
 class Token(NamedTuple):
-    """An API token, without the secret: the beginning of its hash names it."""
+    """An API token, without the secret; the beginning of its hash identifies it."""
 
     id: str
     made: date
 
 
 class Draft(NamedTuple):
-    """An author's file that is not published yet, as it was written."""
+    """An author's file as it was written, not published yet."""
 
     key: int
     source: bytes
 
 
 class Event(NamedTuple):
-    """Something that a researcher did, `by` another than the owner; nothing here is about respondents."""
+    """An action of a researcher, with `by` if the researcher is not the owner.
+
+    Events contain nothing about respondents.
+    """
 
     slug: str
     moment: datetime
@@ -237,10 +259,13 @@ class Event(NamedTuple):
 
 
 def token_id(token_hash: bytes) -> str:
-    """What names a token in lists: 32 bits of its hash tell some tokens apart, and help nobody to find one."""
+    """Return the id that identifies a token in lists.
+
+    32 bits of its hash tell some tokens apart, and help nobody to find a token.
+    """
     return token_hash.hex()[:8]
 
 
 def now() -> datetime:
-    """The moment, for opening and closing; it is never stored with a report."""
+    """Return the current moment, for opening and closing; it is never stored with a report."""
     return datetime.now(UTC)

@@ -1,6 +1,7 @@
-"""Which version a slug means: for everybody one that was opened, for its owner also one that waits.
+"""Finding the version that a slug refers to.
 
-A study is one thing with several groups, so lists have it once.
+Visitors get a version that was opened; the owner may also get one that is ready. A study with several groups appears
+once in lists.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +12,10 @@ from survey_app.store.steps import may_have
 
 
 def opened_version(store: Store, slug: str, digest: str | None = None) -> Published | None:
-    """The version with this digest, or the newest; None if there is none, or if it was never opened."""
+    """Return the version with this digest, or the newest version.
+
+    Return None if there is none, or if it was never opened.
+    """
     current = store.current(slug)
     wanted = digest or (current and current[1])
     published = store.version(slug, wanted) if wanted else None
@@ -19,19 +23,22 @@ def opened_version(store: Store, slug: str, digest: str | None = None) -> Publis
 
 
 def any_version(store: Store, slug: str, digest: str | None = None) -> Published | None:
-    """The version with this digest, or the newest that was opened; one that waits only if there is nothing else."""
+    """Return the version with this digest, or the newest that was opened.
+
+    A version that was never opened is returned only if there is no other.
+    """
     current = store.current(slug)
     wanted = digest or (current and current[1])
     return store.version(slug, wanted) if wanted else store.newest(slug)
 
 
 def listed(store: Store, owner: int | None = None) -> list[list[Published]]:
-    """Every survey, alone, and every study with its groups, of all or of one owner; by their slugs."""
+    """Return every survey, and every study with its groups, of all owners or of one, sorted by slug."""
     return grouped(store, store.surveys(owner))
 
 
 def grouped(store: Store, surveys: Iterable[Published]) -> list[list[Published]]:
-    """Surveys as people think of them: a study is one thing, with its groups."""
+    """Group surveys by study; a survey that belongs to no study is a group of its own."""
     found: dict[str, list[Published]] = {}
     for published in surveys:
         name = published.name
@@ -41,7 +48,10 @@ def grouped(store: Store, surveys: Iterable[Published]) -> list[list[Published]]
 
 
 def may_close(store: Store, groups: Sequence[Published], most: int) -> bool:
-    """Whether a new limit may close a survey, or all groups of a study, at once: one that is raised cannot."""
+    """Return whether a new report limit may close a survey, or all groups of a study, at once.
+
+    A limit that is raised cannot.
+    """
     before = groups[0].terms.max_reports
     if groups[0].state not in (State.OPEN, State.PAUSED) or (before is not None and most >= before):
         return False

@@ -1,6 +1,6 @@
 """The attacks of docs/attacks.md, at a small size: what they find is what theory says, and the page has all of them.
 
-Those by the clock, on tickets and from wave to wave are in tests/client and tests/tickets.
+Those by the clock, on tickets and from wave to wave are in tests/client and tests/invitations.
 """
 
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from client.mechanisms import Subset
+from candor_client.mechanisms import Subset
 from tests.attacks.__main__ import HEAD, PAGE, sections
 from tests.attacks.files import administrator
 from tests.attacks.pins import expected_rank, ranks, survey_of
@@ -48,7 +48,7 @@ def test_the_rank_of_a_pin_is_as_theory_says_and_one_without_noise() -> None:
 
 
 def test_order_is_gone_once_the_server_has_tidied_up(tmp_path: Path) -> None:
-    """False alarm about 1e-6; that the same attempt finds an order where there is one, tests/tickets shows."""
+    """False alarm about 1e-6; that the same attempt finds an order where there is one, tests/invitations shows."""
     _, after, _ = administrator(tmp_path / "files")
     assert not after.links, after
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from client.definition import Survey
+from candor_client.definition import Survey
 from survey_app.assure.manipulation import odd_draws, out_of_range, suspicions
-from survey_app.plan.people import draw_people
-from survey_app.simulate.devices import reports
+from survey_app.assure.simulation.devices import reports
+from survey_app.plan.assumed_people import draw_people
 from survey_app.tally import Tally, add_bits
 from tests.definitions import (
     COIN,

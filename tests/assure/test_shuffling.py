@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from scipy.stats import chi2
 
-from client import Survey, randomize
-from client.report import Report
+from candor_client import Survey, randomize
+from candor_client.report import Report
 from survey_app.assure.shuffling import ShufflingError, permutation, shuffle
 from survey_app.cli import main
 from tests.definitions import encode, simple

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import numpy as np
 
-import client
+import candor_client
 from benchmarks.clock import WAYS, matched
 from benchmarks.reproductions.figures import Section, share_of
 from survey_app.collect.intake import Intake
+from survey_app.invitations.codes import invite
 from survey_app.store import Outcome, TicketFile
 from survey_app.store.sqlite import SqliteStore
-from survey_app.tickets.inviting import invite
 from tests.definitions import simple, survey
-from tests.house import CHEAP, add
-from tests.running import PATIENCE, Server
-from tests.tickets.linking import Found, attack
-from tests.tickets.test_linking import PEOPLE, Walled, go, publish, without_http
+from tests.fixtures import CHEAP, add
+from tests.invitations.link_attack import Found, attack
+from tests.invitations.test_link_attack import PEOPLE, Walled, go, publish, without_http
+from tests.server_process import PATIENCE, Server
 
 SEEN = 300  # people whom the curious administrator saw coming, one after the other
 
@@ -32,7 +32,7 @@ def administrator(folder: Path) -> tuple[Found, Found, np.ndarray]:
     said, sent = [], []
     for _ in range(SEEN):
         answer = secrets.randbelow(2) == 1
-        report = client.randomize(made, {"cheated": answer})
+        report = candor_client.randomize(made, {"cheated": answer})
         if intake.take(made.slug, report.to_json()).result(PATIENCE) is not Outcome.STORED:
             raise AssertionError("not stored")
         said.append(answer)

@@ -4,8 +4,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from benchmarks.reproductions.figures import Section
-from tests.house import build
-from tests.tickets.test_owner import DAY, OWN, PEOPLE, WIDE, linked
+from tests.fixtures import build
+from tests.invitations.test_owner import DAY, OWN, PEOPLE, WIDE, linked
 
 WAYS = {  # by invitation, and how much time passes between two people
     "shown in steps, as before 0.9": (False, timedelta(0)),

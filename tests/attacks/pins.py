@@ -5,10 +5,10 @@ import math
 import numpy as np
 from scipy.stats import rankdata
 
-import client
+import candor_client
 from benchmarks.reproductions.figures import Number, Section, figure
-from client import Survey
-from client.mechanisms import Subset
+from candor_client import Survey
+from candor_client.mechanisms import Subset
 from survey_app.authoring import build
 
 OPTIONS = 10_000
@@ -42,7 +42,7 @@ def ranks(survey: Survey, people: int) -> np.ndarray:
     options = survey.fields[0].mechanism.width
     found = []
     for pin in rng.integers(options, size=people):
-        bits = np.unpackbits(np.frombuffer(client.randomize(survey, {"pin": int(pin)}).bits, dtype=np.uint8))
+        bits = np.unpackbits(np.frombuffer(candor_client.randomize(survey, {"pin": int(pin)}).bits, dtype=np.uint8))
         order = rankdata(-(bits[:options] + rng.random(options) / 2))
         found.append(order[pin])
     return np.array(found)

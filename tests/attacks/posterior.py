@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 
-import client
+import candor_client
 from benchmarks.reproductions.figures import Section, figure, share_of
-from survey_app.explain import written
-from survey_app.explain.chances import posterior, suspected
+from survey_app.channels.posterior import posterior, suspected
+from survey_app.languages import numbers
 from tests import reference
 from tests.definitions import simple, survey, worked
 
@@ -36,7 +36,7 @@ def joined(people: int, prior: float = 0.05) -> tuple[float, np.ndarray]:
     truths = rng.random(people) < prior
     both = []
     for truth in truths:
-        if all(client.randomize(made, {"cheated": bool(truth)}).bits[0] >> 7 for _ in range(2)):
+        if all(candor_client.randomize(made, {"cheated": bool(truth)}).bits[0] >> 7 for _ in range(2)):
             both.append(truth)
     return posterior(prior, 2 * math.log(3)), np.array(both)
 
@@ -50,7 +50,7 @@ def belief(people: int) -> Section:
     section.table(
         ["they thought", *(f"ε = {'ln 3' if one == math.log(3) else f'{one:g}'}" for one in EPSILONS)],
         (
-            [written.chance(suspected(one)), *(written.at_most(one, epsilon) for epsilon in EPSILONS)]
+            [numbers.chance(suspected(one)), *(numbers.at_most(one, epsilon) for epsilon in EPSILONS)]
             for one in SUSPICIONS
         ),
     )

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binom
 
-import client
+import candor_client
 from benchmarks.reproductions.figures import Section, share_of
-from client import Ledger
-from client.errors import LimitExceeded
+from candor_client import Ledger
+from candor_client.errors import LimitExceeded
 from tests.clock import Simulated
 from tests.definitions import encode, simple, survey
-from tests.impostor import Server
+from tests.scripted_server import Server
 
 KEEP = 0.75  # two coins: ε = ln 3
 ASKED = (1, 3, 5, 10, 20, 50)
@@ -30,7 +30,7 @@ def _guessed(reports: int, people: int) -> np.ndarray:
     hits = []
     for person in range(people):
         said = person % 2 == 0
-        yes = sum(client.randomize(made, {"cheated": said}).bits[0] >> 7 for _ in range(reports))
+        yes = sum(candor_client.randomize(made, {"cheated": said}).bits[0] >> 7 for _ in range(reports))
         guess = yes * 2 > reports if yes * 2 != reports else person % 4 < 2  # a tie is guessed, right half the time
         hits.append(guess == said)
     return np.array(hits)
@@ -47,7 +47,7 @@ def _until_refused(folder: Path, change: Callable[[int], dict[str, str]]) -> int
             server.define(encode(definition), slug)
             try:
                 address = f"{server.origin}/s/{slug}"
-                client.respond(address, {"cheated": True}, ledger=ledger, clock=Simulated().clock)
+                candor_client.respond(address, {"cheated": True}, ledger=ledger, clock=Simulated().clock)
             except LimitExceeded:
                 return len(server.bodies)
         return MOST
@@ -63,13 +63,13 @@ def _failing(folder: Path) -> tuple[int, int]:
         server.post = lambda body: (500, {}, b"")
         for _ in range(3):
             try:
-                client.respond(
+                candor_client.respond(
                     f"{server.origin}/s/exam",
                     {"cheated": True},
                     ledger=Ledger(folder / "ledger.json"),
                     clock=Simulated().clock,
                 )
-            except client.CandorError:
+            except candor_client.CandorError:
                 continue
         return len(server.bodies), len(set(server.bodies))
     finally:

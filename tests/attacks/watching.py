@@ -6,9 +6,9 @@ from benchmarks.reproductions.figures import Section
 from survey_app.store import STEP
 from survey_app.store.sqlite import SqliteStore
 from tests.client.test_time import PEOPLE, attack, coin_by_coin, coin_by_coin_chance, this_chance, this_client
-from tests.house import CHEAP
-from tests.impostor import Server
+from tests.fixtures import CHEAP
 from tests.polling import History, TooClose, Watch
+from tests.scripted_server import Server
 
 
 def clocks() -> Section:

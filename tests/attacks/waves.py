@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from benchmarks.reproductions.figures import Number, Section
-from tests.client.test_linking import DEVICES, agreements, chance_of_strangers, honest, keyed
+from tests.client.test_links import DEVICES, agreements, chance_of_strangers, honest, keyed
 
 
 def waves(folder: Path) -> Section:

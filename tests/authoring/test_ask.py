@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from client import Survey, verify
-from client.mechanisms import Flip, Geometric, Subset
+from candor_client import Survey, verify
+from candor_client.mechanisms import Flip, Geometric, Subset
 from survey_app.authoring import build
 from survey_app.authoring.ask import Ask
-from survey_app.authoring.saving import saving
-from survey_app.authoring.source import AuthoringError
+from survey_app.authoring.design.savings import saving
+from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli import main
 
 YES = "{id: a, type: yes_no, text: Did you?}"

@@ -12,11 +12,11 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from client import canonical, verify
-from client.mechanisms import Drawn, Flip, Geometric, Subset
+from candor_client import canonical, verify
+from candor_client.mechanisms import Drawn, Flip, Geometric, Subset
 from survey_app.authoring import build, build_file
 from survey_app.authoring.budget import Claim, split
-from survey_app.authoring.source import AuthoringError, read
+from survey_app.authoring.yaml_source import AuthoringError, read
 from survey_app.cli import main
 from tests import reference
 from tests.definitions import WORKED_DIGEST

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from client import Survey, verify
-from client.canonical import spell
-from client.mechanisms import Drawn, Flip, Geometric, Mechanism, Subset
-from client.sampling import WHOLE
-from survey_app.authoring import build, choose
-from survey_app.authoring.source import PUBLISHED, AuthoringError
+from candor_client import Survey, verify
+from candor_client.canonical import spell
+from candor_client.mechanisms import Drawn, Flip, Geometric, Mechanism, Subset
+from candor_client.sampling import WHOLE
+from survey_app.authoring import build, mechanism_choice
+from survey_app.authoring.yaml_source import PUBLISHED, AuthoringError
 
 LN3 = "1.09861228866810969139524523692252570464749055782274945173469433363749429321860896687361575481373208878797"
 BUSY = settings(max_examples=50)  # a busy machine is no fault of the code
@@ -90,11 +90,11 @@ def thresholds(mechanism: Mechanism) -> tuple[Mechanism, Mechanism]:
 def test_thresholds_are_the_last_that_keep_the_promise(epsilon: Decimal) -> None:
     """From both sides: each keeps ε, and one unit of 2^−64 further none does (geometric: a billionth of its ratio)."""
     for mechanism in (
-        choose.flip(epsilon),
-        choose.subset(5, 1, epsilon),
-        choose.subset(9, 4, epsilon),
-        choose.drawn(9, 3, epsilon),
-        choose.geometric(11, epsilon),
+        mechanism_choice.flip(epsilon),
+        mechanism_choice.subset(5, 1, epsilon),
+        mechanism_choice.subset(9, 4, epsilon),
+        mechanism_choice.drawn(9, 3, epsilon),
+        mechanism_choice.geometric(11, epsilon),
     ):
         made, beyond = thresholds(mechanism)
         assert spends_at_most(made, Fraction(epsilon))
@@ -111,15 +111,17 @@ SPREAD = [
 @pytest.mark.parametrize("epsilon", SPREAD, ids=str)
 def test_no_mechanism_spends_more_than_it_was_made_for(epsilon: Decimal) -> None:
     """Sizes and ε as far as they go: the loss is that of the integers, 50 digits of it."""
-    made: list[Mechanism] = [choose.flip(epsilon)]
+    made: list[Mechanism] = [mechanism_choice.flip(epsilon)]
     made += [
-        choose.subset(size, weight, epsilon)
+        mechanism_choice.subset(size, weight, epsilon)
         for size in (2, 3, 5, 17, 64, 1000, 60_000)
         for weight in {1, 2, size // 3, size - 1}
         if 1 <= weight < size
     ]
-    made += [choose.drawn(size, draw, epsilon) for size in (1, 4, 16, 40) for draw in range(1, min(size, 16) + 1)]
-    made += [choose.geometric(levels, epsilon) for levels in (2, 3, 4, 7, 11, 32, 63, 64)]
+    made += [
+        mechanism_choice.drawn(size, draw, epsilon) for size in (1, 4, 16, 40) for draw in range(1, min(size, 16) + 1)
+    ]
+    made += [mechanism_choice.geometric(levels, epsilon) for levels in (2, 3, 4, 7, 11, 32, 63, 64)]
     for mechanism in made:
         assert mechanism.epsilon <= epsilon
         assert spends_at_most(mechanism, Fraction(epsilon))
@@ -130,7 +132,7 @@ def test_an_epsilon_a_hair_below_a_threshold_does_not_get_it() -> None:
     """At ln 3 a coin is ¾. Less by 10^−70 it must be below ¾, and sixty digits cannot tell the two apart."""
     with localcontext(prec=120):
         epsilon = Decimal(3).ln() - Decimal("1e-70")
-    below = choose.flip(epsilon)
+    below = mechanism_choice.flip(epsilon)
     assert below.one == WHOLE * 3 // 4 - 1
     assert spends_at_most(below, Fraction(epsilon))
     assert not spends_at_most(Flip(one=WHOLE * 3 // 4, zero=WHOLE // 4), Fraction(epsilon))

@@ -14,17 +14,18 @@ import numpy as np
 import pytest
 
 from benchmarks.design import MIXED
-from client.definition import possible_cells
-from client.question import Question, parse_questions
-from survey_app.authoring import build, partition
-from survey_app.authoring.answering import FEWEST, answering
-from survey_app.authoring.design import MARGIN, Asked, best_way, chances, joint, joint_price, unit_price
-from survey_app.authoring.figures import cell_counts
-from survey_app.channels.moments import Moments, blind_variance, blindness, event_moments, moments
+from candor_client.definition import possible_cells
+from candor_client.question import Question, parse_questions
+from survey_app.authoring import build
+from survey_app.authoring.design import partition
+from survey_app.authoring.design.blocks import MARGIN, Asked, best_way, chances, joint, joint_price, unit_price
+from survey_app.authoring.design.main_figures import cell_counts
+from survey_app.authoring.response_rate import FEWEST, answering
+from survey_app.channels.design_variance import Moments, blind_variance, blindness, event_moments, moments
 from survey_app.kinds.assumptions import Guess
 from survey_app.kinds.number import level_shares, spread_numbers
-from survey_app.plan.question import make_question
-from tests.authoring import surveys
+from survey_app.plan.question_plan import make_question
+from tests.authoring import author_surveys
 
 
 def designed(questions: Sequence[dict[str, Any]], epsilon: float, **more: Any) -> dict[str, int]:
@@ -139,10 +140,10 @@ def test_auto_is_as_good_as_the_best_of_all_partitions(monkeypatch: pytest.Monke
     chance = random.Random(11)  # noqa: S311
     kinds = Counter[str]()
     for _ in range(100):
-        said = surveys.random_survey(chance, chance.randint(2, 8))
-        definition = json.loads(build(surveys.as_file(said), json_file=True).survey.source)
-        fewest = surveys.fewest(said)
-        assert 1 - 1e-9 < surveys.respondents(said, definition) / fewest < 1.03, said
+        said = author_surveys.random_survey(chance, chance.randint(2, 8))
+        definition = json.loads(build(author_surveys.as_file(said), json_file=True).survey.source)
+        fewest = author_surveys.fewest(said)
+        assert 1 - 1e-9 < author_surveys.respondents(said, definition) / fewest < 1.03, said
         kinds.update(one["type"] for one in said["questions"])
         kinds.update(
             key for one in said["questions"] for key in ("show_if", "optional", "epsilon", "weight") if key in one
@@ -152,8 +153,8 @@ def test_auto_is_as_good_as_the_best_of_all_partitions(monkeypatch: pytest.Monke
         if path == "search":
             continue
         worse = dict(said, ask="one")
-        one = json.loads(build(surveys.as_file(worse), json_file=True).survey.source)
-        kinds.update(["told apart"] * (surveys.respondents(said, one) > 1.03 * fewest))
+        one = json.loads(build(author_surveys.as_file(worse), json_file=True).survey.source)
+        kinds.update(["told apart"] * (author_surveys.respondents(said, one) > 1.03 * fewest))
     everything = {
         "yes_no",
         "choice",
@@ -174,16 +175,16 @@ def test_auto_is_as_good_as_the_best_of_all_partitions(monkeypatch: pytest.Monke
 def test_the_respondents_of_a_design_are_those_of_its_definition() -> None:
     chance = random.Random(5)  # noqa: S311
     for _ in range(30):
-        said = surveys.random_survey(chance, chance.randint(2, 12))
+        said = author_surveys.random_survey(chance, chance.randint(2, 12))
         for ask in ("auto", "one"):
-            built = build(surveys.as_file(dict(said, ask=ask)), json_file=True)
-            taken = surveys.respondents(said, json.loads(built.survey.source))
+            built = build(author_surveys.as_file(dict(said, ask=ask)), json_file=True)
+            taken = author_surveys.respondents(said, json.loads(built.survey.source))
             assert built.design.respondents == pytest.approx(taken, rel=0.01, abs=1)
 
 
 def test_a_long_survey_is_built_the_same_every_time() -> None:
-    said = surveys.random_survey(random.Random(3), 40)  # noqa: S311
-    first, again = (build(surveys.as_file(said), json_file=True).survey.source for _ in range(2))
+    said = author_surveys.random_survey(random.Random(3), 40)  # noqa: S311
+    first, again = (build(author_surveys.as_file(said), json_file=True).survey.source for _ in range(2))
     assert first == again
 
 
@@ -215,7 +216,7 @@ def test_a_long_chain_of_follow_ups_has_somebody_at_its_end() -> None:
 def test_cells_are_counted_as_the_client_lists_them() -> None:
     chance = random.Random(7)  # noqa: S311
     for _ in range(200):
-        said = surveys.random_survey(chance, 8)
+        said = author_surveys.random_survey(chance, 8)
         given = [
             {
                 key: value
@@ -280,7 +281,7 @@ def test_a_question_by_itself_gets_the_best_mechanism_for_its_main_figure() -> N
         ):
             said = {"slug": "s", "title": "S", "epsilon": epsilon, "ask": "one", "questions": [one]}
             (block,) = build(json.dumps(said).encode(), json_file=True).design.blocks
-            best = surveys.RESPONDENTS * surveys.alone(one, [one], float(epsilon))
+            best = author_surveys.RESPONDENTS * author_surveys.alone(one, [one], float(epsilon))
             assert block.need == pytest.approx(best, rel=1e-9)
 
 

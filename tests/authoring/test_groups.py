@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from client import verify
-from client.definition import Survey
+from candor_client import verify
+from candor_client.definition import Survey
 from survey_app.authoring import build
-from survey_app.authoring.faults import check
+from survey_app.authoring.diagnostics import check
 from survey_app.authoring.groups import Group
-from survey_app.authoring.source import AuthoringError
+from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli import main
 
 HEAD = "slug: exam\ntitle: Exam honesty\nepsilon: 2\nquestions:\n  - {id: a, type: yes_no, text: Did you?}\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
 from benchmarks.curves import Axis, Series, lines, logarithmic
-from survey_app.charts import STYLE
+from survey_app.web.charts import STYLE
 
 SVG = "{http://www.w3.org/2000/svg}"
 X, Y = Axis("n", log=True), Axis("error")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks import postgres
 from benchmarks.__main__ import main
 from benchmarks.page import MARGIN, WIDTH, Bars, Section
-from survey_app.charts import STYLE
+from survey_app.web.charts import STYLE
 
 SVG = "{http://www.w3.org/2000/svg}"
 SPEED = Bars("speed", "Speed", "× ours", (("ours", 1.0), ("a <peer>", 0.0625), ("another", 1234.5)))

@@ -15,14 +15,14 @@ from benchmarks.promises.__main__ import judge
 from benchmarks.promises.figures import Figure, promised, shown, true_value
 from benchmarks.promises.study import Kept, Study, chance_of, look, study
 from benchmarks.promises.surveys import FILES
-from client.definition import Survey
-from client.mechanisms import Subset
+from candor_client.definition import Survey
+from candor_client.mechanisms import Subset
+from survey_app.assure.simulation.trial import tally
 from survey_app.authoring import build
+from survey_app.plan.assumed_people import draw_people
 from survey_app.plan.forecast import forecasts
-from survey_app.plan.people import draw_people
-from survey_app.plan.settings import Settings
-from survey_app.results.document import Line, Results, results
-from survey_app.simulate.trial import tally
+from survey_app.plan.target import Settings
+from survey_app.results.survey_document import Line, Results, results
 from survey_app.tally import Tally
 
 ROOT = Path(__file__).parents[2]

@@ -143,7 +143,11 @@ def test_make_dist_builds_what_is_published(environment: Path, tmp_path: Path) -
     make("dist", environment, DIST=str(tmp_path / "dist"))
     version = survey_app.__version__
     names = {path.name for path in (tmp_path / "dist").iterdir()}
-    assert names == {f"candor_survey-{version}.tar.gz", f"candor_survey-{version}-py3-none-any.whl"}
+    assert names == {
+        f"{name}-{version}{ending}"
+        for name in ("candor_client", "candor_survey")
+        for ending in (".tar.gz", "-py3-none-any.whl")
+    }
 
 
 def test_make_soak_kills_the_server(environment: Path) -> None:

@@ -5,9 +5,9 @@ from itertools import product
 
 import pytest
 
-from client.mechanisms import Drawn, Subset
+from candor_client.mechanisms import Drawn, Subset
 from survey_app.channels import channel_of
-from survey_app.channels.base import Assumed
+from survey_app.channels.channel import Assumed
 from survey_app.channels.drawn import DrawnChannel
 from survey_app.channels.subset import SubsetChannel
 from tests.exact import bit_moments, mechanism_bits

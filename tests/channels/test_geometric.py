@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from client.mechanisms import Geometric
+from candor_client.mechanisms import Geometric
 from survey_app.channels.geometric import GeometricChannel
 from tests.exact import mechanism_bits
 

@@ -8,15 +8,15 @@ from random import SystemRandom
 
 import pytest
 
-from client.definition import Survey
-from client.mechanisms import MechanismName
-from client.types import TypeName
+from candor_client.definition import Survey
+from candor_client.mechanisms import MechanismName
+from candor_client.types import TypeName
 from survey_app.authoring import build_file
 from survey_app.channels import channel_of
 from survey_app.channels.sentences import Sentence, SymbolWords, coin_sentence
-from survey_app.explain.languages import LANGUAGES, sections
 from survey_app.kinds import KINDS, kind_of
-from tests import wild
+from survey_app.languages import LANGUAGES, sections
+from tests import random_definitions
 from tests.definitions import survey
 
 CAMPUS = Path(__file__).parents[1] / "campus.yaml"
@@ -26,7 +26,7 @@ NAMED = SymbolWords("one of all", {"no": "No", "yes": "Yes"})
 
 def surveys() -> Iterator[Survey]:
     yield build_file(CAMPUS).survey
-    yield from (survey(wild.definition(SystemRandom())) for _ in range(60))
+    yield from (survey(random_definitions.definition(SystemRandom())) for _ in range(60))
 
 
 def asked() -> list[tuple[MechanismName | TypeName, Sentence]]:

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner, Result
 
-from client.definition import Survey
+from candor_client.definition import Survey
 from survey_app.cli import main
-from tests.house import make, submission
+from tests.fixtures import make, submission
 from tests.tree import parse
 
 EXAM = str(Path(__file__).parents[2] / "examples" / "exam.yaml")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from client import randomize
+from candor_client import randomize
 from survey_app.cli import main
-from survey_app.results.table import neutral
+from survey_app.results.csv_table import neutral
 from survey_app.store import Submission
 from survey_app.store.sqlite import SqliteStore
 

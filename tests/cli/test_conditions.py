@@ -9,7 +9,7 @@ import pytest
 
 from survey_app.store import State
 from tests.definitions import simple
-from tests.house import HOUR, House, build
+from tests.fixtures import HOUR, House, build
 
 TICKETS = {"key": "_" * 511 + "9"}  # as long and as odd as a key has to be; nobody signs with it
 

@@ -6,25 +6,25 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from survey_app.assure.simulation import example_files
 from survey_app.authoring import build
 from survey_app.cli import main
-from survey_app.simulate import examples
 from tests.test_commands import ROOT
 
 
 def test_every_example_is_listed_with_a_line(run: Any) -> None:
     listed = run("example").stdout.splitlines()
     first = [line.split()[0] for line in listed if not line.startswith(" ")]
-    assert first == examples.names() and {"campus", "exam", "wellbeing"} <= set(first)
+    assert first == example_files.names() and {"campus", "exam", "wellbeing"} <= set(first)
     assert not [line for line in listed if len(line) > 110 or not line.strip()]
 
 
-@pytest.mark.parametrize("name", examples.names())
+@pytest.mark.parametrize("name", example_files.names())
 def test_an_example_is_printed_as_it_is(name: str) -> None:
     done = CliRunner().invoke(main, ["example", name])
     assert done.stdout_bytes == (ROOT / "examples" / f"{name}.yaml").read_bytes()
     assert build(done.stdout_bytes).surveys
-    assert examples.told(name)
+    assert example_files.told(name)
 
 
 @pytest.mark.parametrize("name", ["minimal.py", "reanalysis.R", "results_in_pandas.py"])
@@ -39,7 +39,7 @@ def test_truth_is_printed_where_there_is_one(tmp_path: Path, monkeypatch: pytest
         == (ROOT / "examples" / "campus-truth.yaml").read_bytes()
     )
     (tmp_path / "mood.yaml").write_text("slug: mood\ntitle: Mood\n")
-    monkeypatch.setattr(examples, "folder", lambda: tmp_path)
+    monkeypatch.setattr(example_files, "folder", lambda: tmp_path)
     assert CliRunner().invoke(main, ["example"]).stdout == "mood  Mood\n"
     done = CliRunner().invoke(main, ["example", "mood", "--truth"])
     assert done.exit_code == 1 and "comes without made-up people" in done.stderr
@@ -55,5 +55,5 @@ def test_truth_is_printed_where_there_is_one(tmp_path: Path, monkeypatch: pytest
 )
 def test_an_example_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, told: str) -> None:
     (tmp_path / "a.yaml").write_text(text)
-    monkeypatch.setattr(examples, "folder", lambda: tmp_path)
-    assert examples.told("a") == told
+    monkeypatch.setattr(example_files, "folder", lambda: tmp_path)
+    assert example_files.told("a") == told

@@ -8,10 +8,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from survey_app.assure.version import __version__
+from candor_client.version import __version__
+from survey_app.assure.doctor.environment_checks import VARIABLES
 from survey_app.cli import COMMANDS, main
 from survey_app.cli.device import PassedOn
-from survey_app.server.doctor.settings import VARIABLES
 from tests.commands_page import PAGE, examples, page, walk
 from tests.test_commands import ROOT, resolve
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from survey_app.cli import main
-from tests.planning import ROOT
+from tests.published_plans import ROOT
 
 
 def run(*arguments: str) -> Result:

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from survey_app.cli import export, main
-from survey_app.parquet.read import find
+from survey_app.results.parquet.parquet_reader import find
 from survey_app.store import Published, State
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import column_names
-from tests.house import make, submission
-from tests.parquet.files import bits_of, mixed, parts, plain
+from tests.fixtures import make, submission
+from tests.results.parquet.parquet_files import bits_of, mixed, parts, plain
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from client import randomize
+from candor_client import randomize
 from survey_app.authoring.terms import Terms
 from survey_app.cli import main
 from survey_app.store import Member, State, Submission
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import simple, survey
-from tests.house import make, submission
+from tests.fixtures import make, submission
 
 
 @pytest.fixture

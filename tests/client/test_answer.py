@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client import randomize
-from client.answer import encode, index_of
-from client.errors import AnswerError
+from candor_client import randomize
+from candor_client.answer import encode, index_of
+from candor_client.errors import AnswerError
 from tests.answers import EVERYTHING, GOOD
 from tests.definitions import define, field, number, subset, survey, worked
 

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from client import Survey, randomize
-from client.canonical import DEEPEST, FORBIDDEN, dumps, loads
-from client.definition import objections
-from client.errors import DefinitionError, TicketNeeded
+from candor_client import Survey, randomize
+from candor_client.canonical import DEEPEST, FORBIDDEN, dumps, loads
+from candor_client.definition import objections
+from candor_client.errors import DefinitionError, TicketNeeded
 from tests import make_vectors, reference
 from tests.definitions import (
     COIN,
@@ -36,7 +36,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.faults import (
+from tests.invalid_definitions import (
     CONTRADICTIONS,
     FAULTS,
     JOINED,
@@ -250,7 +250,7 @@ def test_a_question_made_to_tell_its_answer_by_time_is_refused(node: Node) -> No
 
 def test_fields_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many do not fit into a definition today; should that grow, their number is bounded all the same."""
-    monkeypatch.setattr("client.definition.LARGEST_DEFINITION", 10**6)
+    monkeypatch.setattr("candor_client.definition.LARGEST_DEFINITION", 10**6)
     for count, fits in ((4096, True), (4097, False)):
         definition = define([yes_no(f"q{i}") for i in range(count)], [field(COIN, f"q{i}") for i in range(count)])
         assert len(survey(definition).fields) == count if fits else refusal(definition).path == "fields"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from client import randomize
+from candor_client import randomize
 from tests.definitions import choice as choice_question
 from tests.definitions import define, drawn, encode, field, geometric, multiple, number, scale, subset, survey, yes_no
 from tests.distribution import exact, rejects

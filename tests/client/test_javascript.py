@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from client import Survey, randomize, verify, words
-from client.errors import AnswerError, CandorError, DefinitionError, ReportError
-from client.report import to_text, unpack
+from candor_client import Survey, description, randomize, verify
+from candor_client.errors import AnswerError, CandorError, DefinitionError, ReportError
+from candor_client.report import to_text, unpack
 from tests import mutants, reference
 from tests.answers import EVERYTHING, GOOD, SMALL, all_answers
 from tests.definitions import (
@@ -27,10 +27,10 @@ from tests.definitions import (
     survey,
     worked,
 )
-from tests.impostor import Server
 from tests.javascript import JavaScript, Node, Refusal
 from tests.reference import ByteDraw
 from tests.replay import OUTSIDE, REPORTS, seeded
+from tests.scripted_server import Server
 
 SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
 
@@ -249,7 +249,7 @@ def test_both_unpack_the_same_reports_and_refuse_the_same(node: Node, vector: di
 ENGLISH = {
     "yes": "yes",
     "no": "no",
-    "no_answer": words.NO_ANSWER,
+    "no_answer": description.NO_ANSWER,
     "none": "none of them",
     "more": "{count} more",
     "range": "{low} to {high}",
@@ -278,10 +278,10 @@ def test_both_say_the_same_about_odds_and_bits(node: Node, vector: dict[str, Any
     for case in vector["cases"][:10]:
         told = node.ask("words", source=survey.source.hex(), bits=case["bits"], strings=ENGLISH)
         for field_, part, there in zip(survey.fields, unpack(survey, bytes.fromhex(case["bits"])), told, strict=True):
-            assert listed(there["odds"]) == listed(words.odds_sentence(field_))
+            assert listed(there["odds"]) == listed(description.odds_sentence(field_))
             assert (there["sent"] is None) == (part is None)
             if part is not None:
-                assert listed(there["sent"]) == listed(words.describe(field_, part))
+                assert listed(there["sent"]) == listed(description.describe(field_, part))
 
 
 # verification
@@ -406,5 +406,5 @@ def test_a_suspicion_is_rounded_up_alike_in_both_languages(node: Node) -> None:
         ]
         found = node.ask("ofHundred", suspicion=suspicion, losses=losses)
         for loss, one in zip(losses, found, strict=True):
-            assert (one["cases"], one["people"]) == words.of_hundred(suspicion, Decimal(loss)), (suspicion, loss)
+            assert (one["cases"], one["people"]) == description.of_hundred(suspicion, Decimal(loss)), (suspicion, loss)
     assert node.ask("ofHundred", suspicion=20, losses=[2]) == [{"cases": 29, "people": 100}]

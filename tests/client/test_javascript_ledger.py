@@ -8,15 +8,15 @@ import pytest
 from playwright.sync_api import Browser
 from scipy.stats import binom
 
-from client import Survey
-from client.book import Book, Entry
-from client.mechanisms import round_up
-from client.verify import verify
+from candor_client import Survey
+from candor_client.mechanisms import round_up
+from candor_client.spending import Book, Entry
+from candor_client.verify import verify
 from tests.answers import SMALL
 from tests.definitions import WORKED_DIGEST, define, encode, field, simple, subset, worked, yes_no
 from tests.distribution import FALSE_ALARM
-from tests.impostor import Server
 from tests.javascript import Chromium, Files, JavaScript, Node, Refusal
+from tests.scripted_server import Server
 
 SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
 NAME = "candor-ledger/2"

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from client.errors import CandorError
-from survey_app.assure.script import without_comments
+from candor_client.errors import CandorError
+from survey_app.assure.script_bundle import without_comments
 from tests import make_vectors
 from tests.javascript import HARNESS, ROOT, Node
 
@@ -35,7 +35,7 @@ def test_blind_signatures_are_loaded_only_where_there_are_tickets() -> None:
         loaded.add(path)
         found = [(path.parent / other).resolve() for other in statically.findall(without_comments(path.read_text()))]
         pending += [other for other in found if other not in loaded]
-    assert {path.stem for path in {*FOLDER.rglob("*.js")} - loaded} == {"ticket", "sha384", "words"}
+    assert {path.stem for path in {*FOLDER.rglob("*.js")} - loaded} == {"ticket", "sha384", "description"}
 
 
 def test_what_is_weighed_is_the_whole_code(tmp_path: Path) -> None:
@@ -73,12 +73,13 @@ def test_types_are_strict_and_no_file_is_left_out() -> None:
 
 def test_it_has_python_s_modules_and_no_others() -> None:
     """But for what a terminal needs; and `respond` holds the network too: files weigh more than what is in them."""
-    alone = {"__init__", "__main__", "address", "exchange", "interview"}
-    python = {path.stem for path in FOLDER.parent.glob("*.py")} - alone
+    package = FOLDER.parent / "candor_client"
+    alone = {"__init__", "__main__", "address", "interview", "transport", "version"}
+    python = {path.stem for path in package.glob("*.py")} - alone
     assert {path.stem for path in FOLDER.glob("*.js")} == python | {"index", "sha256", "sha384"}
     for folder in ("types", "mechanisms"):
-        python = {path.stem for path in (FOLDER.parent / folder).glob("*.py")} - {"__init__"}
-        shared = {"base"} if folder == "types" else set()  # nothing but the interface, which is a comment here
+        python = {path.stem for path in (package / folder).glob("*.py")} - {"__init__"}
+        shared = {"question_type"} if folder == "types" else set()  # nothing but the interface, which is a comment here
         assert {path.stem for path in (FOLDER / folder).glob("*.js")} == python - shared | {"index"}
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-import client
-from tests import blind
+import candor_client
+from tests import blind_signature_reference
 from tests.clock import hurried
 from tests.definitions import encode, simple, worked
-from tests.impostor import Server
-from tests.issuer import Issuer, problem, to_text
 from tests.javascript import JavaScript, Node, Refusal
 from tests.make_vectors import by_invitation
+from tests.reference_issuer import Issuer, problem, to_text
 from tests.replay import RFC9474, TICKETS
+from tests.scripted_server import Server
 
 SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
 FROM = "2026-12-10T00:00Z"
@@ -103,10 +103,10 @@ def test_what_is_no_signature_is_refused(node: Node) -> None:
 def test_a_key_with_a_small_factor_is_refused_before_anything_is_sent(node: Node) -> None:
     """Among messages that share it with the key, whoever made the key would recognise them."""
     message, salt, r = secrets.token_bytes(64), secrets.token_bytes(48), f"{secrets.randbits(3000) | 1:x}"
-    encoded = int.from_bytes(blind.emsa_pss_encode(message, salt, 3071), "big")
+    encoded = int.from_bytes(blind_signature_reference.emsa_pss_encode(message, salt, 3071), "big")
     while encoded % 3:
         message = secrets.token_bytes(64)
-        encoded = int.from_bytes(blind.emsa_pss_encode(message, salt, 3071), "big")
+        encoded = int.from_bytes(blind_signature_reference.emsa_pss_encode(message, salt, 3071), "big")
     n = 3 * (1 << 3070 | secrets.randbits(3068) | 1)
     assert code_of(node, "blind", n=f"{n:x}", message=message.hex(), salt=salt.hex(), r=r) == "bad_ticket"
 
@@ -258,7 +258,9 @@ def test_a_ticket_goes_to_another_device_by_its_link(node: Node, issuer: Issuer,
         f"{issuer.link}#ticket=a.b",
     ):
         assert code_of(node, "take", url=broken, name=f"{name} broken") == "bad_ticket"
-    stranger = Issuer(issuer.server, by_invitation(blind.KEYS[1], worked()), key=blind.KEYS[1])
+    stranger = Issuer(
+        issuer.server, by_invitation(blind_signature_reference.KEYS[1], worked()), key=blind_signature_reference.KEYS[1]
+    )
     assert stranger.link == issuer.link
     assert code_of(node, "take", url=taken["link"], name=f"{name} stranger") == "bad_ticket"
     assert other
@@ -268,7 +270,7 @@ def test_a_ticket_that_another_report_came_with_ends_the_report_and_keeps_the_ch
     node: Node, issuer: Issuer, name: str
 ) -> None:
     link = node.ask("take", url=issuer.invite("code"), name=name)["link"]
-    assert client.respond(link, SAID, ledger=None, clock=hurried()).status == "stored"
+    assert candor_client.respond(link, SAID, ledger=None, clock=hurried()).status == "stored"
     for attempt in range(40):  # until the noise differs; equal bits are the same report
         book = f"{name} {attempt}"
         try:
@@ -284,9 +286,9 @@ def test_a_ticket_that_another_report_came_with_ends_the_report_and_keeps_the_ch
 
 def test_a_ticket_taken_by_one_client_is_spent_by_the_other(node: Node, issuer: Issuer, name: str) -> None:
     taken = node.ask("take", url=issuer.invite("js"), name=name)
-    python = client.respond(taken["link"], SAID, ledger=None, clock=hurried())
+    python = candor_client.respond(taken["link"], SAID, ledger=None, clock=hurried())
     assert python.status == "stored"
-    ticket = client.take_ticket(issuer.invite("python"))
+    ticket = candor_client.take_ticket(issuer.invite("python"))
     link = f"{issuer.link}#ticket={to_text(ticket.prefix)}.{to_text(ticket.signature)}"
     assert node.ask("respond", url=link, answers=SAID, name=f"{name} other")["status"] == "stored"
     assert len(issuer.reports) == 2
@@ -305,7 +307,7 @@ def test_a_link_says_each_thing_once(node: Node) -> None:
 
 
 def test_in_phases_the_ticket_is_taken_first_and_the_answer_sent_later(node: Node, server: Server, name: str) -> None:
-    issuer = Issuer(server, by_invitation(blind.KEYS[0], worked(), **{"from": FROM}))
+    issuer = Issuer(server, by_invitation(blind_signature_reference.KEYS[0], worked(), **{"from": FROM}))
     link = issuer.invite("code")
     with pytest.raises(Refusal, match=FROM) as refusal:
         node.ask("respond", url=link, answers=SAID, name=name, options={"now": BEFORE})
@@ -320,7 +322,7 @@ def test_in_phases_the_ticket_is_taken_first_and_the_answer_sent_later(node: Nod
 
 
 def test_a_ticket_that_cannot_be_kept_is_not_taken_early(node: Node, server: Server) -> None:
-    issuer = Issuer(server, by_invitation(blind.KEYS[0], worked(), **{"from": FROM}))
+    issuer = Issuer(server, by_invitation(blind_signature_reference.KEYS[0], worked(), **{"from": FROM}))
     assert code_of(node, "respond", url=issuer.invite("code"), answers=SAID, options={"now": BEFORE}) == "too_early"
     assert not issuer.taken
 
@@ -328,7 +330,7 @@ def test_a_ticket_that_cannot_be_kept_is_not_taken_early(node: Node, server: Ser
 def test_another_issuer_sees_the_invitation_and_the_collector_never(node: Node, server: Server, name: str) -> None:
     second = Server()
     try:
-        definition = by_invitation(blind.KEYS[0], worked(), issuer=second.origin)
+        definition = by_invitation(blind_signature_reference.KEYS[0], worked(), issuer=second.origin)
         council, collector = Issuer(second, definition), Issuer(server, definition)
         council.invite("code")
         receipt = node.ask("respond", url=f"{collector.link}#code=code", answers=SAID, name=name)
@@ -348,7 +350,7 @@ def test_no_redirect_leads_to_another_issuer(node: Node, issuer: Issuer, name: s
 
 
 def test_a_report_needs_its_ticket_and_no_other_survey_takes_one(node: Node) -> None:
-    source = encode(by_invitation(blind.KEYS[0], simple())).hex()
+    source = encode(by_invitation(blind_signature_reference.KEYS[0], simple())).hex()
     request = {"answers": {"cheated": True}, "tape": "00" * 24}
     assert code_of(node, "randomize", source=source, **request) == "ticket_needed"
     ticket = {"prefix": "00" * 32, "signature": "00" * 384}

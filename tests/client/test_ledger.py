@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from client import Ledger, Ticket, verify
-from client.book import Book, Entry, host_of
-from client.errors import (
+from candor_client import Ledger, Ticket, verify
+from candor_client.errors import (
     AnswerError,
     BadTicket,
     LedgerCorrupt,
@@ -24,10 +23,11 @@ from client.errors import (
     OtherServer,
     TicketNeeded,
 )
-from client.ledger import NoLedger
-from client.report import unpack
-from client.ticket import Blinding
-from tests.blind import KEYS
+from candor_client.ledger import NoLedger
+from candor_client.report import unpack
+from candor_client.spending import Book, Entry, host_of
+from candor_client.ticket import Blinding
+from tests.blind_signature_reference import KEYS
 from tests.definitions import (
     COIN,
     define,
@@ -531,7 +531,7 @@ def test_the_default_place_can_be_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 RACER = """
 import sys
-from client import Ledger, Survey
+from candor_client import Ledger, Survey
 source, path, answer = sys.argv[1:]
 sys.stdin.readline()
 survey = Survey.from_json(source.encode())

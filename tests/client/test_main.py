@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from client import Clock, Ledger
-from client import __main__ as program
-from client.report import to_text
+from candor_client import Clock, Ledger
+from candor_client import __main__ as program
+from candor_client.report import to_text
 from tests.clock import Simulated, hurried
 from tests.definitions import COIN, define, drawn, encode, field, multiple, number, scale, subset, worked, yes_no
 from tests.definitions import choice as choice_question
-from tests.impostor import Server
-from tests.issuer import KEY, Issuer
 from tests.make_vectors import by_invitation
+from tests.reference_issuer import KEY, Issuer
+from tests.scripted_server import Server
 
 EVERYTHING = define(
     [
@@ -239,12 +239,12 @@ def test_a_receipt_that_cannot_be_saved_is_still_shown(
 
 def test_a_terminal_without_greek_letters_still_gets_the_rest() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "client", "--help"],
+        [sys.executable, "-m", "candor_client", "--help"],
         cwd=Path(__file__).parents[2], env={"PYTHONIOENCODING": "cp1252"}, capture_output=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0
     assert b"--limit" in done.stdout
-    assert done.stdout.startswith(b"usage: python -m client ")  # whoever has the folder alone has no candor
+    assert done.stdout.startswith(b"usage: python -m candor_client ")  # whoever has the folder alone has no candor
 
 
 # what was spent

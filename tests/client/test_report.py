@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from client import Report, randomize
-from client.errors import AnswerError, ReportError
-from client.report import from_text, to_text, unpack
+from candor_client import Report, randomize
+from candor_client.errors import AnswerError, ReportError
+from candor_client.report import from_text, to_text, unpack
 from tests import reference
 from tests.answers import SMALL, all_answers
 from tests.definitions import COIN, define, drawn, field, multiple, simple, subset, survey, worked, yes_no

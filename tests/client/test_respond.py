@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-import client
-from client import Ledger, Receipt
-from client.address import Address
-from client.book import host_of
-from client.errors import (
+import candor_client
+from candor_client import Ledger, Receipt
+from candor_client.address import Address
+from candor_client.errors import (
     AnswerError,
     BadAddress,
     CandorError,
@@ -30,18 +29,19 @@ from client.errors import (
     Refused,
     Unreachable,
 )
-from client.report import to_text
-from client.respond import SYSTEM_CLOCK
+from candor_client.report import to_text
+from candor_client.respond import SYSTEM_CLOCK
+from candor_client.spending import host_of
 from tests.clock import Simulated, hurried
 from tests.definitions import WORKED_DIGEST, define, encode, field, subset, worked, yes_no
-from tests.impostor import Server
 from tests.javascript import Node, Refusal
+from tests.scripted_server import Server
 
 SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
 
 
 def respond(url: str, answers: Mapping[str, Any], **more: Any) -> Receipt:
-    return client.respond(url, answers, clock=hurried(), **more)
+    return candor_client.respond(url, answers, clock=hurried(), **more)
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_a_server_that_always_fails_gets_the_same_bytes_every_time(server: Serve
 
 def test_a_server_that_never_answers_is_a_time_out(server: Server, link: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
-    monkeypatch.setattr(sys.modules["client.exchange"], "TIMEOUT", 0.2)
+    monkeypatch.setattr(sys.modules["candor_client.transport"], "TIMEOUT", 0.2)
     server.post = lambda body: None
     with pytest.raises(Unreachable, match="did not answer"):
         respond(link, SAID)
@@ -136,7 +136,7 @@ DRIPS = {
 
 @pytest.mark.parametrize("where", DRIPS)
 def test_a_server_that_drips_is_a_time_out(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
-    monkeypatch.setattr(sys.modules["client.exchange"], "TIMEOUT", 0.3)
+    monkeypatch.setattr(sys.modules["candor_client.transport"], "TIMEOUT", 0.3)
     listener = socket.create_server(("127.0.0.1", 0))
     stop = threading.Event()
     begin, drop = DRIPS[where]
@@ -156,7 +156,7 @@ def test_a_server_that_drips_is_a_time_out(monkeypatch: pytest.MonkeyPatch, wher
     thread.start()
     try:
         with pytest.raises(Unreachable, match=r"did not answer in 0\.3 seconds"):
-            client.fetch(f"http://127.0.0.1:{listener.getsockname()[1]}/s/exam")
+            candor_client.fetch(f"http://127.0.0.1:{listener.getsockname()[1]}/s/exam")
     finally:
         stop.set()
         thread.join()
@@ -173,12 +173,12 @@ def test_a_body_nested_beyond_reason_is_no_traceback(server: Server, link: str, 
 def test_a_redirect_to_nonsense_is_no_traceback(server: Server, link: str) -> None:
     server.get = lambda path: (302, {"Location": "http://[bad/"}, b"")
     with pytest.raises(Unreachable):
-        client.fetch(link)
+        candor_client.fetch(link)
 
 
 def test_a_host_that_cannot_be_is_no_traceback() -> None:
     with pytest.raises(BadAddress, match="plain name"):
-        client.fetch("https://example..org/s/exam")
+        candor_client.fetch("https://example..org/s/exam")
 
 
 def test_a_receipt_is_not_lost_because_the_ledger_cannot_be_written(
@@ -263,26 +263,26 @@ def test_a_success_that_acknowledges_nothing_is_no_success(server: Server, link:
 def test_an_endless_answer_is_cut_off(server: Server, link: str) -> None:
     server.get = lambda path: (200, {}, b"x" * 300_000)
     with pytest.raises(Unreachable, match="more than 256000 bytes"):
-        client.fetch(link)
+        candor_client.fetch(link)
 
 
 def test_a_redirect_within_the_origin_is_followed_for_the_definition(server: Server, link: str) -> None:
     source = encode(worked())
     server.get = lambda path: (200, {}, source) if path == "/elsewhere" else (302, {"Location": "/elsewhere"}, b"")
-    assert client.fetch(link).digest == WORKED_DIGEST
+    assert candor_client.fetch(link).digest == WORKED_DIGEST
 
 
 @pytest.mark.parametrize("target", ["http://localhost:1/api/surveys/exam", "https://127.0.0.1/x", "file:///etc/passwd"])
 def test_a_redirect_to_another_origin_is_refused(server: Server, link: str, target: str) -> None:
     server.get = lambda path: (302, {"Location": target}, b"")
     with pytest.raises(BadAddress, match="redirect"):
-        client.fetch(link)
+        candor_client.fetch(link)
 
 
 def test_a_redirect_loop_ends(server: Server, link: str) -> None:
     server.get = lambda path: (302, {"Location": path}, b"")
     with pytest.raises(BadAddress, match="redirect"):
-        client.fetch(link)
+        candor_client.fetch(link)
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -349,13 +349,13 @@ def test_the_limits_are_eight_and_twenty_four_and_are_changed_only_explicitly(se
 
 
 def test_a_link_may_pin_its_definition(server: Server, link: str) -> None:
-    assert client.fetch(f"{link}#sha256={WORKED_DIGEST}").digest == WORKED_DIGEST
+    assert candor_client.fetch(f"{link}#sha256={WORKED_DIGEST}").digest == WORKED_DIGEST
     server.define(encode(worked() | {"title": "Exam honesty!"}))
     with pytest.raises(PinMismatch, match="do not answer it"):
         respond(f"{link}#sha256={WORKED_DIGEST}", SAID)
     for damaged in ("sha256=abc", "sha256=", f"sha256={WORKED_DIGEST.upper()}"):
         with pytest.raises(PinMismatch, match="64 hexadecimal digits"):
-            client.fetch(f"{link}#{damaged}")
+            candor_client.fetch(f"{link}#{damaged}")
     for unclear in (
         f"sha256%3D{WORKED_DIGEST}",
         f"SHA256={WORKED_DIGEST}",
@@ -365,7 +365,7 @@ def test_a_link_may_pin_its_definition(server: Server, link: str) -> None:
         "code=a&code=a",
     ):
         with pytest.raises(BadAddress):
-            client.fetch(f"{link}#{unclear}")
+            candor_client.fetch(f"{link}#{unclear}")
     assert not server.bodies
     assert spent() == 0
 
@@ -458,7 +458,7 @@ def test_a_report_leaves_at_a_whole_second(server: Server, link: str, took: floa
         return 201, {}, b'{"status":"stored"}'
 
     server.post = note
-    client.respond(link, SAID, random_bytes=slow, clock=simulated.clock)
+    candor_client.respond(link, SAID, random_bytes=slow, clock=simulated.clock)
     assert left == [pytest.approx(leaves)]
 
 
@@ -466,4 +466,4 @@ def test_the_clock_of_the_system_is_the_default() -> None:
     assert SYSTEM_CLOCK.pause is time.sleep
     assert SYSTEM_CLOCK.monotonic is time.monotonic
     assert abs((SYSTEM_CLOCK.now() - datetime.now(UTC)).total_seconds()) < 60
-    assert (client.respond.__kwdefaults__ or {})["clock"] is SYSTEM_CLOCK
+    assert (candor_client.respond.__kwdefaults__ or {})["clock"] is SYSTEM_CLOCK

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from client import Survey, Ticket, randomize
-from client.errors import BadTicket, TicketNeeded
-from client.ticket import Blinding, blind, finalize, ticket_id, verify
-from tests import blind as reading
+from candor_client import Survey, Ticket, randomize
+from candor_client.errors import BadTicket, TicketNeeded
+from candor_client.ticket import Blinding, blind, finalize, ticket_id, verify
+from tests import blind_signature_reference as reading
 from tests import reference
 from tests.definitions import simple, survey
 from tests.make_vectors import by_invitation

@@ -17,16 +17,16 @@ from typing import Any
 
 import pytest
 
-import client
-from client.answer import index_of
-from client.question import labels_of
-from client.report import from_text, unpack
-from client.sampling import WHOLE, coin
+import candor_client
+from candor_client.answer import index_of
+from candor_client.question import labels_of
+from candor_client.report import from_text, unpack
+from candor_client.sampling import WHOLE, coin
 from tests import reference
 from tests.clock import Simulated
 from tests.definitions import choice, define, drawn, encode, field, geometric, multiple, number, subset, survey
-from tests.impostor import Server
 from tests.javascript import Node
+from tests.scripted_server import Server
 
 LEVELS = 64
 RATIO = 0.9841  # e^(-1/63), rounded the private way: ε = 1 from one end of the scale to the other
@@ -90,7 +90,7 @@ def this_client(server: Server) -> Client:
             return 201, {}, b'{"status":"stored"}'
 
         server.post = note
-        client.respond(
+        candor_client.respond(
             f"{server.origin}/s/exam", {"hours": level}, ledger=None, random_bytes=counted, clock=simulated.clock
         )
         return Run(level, drawn[0], *seen[-1])
@@ -186,7 +186,7 @@ def test_the_last_option_takes_a_device_no_longer_than_the_first(kind: Callable[
 
 
 def test_the_survey_is_one_that_a_device_answers() -> None:
-    assert Decimal("0.99") < client.verify(SURVEY, 8) < Decimal("1.1")
+    assert Decimal("0.99") < candor_client.verify(SURVEY, 8) < Decimal("1.1")
 
 
 def test_the_time_of_a_client_that_tosses_coin_by_coin_singles_people_out() -> None:

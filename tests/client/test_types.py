@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from client.answer import index_of, unanswered
-from client.errors import AnswerError
-from client.mechanisms import MechanismName, find_class, parse
-from client.question import NO_ANSWER, Question, parse_questions
-from client.types import TypeName, type_of
+from candor_client.answer import index_of, unanswered
+from candor_client.errors import AnswerError
+from candor_client.mechanisms import MechanismName, find_class, parse
+from candor_client.question import NO_ANSWER, Question, parse_questions
+from candor_client.types import TypeName, type_of
 from tests.definitions import COIN, choice, drawn, geometric, multiple, number, scale, subset, yes_no
 
 ANSWERS: dict[TypeName, list[tuple[dict[str, Any], list[Any]]]] = {

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from client import Survey, randomize, verify
-from client.errors import DefinitionError
-from client.report import to_text
-from tests import make_vectors, reference, wild
+from candor_client import Survey, randomize, verify
+from candor_client.errors import DefinitionError
+from candor_client.report import to_text
+from tests import make_vectors, random_definitions, reference
 from tests.javascript import JavaScript
 from tests.replay import OUTSIDE, REFUSED, REPORTS, check_refusals, check_replay, seeded
 
@@ -75,10 +75,10 @@ CASES = 400
 
 
 def test_python_agrees_with_the_reference_on_anything() -> None:
-    """On other definitions at every run; `tests.wild.case(Random(seed))` repeats a failure."""
+    """On other definitions at every run; `tests.random_definitions.case(Random(seed))` repeats a failure."""
     for _ in range(CASES):
         seed = secrets.randbits(64)
-        source, answers, tape, expected = wild.case(Random(seed))  # noqa: S311
+        source, answers, tape, expected = random_definitions.case(Random(seed))  # noqa: S311
         draw = reference.ByteDraw(tape)
         report = randomize(Survey.from_json(source), answers, random_bytes=draw.take)
         assert (report.bits.hex(), report.id.hex(), draw.used) == expected, seed
@@ -87,6 +87,6 @@ def test_python_agrees_with_the_reference_on_anything() -> None:
 def test_javascript_agrees_with_the_reference_on_anything(node: JavaScript) -> None:
     for _ in range(CASES):
         seed = secrets.randbits(64)
-        source, answers, tape, (bits, identity, used) = wild.case(Random(seed))  # noqa: S311
+        source, answers, tape, (bits, identity, used) = random_definitions.case(Random(seed))  # noqa: S311
         made = node.ask("randomize", source=source.hex(), answers=answers, tape=tape[:used].hex())
         assert made == {"bits": bits, "id": identity, "used": used}, seed

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from client import verify
-from client.errors import ClaimExceeded, LimitExceeded
+from candor_client import verify
+from candor_client.errors import ClaimExceeded, LimitExceeded
 from tests.definitions import COIN, define, field, simple, subset, survey, worked, yes_no
 
 LN3 = Decimal("1.0986122886681098")

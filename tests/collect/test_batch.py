@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from client import Report, randomize
-from client.definition import LARGEST_REPORT
+from candor_client import Report, randomize
+from candor_client.definition import LARGEST_REPORT
 from survey_app.collect.batch import LARGEST_BATCH, LISTED_LINES, read_batch
 from survey_app.collect.intake import Decoder
 from survey_app.problems import Problem
 from survey_app.store import State
-from tests.bodies import Untouchable
-from tests.house import (
+from tests.fixtures import (
     SAID,
     TOKEN,
     House,
@@ -24,6 +23,7 @@ from tests.house import (
     other_bits,
     wire,
 )
+from tests.request_bodies import Untouchable
 
 
 def test_a_batch_counts_what_became_of_its_lines(house: House) -> None:

@@ -13,15 +13,14 @@ from typing import Any
 
 import pytest
 
-import client
-from client import Report, Survey, randomize
-from client.definition import LARGEST_REPORT
-from client.report import to_text
+import candor_client
+from candor_client import Report, Survey, randomize
+from candor_client.definition import LARGEST_REPORT
+from candor_client.report import to_text
 from survey_app.collect.intake import Decoder
 from survey_app.problems import Problem
 from survey_app.store import State
 from tests.answers import SMALL, all_answers
-from tests.bodies import Endless, Untouchable
 from tests.definitions import (
     COIN,
     choice,
@@ -35,8 +34,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import multiple as multiple_question
-from tests.door import CHUNK
-from tests.house import (
+from tests.fixtures import (
     SAID,
     House,
     check_refused,
@@ -49,6 +47,8 @@ from tests.house import (
     spelled,
     wire,
 )
+from tests.request_bodies import Endless, Untouchable
+from tests.rsgi_client import CHUNK
 
 KINDS = SMALL | {
     "worked": worked(),
@@ -62,7 +62,7 @@ KINDS = SMALL | {
 @pytest.mark.parametrize("name", KINDS)
 def test_reports_of_every_mechanism_are_stored_once_and_tallied(house: House, name: str) -> None:
     published = house.publish(KINDS[name])
-    reports = [client.randomize(published.survey, one) for one in all_answers(KINDS[name])[:12]]
+    reports = [candor_client.randomize(published.survey, one) for one in all_answers(KINDS[name])[:12]]
     for report in reports:
         check_stored(house.post(report))
         check_stored(house.post(report), again=True)

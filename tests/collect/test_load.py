@@ -12,13 +12,13 @@ from survey_app.authoring.terms import Terms
 from survey_app.cli import main
 from survey_app.collect import load as loading
 from survey_app.collect.load import LoadError, load, row_id
-from survey_app.parquet.read import Reports, find
+from survey_app.results.parquet.parquet_reader import Reports, find
 from survey_app.store import Published, State, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import Bits
-from tests.house import add, make
-from tests.issuing import invited_to
-from tests.parquet.files import bits_of, columns, mixed, parts
+from tests.fixtures import add, make
+from tests.results.parquet.parquet_files import bits_of, columns, mixed, parts
+from tests.ticket_surveys import invited_to
 
 PARSED = mixed(slug="exam")
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from tests.door import FrontClient
+from tests.fixtures import House, build
 from tests.fuzz import check_noise
-from tests.house import House, build
+from tests.rsgi_client import FrontClient
 from tests.soak import part_of
 
 pytestmark = pytest.mark.slow

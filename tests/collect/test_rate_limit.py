@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from survey_app.collect.rate_limit import HEAD, PLACE, PLACES, Counts, Limiter, TooMany
-from tests.house import build, check_open_to_all_pages, check_refused, check_stored, check_tally, made
+from tests.fixtures import build, check_open_to_all_pages, check_refused, check_stored, check_tally, made
 
 
 def test_an_address_that_sends_too_much_has_to_wait(tmp_path: Path) -> None:

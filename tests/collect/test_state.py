@@ -10,8 +10,8 @@ from survey_app.store import State, StoreError, now
 from tests.definitions import (
     simple,
 )
-from tests.house import HOUR, House, check_refused, check_stored, check_tally, made, other_bits, wire
-from tests.issuing import invited_to
+from tests.fixtures import HOUR, House, check_refused, check_stored, check_tally, made, other_bits, wire
+from tests.ticket_surveys import invited_to
 
 
 def test_a_new_version_that_is_ready_leaves_the_open_one_in_place(house: House) -> None:

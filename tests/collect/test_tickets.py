@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-import client
-from client import Report, Ticket
-from client.report import to_text
-from client.ticket import ticket_id
+import candor_client
+from candor_client import Report, Ticket
+from candor_client.report import to_text
+from candor_client.ticket import ticket_id
 from survey_app.accounts import secret_hash
 from survey_app.store import Published, State
 from tests.definitions import simple
-from tests.house import House, check_refused, check_stored, check_tally, made, other_bits, wire
-from tests.issuing import draw, invited_to, modulus, paid
-from tests.signing import on_disk
+from tests.fixtures import House, check_refused, check_stored, check_tally, made, other_bits, wire
+from tests.sign_in import on_disk
+from tests.ticket_surveys import draw, invited_to, modulus, paid
 
 
 @pytest.fixture
@@ -39,8 +39,10 @@ def test_a_ticket_that_was_taken_blindly_is_spent(house: House, published: Publi
     reply = house.take("one", body)
     assert reply.status_code == 200 and list(reply.json or {}) == ["signature"]
     assert reply.headers["Access-Control-Allow-Origin"] == "*" and reply.headers["Cache-Control"] == "no-store"
-    ticket = blinding.unblind(modulus(survey), survey.digest, client.report.from_text(reply.get_json()["signature"]))
-    report = client.randomize(survey, {"cheated": True}, ticket=ticket)
+    ticket = blinding.unblind(
+        modulus(survey), survey.digest, candor_client.report.from_text(reply.get_json()["signature"])
+    )
+    report = candor_client.randomize(survey, {"cheated": True}, ticket=ticket)
     check_stored(house.post(report))
     check_stored(house.post(report), again=True)
     assert check_tally(house, published) == 1
@@ -84,7 +86,7 @@ def test_a_report_without_a_good_ticket_is_refused(house: House, published: Publ
     check_stored(house.post(report))
 
 
-def slug_of(slug: str) -> client.Survey:
+def slug_of(slug: str) -> candor_client.Survey:
     return invited_to(definition=simple() | {"slug": slug})
 
 

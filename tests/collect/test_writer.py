@@ -10,7 +10,7 @@ import pytest
 from survey_app.collect.writer import Writer
 from survey_app.store import Outcome, Submission
 from survey_app.store.sqlite import SqliteStore
-from tests.house import check_store, make, submission
+from tests.fixtures import check_store, make, submission
 
 
 def test_many_requests_share_one_transaction_and_each_hears_its_own_outcome(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from tests.source import ROOT
+from tests.module_graph import ROOT
 
 LEFT_OUT = {"node_modules", "build", "dist"}
 INLINE = re.compile(r"\]\(\s*<?((?:[^\s()<>]|\([^\s()]*\))+)>?(?:\s+\"[^\"]*\")?\s*\)")

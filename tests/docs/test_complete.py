@@ -6,12 +6,12 @@ What there is is read off the running program, never off a list kept here, so th
 import re
 from collections.abc import Iterable
 
-from client.canonical import NAME
+from candor_client.canonical import NAME
+from survey_app.invitations.issuing import TICKETS
 from survey_app.problems import PROBLEMS
-from survey_app.server.openapi import document
-from survey_app.tickets.issue import TICKETS
-from tests.house import House
-from tests.source import ROOT
+from survey_app.web.openapi import document
+from tests.fixtures import House
+from tests.module_graph import ROOT
 
 API, CONSOLE = ((ROOT / "docs" / f"{name}.md").read_text() for name in ("api", "console"))
 TOLD_ELSEWHERE = {"405", "500"}  # of every route, in a sentence
@@ -75,7 +75,7 @@ def test_an_address_that_is_not_told_would_be_found() -> None:
 
 
 def test_the_routes_of_the_issuer_are_told() -> None:
-    source = (ROOT / "survey_app" / "server" / "issuer.py").read_text()
+    source = (ROOT / "survey_app" / "web" / "issuer_app.py").read_text()
     served = {*re.findall(r'scope\.path == "(/\w+)"', source), TICKETS.pattern.replace(f"({NAME.pattern})", "<slug>")}
     (sentence,) = re.findall(r"^A server that only issues tickets.*$", API, re.MULTILINE)
     assert served == {*re.findall(r"`(?:GET|POST) (/\S+)`", sentence)}

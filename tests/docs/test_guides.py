@@ -8,21 +8,21 @@ from fractions import Fraction
 
 import pytest
 
-from client.book import SERVER_LIMIT, SURVEY_LIMIT
-from client.report import ID_BYTES
-from client.words import SUSPICION
-from survey_app.authoring import ADVISED_TOTAL, CONFIRMED_TOTAL, choose
-from survey_app.authoring.choose import bit_variance
-from survey_app.authoring.questions import DESIGNS
-from survey_app.explain.chances import guess, posterior
-from survey_app.plan.guidance import table
+from candor_client.description import SUSPICION
+from candor_client.report import ID_BYTES
+from candor_client.spending import SERVER_LIMIT, SURVEY_LIMIT
+from survey_app.authoring import ADVISED_TOTAL, CONFIRMED_TOTAL, mechanism_choice
+from survey_app.authoring.authored_question import DESIGNS
+from survey_app.authoring.mechanism_choice import bit_variance
+from survey_app.channels.posterior import guess, posterior
+from survey_app.plan.epsilon_guide import table
 from survey_app.store.steps import STEP
-from tests.source import ROOT
+from tests.module_graph import ROOT
 
 RESPONDENTS, RESEARCHERS, TUTORIAL = (
     (ROOT / "docs" / f"{name}.md").read_text() for name in ("respondents", "researchers", "tutorial")
 )
-TWO_COINS = choose.design(*map(Fraction, DESIGNS["coin"]))
+TWO_COINS = mechanism_choice.design(*map(Fraction, DESIGNS["coin"]))
 
 
 def at_most(chance: float) -> int:
@@ -51,7 +51,7 @@ def for_researchers() -> Iterator[str]:
             yield f"| {named.get(level.name, level.name)} | {told} | {level.usual:,} |"
     usual = {level.name: level.usual for level in table()}
     yield f"takes {usual['no privacy']} people where two coins take {usual['ln 3']:,}"
-    known = [f"±{196 * math.sqrt(bit_variance(choose.flip(Decimal(one)), 0.2) / 100):.1f}" for one in (2, 1)]
+    known = [f"±{196 * math.sqrt(bit_variance(mechanism_choice.flip(Decimal(one)), 0.2) / 100):.1f}" for one in (2, 1)]
     yield f"100 respondents know a yes of 20% to {known[0]} points at ε = 2, and to {known[1]} at ε = 1"
     yield f"Without any privacy it would be {table()[0].usual}."
     yield f"ε = ln {SUSPICION - 1} ≈ {math.log(SUSPICION - 1):.2f}"
@@ -82,7 +82,7 @@ def test_the_tutorial_tells_the_odds_of_its_own_survey() -> None:
 
 
 def test_what_the_guide_calls_parts_of_a_page_is_what_they_are_called() -> None:
-    strings = "\n".join(file.read_text() for file in ROOT.glob("survey_app/explain/languages/*.toml"))
+    strings = "\n".join(file.read_text() for file in ROOT.glob("survey_app/languages/*.toml"))
     named = re.findall(r'"(This device|Do not[^"]*)"|the page \*([^*]+)\*', RESPONDENTS)
     assert len(named) >= 3
     assert all(f'en = "{a or b}"' in strings for a, b in named)

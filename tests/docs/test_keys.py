@@ -14,10 +14,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from survey_app.authoring import build
-from survey_app.authoring.questions import COMMON, LABELS
-from survey_app.authoring.source import AuthoringError, Node
+from survey_app.authoring.authored_question import COMMON, LABELS
 from survey_app.authoring.translations import PROSE
-from tests.source import ROOT
+from survey_app.authoring.yaml_source import AuthoringError, Node
+from tests.module_graph import ROOT
 
 PAGE = (ROOT / "docs" / "authoring.md").read_text()
 COLUMNS = "| key | takes | left out | meaning | example |"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.markdown import anchors, fault, leads_to, links, pages, without_code
-from tests.source import ROOT
+from tests.module_graph import ROOT
 
 INDEX = ROOT / "docs" / "README.md"
 

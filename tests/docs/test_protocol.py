@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from client import Survey, book, definition
-from client.errors import DefinitionError
-from survey_app.tickets import issue
-from tests import stranger
+from candor_client import Survey, definition, spending
+from candor_client.errors import DefinitionError
+from survey_app.invitations import issuing
+from tests import independent
 from tests.definitions import (
     COIN,
     define,
@@ -31,13 +31,13 @@ from tests.definitions import (
     worked,
     yes_no,
 )  # fmt: skip
-from tests.house import House, check_refused, check_stored
+from tests.fixtures import House, check_refused, check_stored
+from tests.independent import PAGE, Refused, digest_of, spell, ticket
+from tests.independent.definition import modulus, read
+from tests.independent.mechanism import cells_of, epsilon, loss, tails
+from tests.independent.report import below, bits_of, report
+from tests.module_graph import ROOT, imports
 from tests.replay import OUTSIDE, REFUSED, REPORTS, RFC9474, TICKETS, seeded
-from tests.source import ROOT, imports
-from tests.stranger import PAGE, Refused, digest_of, spell, ticket
-from tests.stranger.definition import modulus, read
-from tests.stranger.mechanism import cells_of, epsilon, loss, tails
-from tests.stranger.report import below, bits_of, report
 
 
 def tape(data: bytes) -> Callable[[int], bytes]:
@@ -77,13 +77,13 @@ def replayed() -> Iterator[bool]:
         yield abs(epsilon(made) - Decimal(vector["epsilon"])) < Decimal("1e-25")
         for case in vector["cases"]:
             draw = tape(bytes.fromhex(case["tape"]))
-            bits, identity = bits_of(made, case["answers"], draw), draw(stranger.NUMBERS["bytes of an id"])
+            bits, identity = bits_of(made, case["answers"], draw), draw(independent.NUMBERS["bytes of an id"])
             yield (bits.hex(), identity.hex(), draw(0)) == (case["bits"], case["id"], b"")
     for vector in OUTSIDE:
         made = read(vector["definition"].encode())
         for case in vector["cases"]:
             draw = tape(seeded(case["seed"], case["bytes"]))
-            bits, identity = bits_of(made, case["answers"], draw), draw(stranger.NUMBERS["bytes of an id"])
+            bits, identity = bits_of(made, case["answers"], draw), draw(independent.NUMBERS["bytes of an id"])
             yield (spell(bits), spell(identity), draw(0)) == (case["bits"], case["id"], b"")
     for vector in TICKETS:
         yield taken(vector)
@@ -107,9 +107,9 @@ def taken(vector: dict[str, Any]) -> bool:
 
 
 def test_the_client_from_the_page_imports_nothing_of_ours() -> None:
-    found = {name for file in (ROOT / "tests" / "stranger").glob("*.py") for name in imports(file)}
-    assert {name.partition(".")[0] for name in found} & {"client", "survey_app", "tests"} == {"tests"}
-    assert all(name.startswith("tests.stranger") for name in found if name.startswith("tests"))
+    found = {name for file in (ROOT / "tests" / "independent").glob("*.py") for name in imports(file)}
+    assert {name.partition(".")[0] for name in found} & {"candor_client", "survey_app", "tests"} == {"tests"}
+    assert all(name.startswith("tests.independent") for name in found if name.startswith("tests"))
 
 
 def test_it_agrees_with_every_vector() -> None:
@@ -170,9 +170,9 @@ RARE = define(  # keys that no vector has
 OF_A_PERSON = {  # these are not of a definition, or, the fields, more than fit into one
     "fields": definition.MOST_FIELDS,
     "bytes of a report": definition.LARGEST_REPORT,
-    "bytes of a request for a ticket": issue.LARGEST_REQUEST,
-    "ε for one survey": book.SURVEY_LIMIT,
-    "ε for one server": book.SERVER_LIMIT,
+    "bytes of a request for a ticket": issuing.LARGEST_REQUEST,
+    "ε for one survey": spending.SURVEY_LIMIT,
+    "ε for one server": spending.SERVER_LIMIT,
 }
 OF_VECTORS = {"bytes of an id", "bits of a modulus", "public exponent", "bytes of a prefix", "bytes of a salt"}
 
@@ -184,32 +184,32 @@ def test_a_number_of_the_page_is_where_our_client_draws_the_line(name: str, monk
     with pytest.raises(DefinitionError):
         Survey.from_json(refused)
     assert is_read(taken) and not is_read(refused)
-    value = stranger.NUMBERS[name]
-    monkeypatch.setitem(stranger.NUMBERS, name, value - 1)
+    value = independent.NUMBERS[name]
+    monkeypatch.setitem(independent.NUMBERS, name, value - 1)
     assert not is_read(taken), "the page could say less"
-    monkeypatch.setitem(stranger.NUMBERS, name, value + 2)  # 65,537 is a prime: so many cells has no field
+    monkeypatch.setitem(independent.NUMBERS, name, value + 2)  # 65,537 is a prime: so many cells has no field
     assert is_read(refused), "the page could say more"
 
 
 @pytest.mark.parametrize("name", sorted(OF_VECTORS))
 def test_the_other_numbers_are_those_of_the_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert stranger.NUMBERS.keys() == BORDERS.keys() | OF_A_PERSON.keys() | OF_VECTORS
-    assert {name: stranger.NUMBERS[name] for name in OF_A_PERSON} == OF_A_PERSON
-    monkeypatch.setitem(stranger.NUMBERS, name, stranger.NUMBERS[name] + 1)
+    assert independent.NUMBERS.keys() == BORDERS.keys() | OF_A_PERSON.keys() | OF_VECTORS
+    assert {name: independent.NUMBERS[name] for name in OF_A_PERSON} == OF_A_PERSON
+    monkeypatch.setitem(independent.NUMBERS, name, independent.NUMBERS[name] + 1)
     with pytest.raises((AssertionError, Refused)):
         assert all(taken(vector) for vector in TICKETS) and is_read(TICKETS[0]["source"].encode())
 
 
 def spoilt() -> Iterator[tuple[str, MutableMapping[str, Any], str, Any]]:
     """Every spelling and key of the page, changed."""
-    for name in stranger.SPELLINGS:
+    for name in independent.SPELLINGS:
         searched = name in ("forbidden", "invisible")  # and must not be there
-        yield f"{name}: anything", stranger.SPELLINGS, name, "(?!)" if searched else "(?s:.*)"
-        yield f"{name}: nothing", stranger.SPELLINGS, name, "." if searched else "(?!)"
-    for name, (must, may) in stranger.KEYS.items():
+        yield f"{name}: anything", independent.SPELLINGS, name, "(?!)" if searched else "(?s:.*)"
+        yield f"{name}: nothing", independent.SPELLINGS, name, "." if searched else "(?!)"
+    for name, (must, may) in independent.KEYS.items():
         for key in (*must, *may):
             without = ([one for one in must if one != key], [one for one in may if one != key])
-            yield f"{name} without {key}", stranger.KEYS, name, without
+            yield f"{name} without {key}", independent.KEYS, name, without
 
 
 def test_no_spelling_and_no_key_on_the_page_could_be_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,7 +282,7 @@ def test_the_server_gives_it_a_ticket_and_takes_the_report(house: House) -> None
     wanted = json.dumps({"survey": digest_of(source), "blinded": spell(ticket.blinded(n, message, salt, r))}).encode()
     check_refused(house.take("another", wanted), "not_invited")
     reply = json.loads(house.take("a-code-of-somebody", wanted).data)
-    signature = ticket.unblinded(n, message, salt, r, stranger.unspell(reply["signature"]))
+    signature = ticket.unblinded(n, message, salt, r, independent.unspell(reply["signature"]))
     sent = report(source, {"cheated": True}, secrets.token_bytes, (prefix, signature))
     check_stored(house.post(sent))
     check_refused(house.post(sent[:-10] + b"AAAAAAAA" + sent[-2:]), "malformed_report")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.source import ROOT
-from tests.typed import asked, candor, serving
+from tests.module_graph import ROOT
+from tests.typed_commands import asked, candor, serving
 
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -13,14 +13,14 @@ import numpy.typing as npt
 import pytest
 from scipy.special import expit, logit
 
-from client.definition import Survey
-from client.mechanisms import publish
-from survey_app.authoring import choose
+from candor_client.definition import Survey
+from candor_client.mechanisms import publish
+from survey_app.assure.simulation.devices import reports
+from survey_app.authoring import mechanism_choice
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.regression import Coefficient, FitError, Latent, latent_logistic, logistic
-from survey_app.results.regression import Work, regression_on_groups, regression_on_questions
-from survey_app.simulate.devices import reports
+from survey_app.results.regression_document import Work, regression_on_groups, regression_on_questions
 from survey_app.tally import Bits, Tally
 from tests.definitions import (
     COIN,
@@ -100,7 +100,7 @@ LOGISTIC: list[tuple[str, int, int, Any]] = [
 @pytest.mark.parametrize(("epsilon", "n", "runs", "stated"), LOGISTIC)
 def test_the_published_simulation(epsilon: str, n: int, runs: int, stated: Any) -> None:
     """β = (−.5, 1) on a normal covariate. Published from 500 runs, so their figures have errors of their own."""
-    made, rng = choose.flip(Decimal(epsilon)), np.random.default_rng()
+    made, rng = mechanism_choice.flip(Decimal(epsilon)), np.random.default_rng()
     p, q, beta = float(made.p), float(made.q), np.array([-0.5, 1.0])
     found, ignored = np.zeros((runs, 2, 2)), np.zeros((runs, 2))
     for run in range(runs):
@@ -167,13 +167,13 @@ def test_one_randomized_predictor_gives_the_log_odds_ratio_of_the_debiased_table
 
 
 def flip(epsilon: int) -> dict[str, Any]:
-    return publish(choose.flip(Decimal(epsilon)))
+    return publish(mechanism_choice.flip(Decimal(epsilon)))
 
 
 LATENT: list[tuple[str, dict[str, Any], str, list[float], list[float], int, int]] = [
     ("flip on flip", define([yes_no("y"), yes_no("x")], [field(flip(2), "y"), field(flip(2), "x")]), "yes", [-0.5, 1], [0.6, 0.4], 2000, 120),
-    ("choice on two of four", define([choice_question("y"), choice_question("x", options=4)], [field(publish(choose.subset(3, 1, Decimal(3))), "y"), field(publish(choose.subset(4, 2, Decimal(3))), "x")]), "option 1", [-0.5, 1, -0.5, 0], [0.4, 0.3, 0.2, 0.1], 6000, 40),
-    ("flip on one of three", define([yes_no("y"), choice_question("x")], [field(flip(3), "y"), field(publish(choose.subset(3, 1, Decimal(3))), "x")]), "yes", [-0.5, 1, -0.5], [0.5, 0.3, 0.2], 4000, 40),
+    ("choice on two of four", define([choice_question("y"), choice_question("x", options=4)], [field(publish(mechanism_choice.subset(3, 1, Decimal(3))), "y"), field(publish(mechanism_choice.subset(4, 2, Decimal(3))), "x")]), "option 1", [-0.5, 1, -0.5, 0], [0.4, 0.3, 0.2, 0.1], 6000, 40),
+    ("flip on one of three", define([yes_no("y"), choice_question("x")], [field(flip(3), "y"), field(publish(mechanism_choice.subset(3, 1, Decimal(3))), "x")]), "yes", [-0.5, 1, -0.5], [0.5, 0.3, 0.2], 4000, 40),
 ]  # fmt: skip
 
 
@@ -207,7 +207,7 @@ def test_ignoring_the_noise_of_a_predictor_draws_its_slope_to_zero() -> None:
     slope = regression_on_questions(study, [rows], "y", "yes", ["x"], Options()).coefficients[1]
     assert abs(slope.estimate - 1) < MANY * slope.standard_error
     bits = np.unpackbits(rows, axis=1, count=2).astype(float)
-    made = choose.flip(Decimal(1))
+    made = mechanism_choice.flip(Decimal(1))
     naive = fit(np.column_stack([np.ones(n), bits[:, 1]]), bits[:, 0], np.ones(n), float(made.p), float(made.q))[1]
     assert naive.estimate < 0.7
 

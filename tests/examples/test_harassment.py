@@ -7,13 +7,13 @@ import pytest
 from argon2 import PasswordHasher
 from click.testing import CliRunner
 
-import client
-from client import CandorError, Ledger
+import candor_client
+from candor_client import CandorError, Ledger
 from survey_app import accounts
 from survey_app.cli import main
 from tests.clock import hurried
 from tests.examples.studies import Study
-from tests.running import Server
+from tests.server_process import Server
 
 STUDY = Study("harassment")
 HARMED: dict[str, Any] = {
@@ -57,13 +57,13 @@ def test_two_people_with_invitations_answer_once_each(tmp_path: Path, monkeypatc
             slug = f"harassment-{group}"
             origin = f"http://127.0.0.1:{server.port}"
             (link,) = candor("survey", "invite", slug, "--count", "1", "--server", origin).splitlines()
-            asked = client.fetch(link)
+            asked = candor_client.fetch(link)
             assert asked.study == "harassment" and asked.tickets is not None
             ledger = Ledger(tmp_path / f"{group}.json")
-            assert client.respond(link, answers, ledger=ledger, clock=hurried()).status == "stored"
-            assert client.respond(link, answers, ledger=ledger, clock=hurried()).status == "already_stored"
+            assert candor_client.respond(link, answers, ledger=ledger, clock=hurried()).status == "stored"
+            assert candor_client.respond(link, answers, ledger=ledger, clock=hurried()).status == "already_stored"
             with pytest.raises(CandorError, match="invitation"):  # somebody else with the same link
-                client.respond(link, answers, ledger=Ledger(tmp_path / "another.json"), clock=hurried())
+                candor_client.respond(link, answers, ledger=Ledger(tmp_path / "another.json"), clock=hurried())
             assert "1 invited, 1 has taken a ticket" in candor("survey", "invited", slug)
             assert '"reports":1' in candor("survey", "check", slug, "--json").replace(" ", "")
     finally:

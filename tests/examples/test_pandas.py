@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from client.definition import Survey
+from candor_client.definition import Survey
+from survey_app.assure.simulation import devices
 from survey_app.authoring.terms import Terms
 from survey_app.results.export import csv_chunks
-from survey_app.simulate import devices
 from survey_app.store import Submission
 from survey_app.tally import Bits
 from tests.examples.studies import FOLDER, Study
-from tests.house import TOKEN, build
-from tests.running import Server
+from tests.fixtures import TOKEN, build
+from tests.server_process import Server
 
 SCRIPT = FOLDER / "results_in_pandas.py"
 STUDY = Study("honesty")

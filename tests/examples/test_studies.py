@@ -12,15 +12,15 @@ from argon2 import PasswordHasher
 from click.testing import CliRunner
 from scipy.stats import binom
 
-from client.definition import Survey
+from candor_client.definition import Survey
 from survey_app import accounts
+from survey_app.assure.simulation.trial import tally, truth
 from survey_app.authoring import build_file
 from survey_app.cli import main
 from survey_app.figures import FigureKind
-from survey_app.plan.groups import split
-from survey_app.plan.people import draw_people
-from survey_app.results.document import results
-from survey_app.simulate.trial import tally, truth
+from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.study_plan import split
+from survey_app.results.survey_document import results
 from tests.examples.studies import FOLDER, STUDIES, Study
 from tests.test_commands import resolve
 

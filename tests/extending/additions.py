@@ -3,19 +3,23 @@
 from tests.extending.project import Project
 
 TYPE_FILES = (
-    "client/types/rating.py",
+    "client/candor_client/types/rating.py",
     "client/js/types/rating.js",
     "static/form/types/rating.js",
     "survey_app/kinds/rating.py",
     "templates/console/types/rating.html",
 )
 TYPE_LINES = (  # the list, the line, and the line before it
-    ("client/types/__init__.py", '    RATING = "rating"', '    NUMBER = "number"'),
+    ("client/candor_client/types/__init__.py", '    RATING = "rating"', '    NUMBER = "number"'),
     ("client/js/types/index.js", 'export { rating } from "./rating.js";', "export { number }"),
     ("static/form/types/index.js", 'export { rating } from "./rating.js";', "export { number }"),
 )
-MECHANISM_FILES = ("client/mechanisms/unary.py", "client/js/mechanisms/unary.js", "survey_app/channels/unary.py")
-FORM_WORDS = "survey_app/explain/languages/form.toml"
+MECHANISM_FILES = (
+    "client/candor_client/mechanisms/unary.py",
+    "client/js/mechanisms/unary.js",
+    "survey_app/channels/unary.py",
+)
+FORM_WORDS = "survey_app/languages/form.toml"
 EACH = "Each answer is named or not by a coin of its own: of {people} who gave it {p}, of {people} others {q}."
 
 
@@ -31,9 +35,13 @@ def add_mechanism(project: Project) -> None:
     """Add unary encoding, and its words on the form."""
     for name in MECHANISM_FILES:
         project.add_file(name)
-    project.add_line("client/mechanisms/base.py", '    UNARY = "unary"', after='    GEOMETRIC = "geometric"')
-    listed = "client/mechanisms/__init__.py"
-    project.add_line(listed, "from client.mechanisms.unary import Unary", after="from client.mechanisms.subset")
+    project.add_line(
+        "client/candor_client/mechanisms/mechanism.py", '    UNARY = "unary"', after='    GEOMETRIC = "geometric"'
+    )
+    listed = "client/candor_client/mechanisms/__init__.py"
+    project.add_line(
+        listed, "from candor_client.mechanisms.unary import Unary", after="from candor_client.mechanisms.subset"
+    )
     project.replace(listed, '    "Subset",\n', '    "Subset",\n    "Unary",\n')
     project.replace(listed, "Flip | Subset | Drawn | Geometric", "Flip | Subset | Drawn | Geometric | Unary")
     case = "        case MechanismName.UNARY:\n            return Unary\n"

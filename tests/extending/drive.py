@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import client
-from tests import author_files, capture, product, reference, wild
+import candor_client
+from tests import author_files, capture, product, random_definitions, reference
 from tests.capture_case import Case, Definition, list_crashes, make_random, start_case
 from tests.definitions import choice, define, encode, field, multiple, number, scale, yes_no
 from tests.javascript import Node
@@ -103,13 +103,13 @@ def relate(case: Case, slug: str) -> None:
 def check_report(definition: Definition) -> None:
     """Compare both clients with the reference: the same bits from the same random bytes."""
     source = encode(definition)
-    survey, node, random = client.Survey.from_json(source), Node(), Random(1)  # noqa: S311
+    survey, node, random = candor_client.Survey.from_json(source), Node(), Random(1)  # noqa: S311
     for _ in range(20):
         answers, tape = capture.draw_answers(random, as_twin(definition), first=False), random.randbytes(4096)
         bits, _, used = reference.report(as_twin(definition), answers, tape)
         tape = tape[:used]
         draw = reference.ByteDraw(tape)
-        python = client.randomize(survey, answers, random_bytes=draw.take)
+        python = candor_client.randomize(survey, answers, random_bytes=draw.take)
         javascript = node.ask("randomize", source=source.hex(), answers=answers, tape=tape.hex())
         assert python.bits == reference.pack(bits) and javascript["bits"] == python.bits.hex()
     node.close()
@@ -170,7 +170,7 @@ def drive_unary(out: Path) -> None:
     )  # fmt: skip
     asked = {**made, "ask": 1, "epsilon": "2.197224577337"}
     for way, definition in (("all", made), ("one", asked)):
-        wild.definition = lambda _, parsed=definition: parsed  # type: ignore[misc]
+        random_definitions.definition = lambda _, parsed=definition: parsed  # type: ignore[misc]
         capture.capture_definition(out / way, 3)
         check_report(definition)
     with start_case(out / "commands") as case:
@@ -194,11 +194,11 @@ def check_intervals(definition: Definition) -> None:
     """
     import numpy as np
 
-    from survey_app.plan.people import draw_people
-    from survey_app.results.document import results
-    from survey_app.simulate.trial import tally, truth
+    from survey_app.assure.simulation.trial import tally, truth
+    from survey_app.plan.assumed_people import draw_people
+    from survey_app.results.survey_document import results
 
-    survey = client.Survey.from_json(encode(definition))
+    survey = candor_client.Survey.from_json(encode(definition))
     rng = np.random.default_rng()
     hits: list[bool] = []
     people = draw_people(survey, {}, 200_000, rng)

@@ -47,7 +47,8 @@ class Project:
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run Python in the copy, which it imports instead of this project."""
-        environment = {**os.environ, "PYTHONPATH": str(self.folder)}
+        path = os.pathsep.join([str(self.folder), str(self.folder / "client")])
+        environment = {**os.environ, "PYTHONPATH": path}
         command = [sys.executable, *words]
         return subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE

@@ -63,7 +63,7 @@ def test_whatever_is_left_out_is_an_error_of_mypy(project: Project) -> None:
                 lacking[name.replace(".py", f"_without_{part}.py")] = source
     for name, source in lacking.items():
         (project.folder / name).write_text(source, encoding="utf-8")
-    done = project.run("-m", "mypy", "-p", "client", "-p", "survey_app.kinds", "-p", "survey_app.channels")
+    done = project.run("-m", "mypy", "-p", "candor_client", "-p", "survey_app.kinds", "-p", "survey_app.channels")
     wrong = set(re.findall(r"^(\S+\.py):\d+: error", done.stdout, re.MULTILINE))
     assert wrong == set(lacking), (sorted(set(lacking) - wrong), sorted(wrong - set(lacking)))
     assert len(lacking) > 60

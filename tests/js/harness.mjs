@@ -2,7 +2,7 @@
 // browser a page calls `handle`. Both import the very files that the form loads.
 
 import { encode } from "../../client/js/answer.js";
-import { spentOnServer, spentOnSurvey } from "../../client/js/book.js";
+import { spentOnServer, spentOnSurvey } from "../../client/js/spending.js";
 import { needed } from "../../client/js/definition.js";
 import { fetch, Ledger, randomize, respond, Survey, submit, takeTicket, verify } from "../../client/js/index.js";
 import { ticketId, toText, unpack } from "../../client/js/report.js";
@@ -11,7 +11,7 @@ import { below, bigEndian, coin, systemBytes } from "../../client/js/sampling.js
 import { digest, utf8 } from "../../client/js/sha256.js";
 import { sha384 } from "../../client/js/sha384.js";
 import { blind, drawBlinding, finalize, messageOf, verify as verifyTicket } from "../../client/js/ticket.js";
-import { describe, oddsSentence, ofHundred } from "../../client/js/words.js";
+import { describe, oddsSentence, ofHundred } from "../../client/js/description.js";
 
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -9,20 +9,20 @@ from random import SystemRandom
 import numpy as np
 import pytest
 
-from client.answer import index_of
-from client.question import Question
-from client.types import TypeName, type_of
-from survey_app.authoring.questions import CHOSEN, READERS
+from candor_client.answer import index_of
+from candor_client.question import Question
+from candor_client.types import TypeName, type_of
+from survey_app.authoring.authored_question import CHOSEN, READERS
 from survey_app.kinds import KINDS, kind_named, kind_of
 from survey_app.kinds.assumptions import Guess, even_mean
-from survey_app.plan.question import make_question
-from tests import wild
+from survey_app.plan.question_plan import make_question
+from tests import random_definitions
 from tests.definitions import survey
 
 
 def questions(surveys: int = 60) -> Iterator[Question]:
     for _ in range(surveys):
-        yield from survey(wild.definition(SystemRandom())).questions
+        yield from survey(random_definitions.definition(SystemRandom())).questions
 
 
 def test_every_type_of_the_client_has_its_kind() -> None:

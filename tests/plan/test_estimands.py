@@ -9,21 +9,18 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from client.definition import Field, Survey
-from client.mechanisms import Drawn, Flip, Geometric
+from candor_client.definition import Field, Survey
+from candor_client.mechanisms import Drawn, Flip, Geometric
+from survey_app.assure.simulation import devices
 from survey_app.authoring import build
 from survey_app.figures import Floats
 from survey_app.kinds.assumptions import Guess
 from survey_app.kinds.number import FINEST, spread_numbers
+from survey_app.plan.assumed_people import draw_people
 from survey_app.plan.forecast import asked
-from survey_app.plan.people import draw_people
-from survey_app.plan.question import make_question
-from survey_app.plan.spread import (
-    RESPONDENTS,
-    standard_error,
-)
-from survey_app.simulate import devices
-from tests.planning import ROOT
+from survey_app.plan.question_plan import make_question
+from survey_app.plan.report_variance import RESPONDENTS, standard_error
+from tests.published_plans import ROOT
 
 EVERY_TYPE = """
 slug: every

@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from survey_app.authoring import choose
+from survey_app.authoring import mechanism_choice
 from survey_app.estimate.intervals import guarded
-from survey_app.plan import central, power
-from survey_app.plan.spread import (
-    Target,
-)
-from tests.planning import LN3, Z, total, yes
+from survey_app.plan import central_model, power
+from survey_app.plan.report_variance import Target
+from tests.published_plans import LN3, Z, total, yes
 
 
 @pytest.mark.parametrize(("epsilon", "n"), [("0.5", 6441), ("1", 1736), (LN3, 1468), ("3", 377)])
@@ -29,7 +27,7 @@ def test_two_groups(epsilon: str | Decimal, n: int) -> None:
 
 def told_apart(epsilon: str | Decimal, shares: tuple[float, float], n: int, runs: int) -> float:
     """How often a test of two simulated groups finds them to differ, at 5%."""
-    made, rng = choose.flip(Decimal(epsilon)), np.random.default_rng()
+    made, rng = mechanism_choice.flip(Decimal(epsilon)), np.random.default_rng()
     p, q = float(made.p), float(made.q)
     reported = np.stack([rng.binomial(n, q + share * (p - q), runs) / n for share in shares])
     values = (reported - q) / (p - q)
@@ -52,7 +50,7 @@ def test_simulated_groups_have_the_planned_power(epsilon: str | Decimal, n: int)
 def test_a_plan_for_other_coins_is_found_out() -> None:
     """Power planned for a tenth more ε, or without any noise, is not what such groups have."""
     seen = told_apart("1", (0.2, 0.3), 1736, 10**6)
-    for spread in (yes("1.1"), lambda share: central.no_privacy(share * (1 - share))):
+    for spread in (yes("1.1"), lambda share: central_model.no_privacy(share * (1 - share))):
         planned = power.difference_power(spread(0.2), spread(0.3), 0.1, 1736)
         assert abs(seen - planned) > 0.03
 
@@ -67,7 +65,7 @@ def test_a_group_can_be_too_small_for_any_difference() -> None:
 
 @pytest.mark.parametrize(("epsilon", "share", "n"), [("1", 0.2, 150), ("3", 0.05, 265), ("4", 0.05, 136)])
 def test_the_exact_power_is_that_of_the_interval_of_the_results(epsilon: str, share: float, n: int) -> None:
-    made = choose.flip(Decimal(epsilon))
+    made = mechanism_choice.flip(Decimal(epsilon))
     chances = binom.pmf(np.arange(n + 1), n, float(made.q) + share * float(made.p - made.q))
     shown = [guarded(y, n, made.p, made.q, 0.05).low > 0 for y in range(n + 1)]
     assert power.exact_positive_power(made.p, made.q, share, n) == pytest.approx(float(chances @ shown), abs=1e-9)
@@ -75,7 +73,7 @@ def test_the_exact_power_is_that_of_the_interval_of_the_results(epsilon: str, sh
 
 @pytest.mark.parametrize("epsilon", ["1", "3", "4"])
 def test_from_the_exact_number_on_the_power_suffices(epsilon: str) -> None:
-    made = choose.flip(Decimal(epsilon))
+    made = mechanism_choice.flip(Decimal(epsilon))
     n = power.exact_positive_respondents(made.p, made.q, 0.05)
     assert power.exact_positive_power(made.p, made.q, 0.05, n - 1) < 0.8
     assert all(power.exact_positive_power(made.p, made.q, 0.05, more) >= 0.8 for more in range(n, 2 * n, 3))

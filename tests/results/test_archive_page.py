@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from client.definition import Survey
-from survey_app.plan.people import draw_people
-from survey_app.results.bits import field_bits
-from survey_app.results.document import Line, results, table_rows
+from candor_client.definition import Survey
+from survey_app.assure.simulation.devices import reports
+from survey_app.plan.assumed_people import draw_people
+from survey_app.results.bit_meanings import field_bits
+from survey_app.results.csv_table import csv_text, results_table
 from survey_app.results.export import csv_chunks
 from survey_app.results.spss import write_statistics
-from survey_app.results.table import csv_text, results_table
-from survey_app.simulate.devices import reports
+from survey_app.results.survey_document import Line, results, table_rows
 from survey_app.tally import Bits, Tally, add_bits
 from tests.definitions import (
     COIN,

@@ -3,13 +3,13 @@
 from itertools import pairwise
 from pathlib import Path
 
-from client.definition import Survey
-from client.words import NO_ANSWER
+from candor_client.definition import Survey
+from candor_client.description import NO_ANSWER
 from survey_app.authoring import build_file
-from survey_app.explain.chances import total
-from survey_app.explain.prose import Heading, Table, markdown
-from survey_app.explain.written import epsilon
-from survey_app.results.bits import field_bits, integers, stored_bits
+from survey_app.channels.posterior import total
+from survey_app.languages.markup import Heading, Table, markdown
+from survey_app.languages.numbers import epsilon
+from survey_app.results.bit_meanings import field_bits, integers, stored_bits
 from survey_app.results.codebook import codebook
 from tests.definitions import COIN, choice, define, field, number, subset, survey, yes_no
 from tests.results.test_archive_page import everything

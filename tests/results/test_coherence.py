@@ -10,19 +10,19 @@ import msgspec
 import numpy as np
 import pytest
 
-from client import Survey
-from client.mechanisms import publish
-from survey_app.authoring import choose
+from candor_client import Survey
+from candor_client.mechanisms import publish
+from survey_app.assure.simulation.devices import reports
+from survey_app.authoring import mechanism_choice
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.points import project
-from survey_app.estimate.question import evidence_of, joint_cells
-from survey_app.results.crosstab import Crosstab, crosstab_document
-from survey_app.results.document import Line, QuestionPart, Results, results
-from survey_app.results.groups import Study, groups_document
-from survey_app.simulate.devices import reports
+from survey_app.estimate.projection import project
+from survey_app.estimate.question_estimates import evidence_of, joint_cells
+from survey_app.results.crosstab_document import Crosstab, crosstab_document
+from survey_app.results.group_document import Study, groups_document
+from survey_app.results.survey_document import Line, QuestionPart, Results, results
 from survey_app.tally import Bits, Tally
 from tests.definitions import COIN, choice, define, field, multiple, scale, subset, survey, yes_no
-from tests.results.kinds import FIELDS, made_of
+from tests.results.figure_kinds import FIELDS, made_of
 
 TIMES = 12
 
@@ -132,7 +132,7 @@ def test_a_question_shows_the_same_whatever_it_was_randomized_with() -> None:
     """Margins come first: 5% yes beside 20 options, ε 2, 500 reports, would be 21% on average if cells were projected and
     added up. (The mean of 200 surveys has a standard error of 1%.)
     """
-    mechanism = choose.subset(40, 1, Decimal(2))
+    mechanism = mechanism_choice.subset(40, 1, Decimal(2))
     made = survey(define([yes_no("a"), choice("b", options=20)], [field(publish(mechanism), "a", "b")]))
     p, q = float(mechanism.p), float(mechanism.q)
     cells = np.outer([0.95, 0.05], 1 / np.arange(1, 21) / (1 / np.arange(1, 21)).sum()).ravel()
@@ -161,7 +161,7 @@ def test_no_point_lies_outside_its_interval() -> None:
 
 def test_cells_of_rare_answers_stretch_their_intervals_in_some_two_percent() -> None:
     """Three yes or no of 5% each in one field, ε 2, 650 reports: the price of margins that come first."""
-    mechanism = choose.subset(8, 1, Decimal(2))
+    mechanism = mechanism_choice.subset(8, 1, Decimal(2))
     made = survey(define([yes_no("a"), yes_no("b"), yes_no("c")], [field(publish(mechanism), "a", "b", "c")]))
     yes = np.array([0.95, 0.05])
     cells = np.multiply.outer(np.outer(yes, yes), yes).ravel()
@@ -195,7 +195,7 @@ def test_many_options_and_few_reports_are_said_to_lower_the_points() -> None:
 
 def test_the_leading_of_many_options_is_displayed_too_low_and_this_is_said() -> None:
     """100 options, ε 1, 1,000 reports: 30% shows as 25% on average; a mean of 30 surveys errs by less than 1%."""
-    mechanism = choose.subset(100, 27, Decimal(1))
+    mechanism = mechanism_choice.subset(100, 27, Decimal(1))
     made, rng = survey(define([choice(options=100)], [field(publish(mechanism), "help")])), np.random.default_rng()
     shares = np.full(100, 0.7 / 99)
     shares[0] = 0.3

@@ -16,20 +16,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from client.answer import unanswered
-from client.definition import Survey
-from client.question import Question
+from candor_client.answer import unanswered
+from candor_client.definition import Survey
+from candor_client.question import Question
+from survey_app.assure.simulation.devices import reports
+from survey_app.assure.simulation.trial import truth as true_figure
 from survey_app.estimate.intervals import GUARANTEED, Coverage, Options
 from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
 from survey_app.kinds.assumptions import Indices
-from survey_app.plan.people import draw_people
-from survey_app.results.crosstab import Crosstab, crosstab_document
-from survey_app.results.document import Line, results
-from survey_app.simulate.devices import reports
-from survey_app.simulate.trial import truth as true_figure
+from survey_app.plan.assumed_people import draw_people
+from survey_app.results.crosstab_document import Crosstab, crosstab_document
+from survey_app.results.survey_document import Line, results
 from survey_app.tally import Tally, add_bits
-from tests.blocks import blocks
+from tests.block_survey import blocks
 from tests.estimate.rare import at_least
 
 PEOPLE = 1_000_000  # of whom shares are taken for true: wrong by .0005, where intervals are from .03 on

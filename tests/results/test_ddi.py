@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from client.definition import Survey
+from candor_client.definition import Survey
 from survey_app.authoring import build_file
-from survey_app.results.bits import integers, stored_bits
+from survey_app.results.bit_meanings import integers, stored_bits
 from survey_app.results.ddi import NAMESPACE, ddi
 from tests.definitions import COIN, choice, define, field, subset, survey, yes_no
 from tests.results.test_archive_page import everything

@@ -19,18 +19,18 @@ import pyarrow.parquet
 import pytest
 from click.testing import CliRunner, Result
 
-from client import Survey, canonical
-from client.report import from_text, unpack
+from candor_client import Survey, canonical
+from candor_client.report import from_text, unpack
+from survey_app.assure.simulation.devices import reports
 from survey_app.cli import export, main
-from survey_app.plan.people import draw_people
+from survey_app.plan.assumed_people import draw_people
+from survey_app.results.csv_table import neutral
 from survey_app.results.export import (
     ExportError,
     csv_chunks,
     ndjson_chunks,
     write_parquet,
 )
-from survey_app.results.table import neutral
-from survey_app.simulate.devices import reports
 from survey_app.store import Published, State, Submission
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import Bits, column_names
@@ -48,8 +48,8 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.house import add as publish
-from tests.house import make, submission
+from tests.fixtures import add as publish
+from tests.fixtures import make, submission
 
 FORMATS = ["csv", "ndjson", "parquet"]
 
@@ -175,13 +175,13 @@ def test_pieces_leave_no_trace(kind: str, monkeypatch: pytest.MonkeyPatch) -> No
     rows = bits_of(parsed, 3000)
     expected = read_back(kind, spelled(kind, parsed, rows, 3000), parsed)[1]
     monkeypatch.setattr("survey_app.results.export.CELLS", 100 * parsed.width)
-    monkeypatch.setattr("survey_app.parquet.write.GROUP_ROWS", 700)
+    monkeypatch.setattr("survey_app.results.parquet.parquet_writer.GROUP_ROWS", 700)
     for size in (1, 99, 100, 101, 3000):
         assert np.array_equal(read_back(kind, spelled(kind, parsed, rows, size), parsed)[1], expected)
 
 
 def test_parquet_is_written_in_row_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("survey_app.parquet.write.GROUP_ROWS", 700)
+    monkeypatch.setattr("survey_app.results.parquet.parquet_writer.GROUP_ROWS", 700)
     parsed = survey(EVERYTHING)
     file = pyarrow.parquet.ParquetFile(io.BytesIO(spelled("parquet", parsed, bits_of(parsed, 1500), 400)))
     assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [700, 700, 100]
@@ -259,8 +259,8 @@ def peak(kind: str, repeats: int, definition: dict[str, Any] = EVERYTHING) -> in
 def test_memory_does_not_grow_with_the_reports(kind: str) -> None:
     """Five times as many reports, the same peak: both are several blocks. In a process where no other thread allocates."""
     script = (
-        "from survey_app.parquet import write; from survey_app.results import export; from tests.results.test_export import peak, pyarrow\n"
-        "export.CELLS, write.GROUP_ROWS = 2**18, 2**13\n"
+        "from survey_app.results.parquet import parquet_writer; from survey_app.results import export; from tests.results.test_export import peak, pyarrow\n"
+        "export.CELLS, parquet_writer.GROUP_ROWS = 2**18, 2**13\n"
         f"peak({kind!r}, 10)  # what is loaded at the first use is no one's growth\n"
         f"print(peak({kind!r}, 50), peak({kind!r}, 10), pyarrow.total_allocated_bytes())"
     )
@@ -428,7 +428,7 @@ def test_a_directory_that_cannot_be_written_is_named(
     def refuse(**_: Any) -> Any:
         raise PermissionError(13, os.strerror(13))
 
-    monkeypatch.setattr("survey_app.cli.files.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("survey_app.cli.output_files.tempfile.mkstemp", refuse)
     done = run("exam", str(tmp_path / "exam.csv"))
     assert done.exit_code == 1
     assert f"cannot write {tmp_path / 'exam.csv'}: Permission denied" in done.output

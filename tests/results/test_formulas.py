@@ -17,19 +17,19 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, nnls
 
-from client.definition import Survey
+from candor_client.definition import Survey
+from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import build
 from survey_app.estimate.intervals import Options
-from survey_app.plan.people import draw_people
+from survey_app.plan.assumed_people import draw_people
 from survey_app.results.checklist import LOOKS, MISSED_AT_SOME_LOOK, cautions, checklist
-from survey_app.results.document import Line, Results, results
+from survey_app.results.csv_table import csv_text, results_table
 from survey_app.results.export import csv_chunks
-from survey_app.results.groups import Study, groups_document
+from survey_app.results.group_document import Study, groups_document
 from survey_app.results.methods import Setting, paragraph
-from survey_app.results.table import csv_text, results_table
-from survey_app.simulate.devices import reports
+from survey_app.results.survey_document import Line, Results, results
 from survey_app.tally import Tally, add_bits
-from tests.results.kinds import FIELDS, made_of
+from tests.results.figure_kinds import FIELDS, made_of
 
 PLAIN = Setting(Options(), sample=False, final=True)
 NO_ANSWER = "no answer"
@@ -540,7 +540,7 @@ def test_the_number_about_many_looks_is_the_exact_one() -> None:
     from decimal import Decimal
 
     from benchmarks.looks import EPSILONS, missed_at_some_look
-    from survey_app.authoring.choose import flip
+    from survey_app.authoring.mechanism_choice import flip
 
     missed = [missed_at_some_look(flip(Decimal(epsilon)), 0.2) for epsilon in EPSILONS]
     assert tuple(int(np.ceil(100 * chance)) for chance in (min(missed), max(missed))) == MISSED_AT_SOME_LOOK

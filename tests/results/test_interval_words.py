@@ -10,15 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from client import Survey
+from candor_client import Survey
+from survey_app.assure.simulation.trial import tally
 from survey_app.estimate.intervals import APPROXIMATE, GUARANTEED, PROVED, Interval, Method, Options
-from survey_app.plan.people import draw_people
-from survey_app.results.crosstab import Crosstab, crosstab_document
-from survey_app.results.document import Results, results, table_rows
-from survey_app.results.groups import groups_document
+from survey_app.plan.assumed_people import draw_people
+from survey_app.results.crosstab_document import Crosstab, crosstab_document
+from survey_app.results.group_document import groups_document
 from survey_app.results.methods import Setting, method_words, methods_used, paragraph
-from survey_app.results.regression import regression_on_groups
-from survey_app.simulate.trial import tally
+from survey_app.results.regression_document import regression_on_groups
+from survey_app.results.survey_document import Results, results, table_rows
 from survey_app.tally import Tally
 from tests.definitions import (
     COIN,
@@ -27,7 +27,7 @@ from tests.definitions import (
     survey,
     yes_no,
 )  # fmt: skip
-from tests.results.kinds import FIELDS, made_of
+from tests.results.figure_kinds import FIELDS, made_of
 
 CHOICES = [
     Options(), Options(narrow=True), Options(population=9000), Options(0.9, simultaneous=True),

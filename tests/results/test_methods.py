@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from client import Survey
-from client.mechanisms import Drawn, Flip, Geometric, Subset
+from candor_client import Survey
+from candor_client.mechanisms import Drawn, Flip, Geometric, Subset
+from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import build_file
+from survey_app.channels.posterior import total
 from survey_app.estimate.intervals import Options
-from survey_app.explain import written
-from survey_app.explain.chances import total
-from survey_app.plan.people import draw_people
+from survey_app.languages import numbers
+from survey_app.plan.assumed_people import draw_people
 from survey_app.results.caution import design_effect, largest_shift, untrue_answers, worth
 from survey_app.results.checklist import cautions, checklist
-from survey_app.results.document import Results, results, table_rows
 from survey_app.results.methods import Setting, intervals_shown, paragraph
-from survey_app.simulate.devices import reports
+from survey_app.results.survey_document import Results, results, table_rows
 from survey_app.tally import Tally, add_bits
 from tests.definitions import (
     COIN,
@@ -57,9 +57,9 @@ def test_the_paragraph_holds_the_surveys_own_numbers(campus: Survey) -> None:
     text = paragraph(campus, document(campus), PLAIN)
     assert "n = 500 reports" in text
     assert campus.digest in text
-    assert f"ε = {written.epsilon(total(campus))} (the sum over all fields)" in text
+    assert f"ε = {numbers.epsilon(total(campus))} (the sum over all fields)" in text
     for one in campus.fields:
-        assert f"(ε = {written.epsilon(one.mechanism.epsilon)})" in text
+        assert f"(ε = {numbers.epsilon(one.mechanism.epsilon)})" in text
         if not isinstance(one.mechanism, Geometric):
             assert f"p = {float(one.mechanism.p):.4g}" in text
             assert f"q = {float(one.mechanism.q):.4g}" in text
@@ -163,9 +163,9 @@ def test_the_checklist_fills_in_what_is_known(campus: Survey) -> None:
 
 
 def test_an_epsilon_is_never_told_smaller_than_it_is() -> None:
-    assert written.epsilon(Decimal("1.09861228")) == "1.0987"
-    assert written.epsilon(Decimal("2")) == "2"
-    assert written.epsilon(Decimal("0.50001")) == "0.5001"
+    assert numbers.epsilon(Decimal("1.09861228")) == "1.0987"
+    assert numbers.epsilon(Decimal("2")) == "2"
+    assert numbers.epsilon(Decimal("0.50001")) == "0.5001"
 
 
 # docs/methods.md §1: design effect 5.7 at ln 3 and π = .2, 16.8 at π = .05.

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from client.definition import Field, Survey
-from client.mechanisms import Drawn, Subset
-from client.question import Question
+from candor_client.definition import Field, Survey
+from candor_client.mechanisms import Drawn, Subset
+from candor_client.question import Question
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.question import Evidence, question_estimates
+from survey_app.estimate.question_estimates import Evidence, question_estimates
 from survey_app.results.caution import largest_shift
 from tests.definitions import COIN, choice, define, drawn, field, geometric, multiple, number, subset, survey, yes_no
 from tests.exact import mechanism_bits

@@ -11,18 +11,18 @@ import pyreadstat
 import pytest
 from click.testing import CliRunner
 
-from client.definition import Survey
+from candor_client.definition import Survey
 from survey_app.cli import main
 from survey_app.results import spss
-from survey_app.results.bits import LONGEST_VARIABLE, field_bits, integers, stored_bits
-from survey_app.results.document import results
+from survey_app.results.bit_meanings import LONGEST_VARIABLE, field_bits, integers, stored_bits
 from survey_app.results.export import ExportError
 from survey_app.results.spss import write_statistics
+from survey_app.results.survey_document import results
 from survey_app.tally import Bits, column_names
 from tests.definitions import COIN, choice, define, drawn, field, geometric, multiple, number, subset, survey, yes_no
-from tests.house import make, submission
-from tests.results.kinds import FIELDS as KINDS
-from tests.results.kinds import made_of
+from tests.fixtures import make, submission
+from tests.results.figure_kinds import FIELDS as KINDS
+from tests.results.figure_kinds import made_of
 from tests.results.test_archive_page import everything, filled
 
 KINDS_OF_FILE = [".sav", ".dta"]

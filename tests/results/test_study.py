@@ -16,21 +16,21 @@ from flask.testing import FlaskClient
 
 from survey_app import accounts, create_app
 from survey_app.accounts import add_user, new_token, secret_hash
+from survey_app.assure.simulation.devices import reports
 from survey_app.authoring.terms import Terms
 from survey_app.cli import main
-from survey_app.estimate.groups import GroupsError
+from survey_app.estimate.group_estimates import GroupsError
 from survey_app.estimate.intervals import Options
-from survey_app.pages.access import get_store
-from survey_app.results.crosstab import Crosstab, EmptyCrosstab, crosstab_document
-from survey_app.results.groups import groups_document
-from survey_app.results.table import COLUMNS
-from survey_app.simulate.devices import reports
+from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab, crosstab_document
+from survey_app.results.csv_table import COLUMNS
+from survey_app.results.group_document import groups_document
 from survey_app.store import STEP, Published, Store, Submission
 from survey_app.store.sqlite import reports as sqlite_reports
 from survey_app.tally import Bits, Tally
+from survey_app.web.access import get_store
 from tests.definitions import COIN, define, drawn, field, multiple, number, scale, subset, survey, yes_no
 from tests.definitions import choice as choice_question
-from tests.house import add as publish
+from tests.fixtures import add as publish
 
 QUESTIONS = [
     yes_no("cheated"), choice_question("help", options=3, optional=True), scale("fair"), number("hours"),

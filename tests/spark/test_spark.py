@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow
 import pytest
 
-from survey_app.parquet import ParquetError, spark
-from survey_app.parquet.count import count
-from survey_app.parquet.read import Reports, find
+from survey_app.results.parquet import ParquetError, spark
+from survey_app.results.parquet.pair_counts import count
+from survey_app.results.parquet.parquet_reader import Reports, find
 from survey_app.tally import Bits
-from tests.parquet.files import bits_of, columns, mixed, parts, plain, rewritten
+from tests.results.parquet.parquet_files import bits_of, columns, mixed, parts, plain, rewritten
 
 pytestmark = pytest.mark.spark
 

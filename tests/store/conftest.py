@@ -9,7 +9,7 @@ import pytest
 from survey_app.store import now
 from survey_app.store.postgres import PostgresStore, database
 from survey_app.store.sqlite import SqliteStore
-from tests.house import block, unblock
+from tests.fixtures import block, unblock
 from tests.postgres import Postgres
 
 AnyStore = SqliteStore | PostgresStore

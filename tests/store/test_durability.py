@@ -15,16 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from client import Report, randomize
+from candor_client import Report, randomize
 from survey_app.collect.intake import Intake, reply
 from survey_app.store import Outcome, Published, State, StoreError, Submission, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from tests.disk import Disk, small_disk
-from tests.house import SAID, begin, check_store, make, submission
-from tests.running import PATH, PATIENCE, Server
+from tests.fixtures import SAID, begin, check_store, make, submission
+from tests.server_process import PATH, PATIENCE, Server
 from tests.soak import part_of
 from tests.store.conftest import Place
-from tests.store.test_plumbing import order_left_in
+from tests.store.test_connections import order_left_in
 
 pytestmark = pytest.mark.slow
 

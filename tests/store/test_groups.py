@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from client import Survey, randomize
+from candor_client import Survey, randomize
 from survey_app.authoring.terms import Terms
 from survey_app.store import Member, Outcome, Published, State, StoreError, Submission
 from tests.definitions import simple, survey
-from tests.house import add
+from tests.fixtures import add
 from tests.store.conftest import Place
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)

@@ -13,7 +13,7 @@ import pytest
 from survey_app.store import Outcome, StoreError, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.tickets import TicketFile
-from tests.house import make, submission
+from tests.fixtures import make, submission
 
 NOBODY = 65534
 

@@ -15,11 +15,11 @@ from survey_app.store.records import Hold
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.database import ADDED
 from tests.definitions import simple, survey
-from tests.house import TOKEN, add, begin, check_store, make, submission
-from tests.issuing import invited_to
+from tests.fixtures import TOKEN, add, begin, check_store, make, submission
 from tests.postgres import Postgres
 from tests.store.conftest import PostgresPlace
-from tests.store.test_plumbing import schema
+from tests.store.test_connections import schema
+from tests.ticket_surveys import invited_to
 
 
 def aged(path: Path, version: int) -> SqliteStore:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from survey_app.authoring.terms import Terms
-from survey_app.store import STEP, Outcome, Published, State, tallies
+from survey_app.store import STEP, Outcome, Published, State, tally_row
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import Tally
 from tests.definitions import survey, worked
-from tests.house import add, begin, make, submission
+from tests.fixtures import add, begin, make, submission
 from tests.polling import NOON, History, TooClose, Watch
 from tests.store.conftest import AnyStore, Place
 
@@ -116,7 +116,7 @@ def test_the_forty_first_report_is_never_seen_alone(place: Place, end: str) -> N
 
 @pytest.mark.parametrize("end", ["hand", "date", "quota", "version"])
 def test_the_rule_of_before_is_caught_at_every_end(place: Place, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
-    monkeypatch.setattr(tallies, "stay", all_at_once)
+    monkeypatch.setattr(tally_row, "stay", all_at_once)
     store = place.open()
     first = begin(store)
     with pytest.raises(TooClose, match="shows 41 reports of"):
@@ -138,7 +138,7 @@ def test_a_store_that_asks_the_clock_or_shows_at_a_pause_is_caught(
 def test_random_histories_catch_the_rule_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each history closes all it has at its end, with 1 to 19 reports that were not shown in most cases; ten of them
     miss the fault with a chance below 1e-6."""
-    monkeypatch.setattr(tallies, "stay", all_at_once)
+    monkeypatch.setattr(tally_row, "stay", all_at_once)
     store, _ = make(tmp_path / "candor.db")
     with pytest.raises(TooClose, match="after:"):
         pass_over(store, 10)

@@ -7,7 +7,7 @@ import pytest
 from survey_app.store import Outcome, Published, State
 from survey_app.tally import add_bits
 from tests.definitions import simple, survey
-from tests.house import TOKEN, House, begin, check_refused, made, submission
+from tests.fixtures import TOKEN, House, begin, check_refused, made, submission
 from tests.store.conftest import AnyStore, Place
 
 

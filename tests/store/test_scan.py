@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from client.report import ID_BYTES
+from candor_client.report import ID_BYTES
 from survey_app.authoring.terms import Terms
 from survey_app.store import STEP, Outcome, Published, State, StoreError, Submission
 from survey_app.store.postgres import reports as postgres_reports
@@ -20,8 +20,8 @@ from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite import reports as sqlite_reports
 from survey_app.tally import HELD_BYTES, Bits, rows_at_once
 from tests.definitions import choice, define, field, subset, survey, worked
-from tests.house import add as publish
-from tests.house import begin, submission
+from tests.fixtures import add as publish
+from tests.fixtures import begin, submission
 from tests.store.conftest import AnyStore, Place
 
 
@@ -219,7 +219,7 @@ def test_two_writers_of_a_file_share_the_steps(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from survey_app.store import open_store
-from tests.house import submission
+from tests.fixtures import submission
 store = open_store(sys.argv[1])
 published = store.newest("exam")
 for _ in range(100):

@@ -19,7 +19,7 @@ import pytest
 
 from survey_app.store import StoreError, Unavailable
 from survey_app.store.sqlite.tickets import FREE, SPENT, Mark, TicketFile
-from tests.issuing import key
+from tests.ticket_surveys import key
 
 DIGEST, NEXT = "d" * 64, "e" * 64
 HEADER = 100  # bytes: among them two counters of changes, which tell how many there were

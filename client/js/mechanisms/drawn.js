@@ -4,12 +4,12 @@ import { integer } from "../canonical.js";
 import { check } from "../errors.js";
 import { typeOf } from "../question.js";
 import { below, coin, pick, WHOLE } from "../sampling.js";
-import { blindShare, isAboveChance, loss, ones, placesOf, range } from "./base.js";
+import { blindShare, isAboveChance, loss, ones, placesOf, range } from "./mechanism.js";
 
 /** @import { Field } from "../definition.js" */
 /** @import { Question, Speech } from "../question.js" */
 /** @import { RandomBytes } from "../sampling.js" */
-/** @import { Parameters } from "./base.js" */
+/** @import { Parameters } from "./mechanism.js" */
 
 const MOST_DRAWN = 16; // options of a multiple at once: 2^16 sets
 

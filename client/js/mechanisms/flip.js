@@ -2,12 +2,12 @@
 
 import { check } from "../errors.js";
 import { coin, WHOLE } from "../sampling.js";
-import { blindShare, describeSymbols, fitAny, larger, loss, symbolOdds } from "./base.js";
+import { blindShare, describeSymbols, fitAny, larger, loss, symbolOdds } from "./mechanism.js";
 
 /** @import { Field } from "../definition.js" */
 /** @import { Speech } from "../question.js" */
 /** @import { RandomBytes } from "../sampling.js" */
-/** @import { Parameters } from "./base.js" */
+/** @import { Parameters } from "./mechanism.js" */
 
 /** One bit for yes or no: Warner's randomized response (1965) and all its kin. */
 export class Flip {

@@ -4,13 +4,13 @@ import { check } from "../errors.js";
 import { typeOf } from "../question.js";
 import { WHOLE, word } from "../sampling.js";
 import { levelValue, withUnit } from "../types/number.js";
-import { describeSymbols, larger, loss, ones, placesOf, range } from "./base.js";
+import { describeSymbols, larger, loss, ones, placesOf, range } from "./mechanism.js";
 
 /** @import { Field } from "../definition.js" */
 /** @import { Question, Speech } from "../question.js" */
 /** @import { RandomBytes } from "../sampling.js" */
 /** @import { NumberQuestion } from "../types/number.js" */
-/** @import { Parameters } from "./base.js" */
+/** @import { Parameters } from "./mechanism.js" */
 
 const MOST_LEVELS = 64; // of geometric noise
 

@@ -14,7 +14,7 @@ import { Flip } from "./flip.js";
 import { Geometric } from "./geometric.js";
 import { Subset } from "./subset.js";
 
-/** @import { Kind, Mechanism, Parameters } from "./base.js" */
+/** @import { Kind, Mechanism, Parameters } from "./mechanism.js" */
 
 /** @type {Map<unknown, Kind>} */
 const KINDS = new Map(Object.entries({ flip: Flip, subset: Subset, drawn: Drawn, geometric: Geometric }));

@@ -2,12 +2,12 @@
 
 import { check } from "../errors.js";
 import { coin, pick, WHOLE } from "../sampling.js";
-import { blindShare, describeSymbols, fitAny, isAboveChance, loss, ones, placesOf, range, symbolOdds } from "./base.js";
+import { blindShare, describeSymbols, fitAny, isAboveChance, loss, ones, placesOf, range, symbolOdds } from "./mechanism.js";
 
 /** @import { Field } from "../definition.js" */
 /** @import { Speech } from "../question.js" */
 /** @import { RandomBytes } from "../sampling.js" */
-/** @import { Parameters } from "./base.js" */
+/** @import { Parameters } from "./mechanism.js" */
 
 /**
  * A random set of `weight` symbols that holds the true one with probability keep/2^64 (Ye and Barg 2018).

@@ -1,7 +1,7 @@
 // A choice: one of the author's options.
 
 import { labelsAt } from "../canonical.js";
-import { oneLabel } from "./labelled.js";
+import { oneLabel } from "./labels.js";
 
 /** @import { QuestionType } from "../question.js" */
 

@@ -2,7 +2,7 @@
 
 import { check } from "../errors.js";
 import { choice } from "./choice.js";
-import { list } from "./labelled.js";
+import { list } from "./labels.js";
 
 /** @import { QuestionType } from "../question.js" */
 

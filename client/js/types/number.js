@@ -5,7 +5,7 @@ import { decimal, integer, plainTexts } from "../canonical.js";
 import { check } from "../errors.js";
 import { below } from "../sampling.js";
 
-/** @import { Fraction } from "../mechanisms/base.js" */
+/** @import { Fraction } from "../mechanisms/mechanism.js" */
 /** @import { Question, QuestionType, Speech } from "../question.js" */
 /** @import { RandomBytes } from "../sampling.js" */
 

@@ -2,7 +2,7 @@
 
 import { decimal, items, labelsAt } from "../canonical.js";
 import { check } from "../errors.js";
-import { oneLabel } from "./labelled.js";
+import { oneLabel } from "./labels.js";
 
 /** @import { QuestionType } from "../question.js" */
 

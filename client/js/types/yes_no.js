@@ -1,6 +1,6 @@
 // Yes or no: two labels of ours.
 
-import { oneLabel } from "./labelled.js";
+import { oneLabel } from "./labels.js";
 
 /** @import { QuestionType } from "../question.js" */
 

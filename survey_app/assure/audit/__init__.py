@@ -1,9 +1,11 @@
-"""A black-box audit: run a client many thousand times, and let what comes out speak for or against its claims.
+"""A black-box audit: run a client many thousand times, and test its claims on the reports that it prints.
 
-`audit` tries every field of a definition (`inputs`), with any client (`subjects`), bounds from below how much privacy
-was lost (`bounds`), checks that what came out is what the integers say (`checks`, `counting`), that nothing else gives
-an answer away (`checks`) and that noise is never used again (`repeats`), and with `time` whether the moment does
-(`timing`). A faithful client is called unfaithful with probability ERROR at the most, over everything together.
+`audit` tries every field of a definition (`inputs`) with any client (`client_processes`).
+It bounds the loss of privacy from below (`bounds`).
+It checks that the bits follow the published integers (`checks`, `binomial_counts`).
+It checks that nothing else reveals an answer (`checks`) and that noise is never reused (`repeats`).
+With `time` it also checks whether the time of a report reveals an answer (`timing`).
+A faithful client is refuted with probability ERROR at most, over all tests together.
 """
 
 import math
@@ -13,33 +15,33 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from client.definition import Field, Survey
-from client.errors import ClaimExceeded
-from client.mechanisms import round_up
-from client.verify import verify
-from survey_app.assure.audit import subjects
+from candor_client.definition import Field, Survey
+from candor_client.errors import ClaimExceeded
+from candor_client.mechanisms import round_up
+from candor_client.verify import verify
+from survey_app.assure.audit import client_processes
+from survey_app.assure.audit.binomial_counts import Check
 from survey_app.assure.audit.bounds import lower_bound, needed
 from survey_app.assure.audit.checks import run_checks
-from survey_app.assure.audit.counting import Check
 from survey_app.assure.audit.inputs import Inputs, choose_inputs, rounds
-from survey_app.assure.audit.reading import read
+from survey_app.assure.audit.report_reader import read
 from survey_app.assure.audit.timing import TimedField, noise_in_time, timed_fields
 from survey_app.tally import columns
 
-ERROR = 0.05  # how often a faithful client is called unfaithful, at the most
+ERROR = 0.05  # the largest probability that a faithful client is refuted
 FOR_BOUNDS, FOR_CHECKS, FOR_TIME = 0.7 * ERROR, 0.2 * ERROR, 0.1 * ERROR
 FEWEST, MOST = 2_000, 400_000  # reports for each of two sets of answers
-OTHERS = 0.5  # of their number for all other sets together,
-FEWEST_OTHERS = 200  # but at least so many for each
-STARTS, BRIEF = 4, 1_000  # how often a stranger's client is started again, and for how many reports
-STEPS = 1_000  # of progress
-MOST_CELLS, LEAST = 400_000_000, 100  # bits of all reports together, for large definitions
-MOST_TIMED = 10_000  # of which the time is taken, one by one
+OTHERS = 0.5  # of their number: reports for all other sets together
+FEWEST_OTHERS = 200  # reports for each other set, at least
+STARTS, BRIEF = 4, 1_000  # restarts of a third-party client, and reports of each restart
+STEPS = 1_000  # of the progress bar
+MOST_CELLS, LEAST = 400_000_000, 100  # for large definitions: bits of all reports together, and reports for each set
+MOST_TIMED = 10_000  # reports for each set whose time is measured
 
 
 @dataclass(frozen=True)
 class AuditedField:
-    """A field: what it claims to lose, what its integers lose exactly, and what it was seen to lose at least."""
+    """The privacy loss of a field: claimed, exact by its integers, and a lower bound from the reports."""
 
     questions: tuple[str, ...]
     claimed: float
@@ -49,28 +51,31 @@ class AuditedField:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing refutes the claim."""
+        """Whether no lower bound exceeds the claim."""
         return self.lower <= self.claimed and (self.timed is None or self.timed.lower <= self.claimed)
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found."""
+    """The result of an audit."""
 
     fields: tuple[AuditedField, ...]
     checks: tuple[Check, ...]
     reports: int
     trials: int = 0
-    notes: tuple[str, ...] = ()  # what could not be looked at
+    notes: tuple[str, ...] = ()  # about tests that could not be run
 
     @property
     def ok(self) -> bool:
-        """Whether no claim is refuted."""
+        """Whether neither a field nor a check is refuted."""
         return all(one.ok for one in self.fields) and all(one.ok for one in self.checks)
 
 
 def trials_needed(survey: Survey) -> int:
-    """So many reports for each of two sets of answers that every bound comes near its ε, if that is not too many."""
+    """Return the number of reports for each of two sets of answers that brings every bound near its ε.
+
+    The number stays within the limits of this module.
+    """
     given = Inputs(survey, tuple(rounds(survey)), ())
     all_at = list(columns(survey))
     error = FOR_BOUNDS / len(survey.fields)
@@ -80,7 +85,10 @@ def trials_needed(survey: Survey) -> int:
 
 
 def counts(given: Inputs, each: int) -> list[int]:
-    """How many reports for every set of answers: the others together get a part of what the two of each round get."""
+    """Return the number of reports for every set of answers.
+
+    Each of the two sets of a round gets `trials` reports. All other sets together get a share of that total.
+    """
     rest = int(min(each, max(OTHERS * each * 2 * len(given.rounds) / len(given.others), min(each, FEWEST_OTHERS))))
     return [each] * (2 * len(given.rounds)) + [rest] * len(given.others)
 
@@ -94,32 +102,39 @@ def audit(
     time: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Audit:
-    """Run a client so often for every set of answers; `progress` is told of parts of `STEPS`.
+    """Run a client on every set of answers and return the audit of its reports.
 
-    One of `ours` bears several copies at once. A stranger's is started once, and when it has ended some more times,
-    briefly and at the same moment: a generator that begins alike, or by the clock, betrays itself.
+    `trials` is the number of reports for each of two sets of answers; by default it is computed.
+    `progress` is called with parts of `STEPS`. Several copies of a `built_in` client run at once.
+    A third-party client is started once. When it has ended, some short runs are started at the same moment.
+    They reveal a generator that starts in the same state, or is seeded by the clock.
+    Raise SubjectError if the client cannot be run.
     """
     given = choose_inputs(survey)
     each = counts(given, trials or trials_needed(survey))
     short = [min(one, MOST_TIMED) for one in each]
     told = _scaled(progress, sum(each) + (0 if ours else STARTS * BRIEF) + (sum(short) if time else 0))
-    printed = subjects.run(arguments, survey, given.answers, _plans(each, subjects.processes() if ours else 1), told)
+    printed = client_processes.run(
+        arguments, survey, given.answers, _plans(each, client_processes.processes() if ours else 1), told
+    )
     notes: list[str] = []
     if not ours:
         brief = [_plans(each, 1)[0][:BRIEF] for _ in range(STARTS)]
-        more, errors = subjects.attempt(arguments, survey, given.answers, brief, told)
+        more, errors = client_processes.attempt(arguments, survey, given.answers, brief, told)
         printed += more
         if not more:
             notes.append(f"Whether it draws alike at every start is not known; at a second one {errors[0]}")
     clocked = None
     if time:
         (plan,) = _plans(short, 1)
-        clocked = subjects.timed(arguments, survey, given.answers, plan, told)
+        clocked = client_processes.timed(arguments, survey, given.answers, plan, told)
     return replace(judged(given, printed, clocked), trials=each[0], notes=tuple(notes))
 
 
-def judged(given: Inputs, printed: Sequence[subjects.Printed], clocked: subjects.Printed | None = None) -> Audit:
-    """What came out, and what came out one by one with its time, against the claims."""
+def judged(
+    given: Inputs, printed: Sequence[client_processes.Printed], clocked: client_processes.Printed | None = None
+) -> Audit:
+    """Return the audit of the outputs of a client, and of its timed output if there is one."""
     survey = given.survey
     reports = read(survey, printed)
     by_input = [reports.bits[reports.inputs == number] for number in range(len(given.answers))]
@@ -144,20 +159,23 @@ def judged(given: Inputs, printed: Sequence[subjects.Printed], clocked: subjects
 
 
 def unheard(survey: Survey, why: str) -> Audit:
-    """Of a client that gave no reports, to a definition that may be refuted without it."""
+    """Return the audit of a client that gave no reports; the definition may be refuted without it."""
     fields = tuple(_audited(survey, field, 0.0) for field in survey.fields)
     return Audit(fields, (claim(survey),), 0, notes=(f"No report was seen: {why}",))
 
 
 def _audited(survey: Survey, field: Field, lower: float, timed: TimedField | None = None) -> AuditedField:
-    """What is claimed of a field is its ε rounded up to twelve decimals, and no more than of the whole survey."""
+    """Return the audit of a field.
+
+    The claim is its ε rounded up to twelve decimals, and at most that of the whole survey.
+    """
     exact = field.mechanism.epsilon
     claimed = float(min(round_up(exact), survey.epsilon))
     return AuditedField(tuple(question.id for question in field.questions), claimed, float(exact), lower, timed)
 
 
 def _scaled(progress: Callable[[int], None], length: int) -> Callable[[int], None]:
-    """Reports, told as parts of STEPS."""
+    """Return a function that takes numbers of reports, out of `length`, and calls `progress` with parts of `STEPS`."""
     done = told = 0
 
     def tell(number: int) -> None:
@@ -171,7 +189,7 @@ def _scaled(progress: Callable[[int], None], length: int) -> Callable[[int], Non
 
 
 def claim(survey: Survey) -> Check:
-    """Whether the definition itself claims no less than its integers spend."""
+    """Check that the definition claims no less than its integers spend, and return the result."""
     try:
         verify(survey)
     except ClaimExceeded as error:
@@ -180,7 +198,7 @@ def claim(survey: Survey) -> Check:
 
 
 def _plans(each: Sequence[int], processes: int) -> list[list[int]]:
-    """For each process the inputs that it is given, in an order that nobody can foresee."""
+    """Return the numbers of the inputs for each process, in an unpredictable order."""
     order = np.repeat(np.arange(len(each)), each)
     np.random.default_rng(secrets.randbits(128)).shuffle(order)
     size = math.ceil(len(order) / processes)

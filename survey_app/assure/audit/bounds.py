@@ -1,10 +1,11 @@
-"""How much privacy a client was *seen* to lose: lower bounds of ε for each field, from what came out.
+"""The *observed* privacy loss of a client: lower bounds of ε for each field, from its reports.
 
-Two answers give reports; an event E that the one makes likelier than the other refutes every ε below
-ln P(E | x)/P(E | x′). The true probabilities are not known, so the one is bounded from below and the other from above
-(Clopper and Pearson), each with its part of the error that the audit may make (docs/methods.md §10). Two events
-decide, what only x and what only x′ explains; and every stored bit, either way, for clients that leak elsewhere: of
-the two, and of every other answer that was tried, against the rest.
+Let x and x′ be two answers. An event E that is likelier under x refutes every ε below ln P(E | x)/P(E | x′).
+The true probabilities are unknown, so the first is bounded from below and the second from above (Clopper and Pearson).
+Each bound gets its part of the error that the audit may make (docs/methods.md §10).
+Two main events are tested: reports that only x explains, and reports that only x′ explains.
+Every stored bit and its complement is tested too, for clients that leak elsewhere.
+The bits are compared between the two answers, and between every other tried answer and the rest.
 """
 
 import math
@@ -14,23 +15,23 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
-from client.definition import Survey
+from candor_client.definition import Survey
+from survey_app.assure.answer_mixtures import Mixture
 from survey_app.assure.audit.inputs import Inputs
-from survey_app.assure.mixtures import Mixture
 from survey_app.channels import Channel, channel_of
-from survey_app.channels.base import Hits, Indices, Matrix
+from survey_app.channels.channel import Hits, Indices, Matrix
 from survey_app.figures import Floats
 from survey_app.tally import Columns
 
-MAIN = 0.7  # of a field's error: for the events that tell its two answers apart best
-BITS = 0.15  # for every bit of the two; the rest is for every bit of every answer, against all others
-MOST_BITS = 256  # of a field, looked at one by one
-NEAR = 0.9  # of the exact ε that a bound is to reach
-SURE = 0.995  # how likely it does
+MAIN = 0.7  # of a field's error: for the events that separate its two answers best
+BITS = 0.15  # for every bit of the two answers; the rest is for every bit of every answer against all others
+MOST_BITS = 256  # of a field, tested one by one
+NEAR = 0.9  # the share of the exact ε that a bound should reach
+SURE = 0.995  # the probability that a bound reaches that share
 
 
 class Compared(NamedTuple):
-    """How often things happened with x, and with x′."""
+    """How often events happened under x and under x′."""
 
     hits: Floats
     n: Floats
@@ -39,14 +40,14 @@ class Compared(NamedTuple):
 
     @property
     def denied(self) -> "Compared":
-        """How often they did not."""
+        """The counts of the complementary events."""
         return Compared(self.n - self.hits, self.n, self.n_other - self.hits_other, self.n_other)
 
 
 def seen_loss(compared: Compared, error: float) -> float:
-    """The largest lower bound of |ln P(E | x)/P(E | x′)| over all events; zero if nothing is known.
+    """Return the largest lower bound of |ln P(E | x)/P(E | x′)| over all events; zero if there is no evidence.
 
-    It is too high with probability `error` at the most, over all of them together.
+    It is too high with probability `error` at most, over all events together.
     """
     hits, n, others, n_other = (np.atleast_1d(np.asarray(one, dtype=float)) for one in compared)
     part = error / (4 * len(hits)) if len(hits) else error  # two directions, two limits each
@@ -61,25 +62,28 @@ def _losses(hits: Floats, n: Floats, others: Floats, n_other: Floats, part: floa
 
 
 def lower(hits: Floats, n: Floats, error: float) -> Floats:
-    """Clopper and Pearson's lower limit of a probability."""
+    """Return Clopper and Pearson's lower limit of a probability."""
     found: Floats = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, error), 0.0)
     return found
 
 
 def upper(hits: Floats, n: Floats, error: float) -> Floats:
-    """Their upper limit."""
+    """Return Clopper and Pearson's upper limit of a probability."""
     found: Floats = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - error), 1.0)
     return found
 
 
 def telling(channel: Channel, symbols: tuple[int, int], rows: Matrix) -> tuple[Hits, Hits]:
-    """Which reports only the first symbol explains without noise, and which only the second."""
+    """Return which reports only the first symbol explains without noise, and which only the second explains."""
     one, other = (channel.truthful(rows, symbol) for symbol in symbols)
     return one & ~other, other & ~one
 
 
 def lower_bound(given: Inputs, index: int, at: Columns, reports: Sequence[Matrix], error: float) -> float:
-    """The largest ε that the reports refute: those of devices that were asked this field, a matrix for each input."""
+    """Return the largest ε of a field that the reports refute.
+
+    `reports` has a matrix of bits for each input. Only reports of devices that were asked this field are used.
+    """
     asked = [one[:, at.part] if at.asked is None else one[one[:, at.asked] == 1, at.part] for one in reports]
     n = np.array([float(len(one)) for one in asked])
     places = _looked_at(at.field.mechanism.width, [mixtures[index] for mixtures in given.mixtures])
@@ -100,7 +104,10 @@ def lower_bound(given: Inputs, index: int, at: Columns, reports: Sequence[Matrix
 
 
 def _looked_at(width: int, mixtures: Sequence[Mixture]) -> Indices:
-    """Which bits are looked at one by one: all, or of very many those of the answers given and some by chance."""
+    """Return the bits of a field that are tested one by one.
+
+    These are all bits, or in a very wide field the bits of the given answers and a random sample.
+    """
     if width <= MOST_BITS:
         return np.arange(width)
     given = [symbol for mixture in mixtures for symbol, _ in mixture if symbol < width]
@@ -108,10 +115,10 @@ def _looked_at(width: int, mixtures: Sequence[Mixture]) -> Indices:
 
 
 def _against_rest(mixtures: Sequence[Mixture], n: Floats, ones: Floats) -> Compared:
-    """For each answer to a field every bit, against that of all other answers together.
+    """Return the counts of every bit, for each answer to a field against all other answers together.
 
-    An average of the others' chances is no further away than the furthest of them; and a count whose chances differ
-    from report to report strays less far than a binomial one of the same mean (Hoeffding 1956).
+    The average chance of the others is no further away than the furthest of them.
+    A count whose chances differ between reports varies less than a binomial count of the same mean (Hoeffding 1956).
     """
     found = []
     for mixture in dict.fromkeys(mixtures):
@@ -124,7 +131,7 @@ def _against_rest(mixtures: Sequence[Mixture], n: Floats, ones: Floats) -> Compa
 
 
 def reports_needed(at: Columns, symbols: tuple[int, int], error: float) -> int:
-    """How many devices that were asked, for each answer, let the bound reach `NEAR` of the exact ε (§10)."""
+    """Return how many asked devices, for each answer, let the bound reach `TARGET_SHARE` of the exact ε (§10)."""
     channel, (first, second) = channel_of(at.field.mechanism), symbols
     z, sure = -float(ndtri(MAIN * error / 8)), float(ndtri(SURE))
     exact = float(at.field.mechanism.epsilon)
@@ -138,5 +145,5 @@ def reports_needed(at: Columns, symbols: tuple[int, int], error: float) -> int:
 
 
 def needed(survey: Survey, at: Columns, symbols: tuple[int, int], error: float) -> int:
-    """How many reports for each answer, so many that a field is asked often enough."""
+    """Return how many reports, for each answer, let a field be asked often enough."""
     return math.ceil(reports_needed(at, symbols, error) / float(survey.part(at.field)))

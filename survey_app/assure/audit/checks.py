@@ -1,10 +1,12 @@
-"""Whether what came out is what the published integers say, and nothing beside it: exact tests of counts.
+"""Exact tests of counts: the reports follow the published integers and carry nothing else.
 
-For a known answer, every stored bit is one with a known probability, and so are two bits of a field, or all; the bits
-of an id are even; fields, ids and earlier reports have nothing to do with one another. So each count, alone and
-together with any other, is binomial with known parameters, and a count too far out refutes the client: a biased
-generator, noise that hangs together, an answer in the id, in the spelling or in what follows. Every check keeps to its
-part of the error that the audit may make; whether noise comes again is looked at apart (`repeats`).
+For a known answer, every stored bit is 1 with a known probability.
+The joint probability of two bits of a field, or of all its bits, is known too.
+The bits of an id are fair. Fields, ids and earlier reports are independent of each other.
+So each count, alone or joint with any other, is binomial with known parameters. An extreme count refutes the client.
+This finds a biased generator, correlated noise, and an answer leaked in the id, the spelling or later reports.
+Every check keeps to its part of the error that the audit may make.
+Reused noise is tested separately (`repeats`).
 """
 
 import math
@@ -15,24 +17,24 @@ from itertools import pairwise
 import numpy as np
 from scipy.stats import fisher_exact
 
-from client.definition import Survey
-from survey_app.assure.audit.counting import Check, Counted, Lazy, Names, Singles, check, pairs
+from candor_client.definition import Survey
+from survey_app.assure.answer_mixtures import Mixture, mixed
+from survey_app.assure.audit.binomial_counts import Check, Counted, Lazy, Names, Singles, check, pairs
 from survey_app.assure.audit.inputs import Inputs
-from survey_app.assure.audit.reading import ID_BITS, LAGS, Reports
 from survey_app.assure.audit.repeats import Oddity, noise_of_many, recurrence, repeated_noise
-from survey_app.assure.mixtures import Mixture, mixed
+from survey_app.assure.audit.report_reader import ID_BITS, LAGS, Reports
 from survey_app.channels import Channel, channel_of
-from survey_app.channels.base import Hits, Indices, Matrix
+from survey_app.channels.channel import Hits, Indices, Matrix
 from survey_app.figures import Floats
 from survey_app.tally import Columns, columns
 
-MOST_BITS = 256  # of all fields, or of one: pairs of more would be too many to look at
-MOST_OUTCOMES = 1_024  # rows of bits that a field may send, if each is to be counted by itself
-MOST_PAIRED = 64  # of a field whose bits are looked at two by two
+MOST_BITS = 256  # of all fields, or of one: more would give too many pairs to test
+MOST_OUTCOMES = 1_024  # possible rows of bits of a field, if each is counted separately
+MOST_PAIRED = 64  # bits of a field that are tested in pairs
 
 
 def run_checks(survey: Survey, given: Inputs, reports: Reports, error: float) -> list[Check]:
-    """Everything that is looked at beside ε; together they err with probability `error` at the most."""
+    """Return all checks other than the bounds of ε; together they err with probability `error` at most."""
     spoken = [Check("every line is a report", False, 0.0, "; ".join(reports.faults))] if reports.faults else []
     return spoken + _all_checks(survey, given, reports, error / 10) if len(reports.inputs) else spoken
 
@@ -78,7 +80,7 @@ def _repeats(reports: Reports) -> str:
 
 @dataclass(frozen=True)
 class _Part:
-    """The bits of one field in some reports: those that are looked at, where they stand in it, and their chances."""
+    """The tested bits of one field in some reports, their places in the field, and their chances."""
 
     at: Columns
     name: str
@@ -99,7 +101,10 @@ class _Part:
         return mixed(self.mixture, self.channel.bit_chances)[self.places]
 
     def within(self) -> Counted | None:
-        """Every outcome of the field, or every two of its bits where outcomes are too many; None if one bit is all."""
+        """Return the counts of every outcome of the field, or of every pair of bits if there are too many outcomes.
+
+        Return None if there are too many outcomes and fewer than two bits are tested.
+        """
         possible = self.channel.outcomes(MOST_OUTCOMES)
         if possible is not None:
             chances = mixed(self.mixture, lambda symbol: self.channel.outcome_chances(possible, symbol))
@@ -119,37 +124,37 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Group:
-    """Reports of one input whose devices were asked the same fields: of those, bits with known chances."""
+    """Reports to one input from devices that were asked the same fields, with bits of known chances."""
 
     parts: list[_Part]
     ids: Singles
-    same: list[Hits]  # for each lag whether the report before had the same input
+    same: list[Hits]  # for each lag, whether the earlier report had the same input
     other: list[Hits]
 
     def alone(self) -> Counted:
-        """Every bit by itself."""
+        """Return the counts of every single bit."""
         names = [f"{one.name}, bit {place}" for one in self.parts for place in one.places]
         ones = np.concatenate([one.rows[:, one.places].sum(axis=0, dtype=float) for one in self.parts])
         chances = np.concatenate([one.chances for one in self.parts])
         return Counted(names, ones, np.full(len(ones), float(len(self.ids))), chances)
 
     def within(self) -> Iterator[Counted]:
-        """The bits of every field together."""
+        """Yield the joint counts of the bits within each field."""
         yield from filter(None, (one.within() for one in self.parts))
 
     def across(self) -> Iterator[Counted]:
-        """Every bit of a field together with every bit of another."""
+        """Yield the joint counts of every bit of a field with every bit of another field."""
         for place, one in enumerate(self.parts):
             for other in self.parts[:place]:
                 yield pairs(f"{one.name} with {other.name}", one.bits, one.chances, other.bits, other.chances)
 
     def with_ids(self) -> Iterator[Counted]:
-        """Every bit of an id with every stored bit."""
+        """Yield the joint counts of every stored bit with every bit of the id."""
         for one in self.parts:
             yield pairs(f"{one.name} with the id", one.bits, one.chances, self.ids, np.full(ID_BITS, 0.5))
 
     def after(self) -> Iterator[Counted]:
-        """Every bit again, apart by whether the reports before were of the same answers."""
+        """Yield the counts of every bit, split by whether an earlier report had the same answers."""
         for lag, same, other in zip(LAGS, self.same, self.other, strict=True):
             for told, rows in (("the same", same), ("other", other)):
                 n = float(rows.sum())
@@ -160,7 +165,7 @@ class _Group:
 
 
 def _counted(rows: Matrix, possible: Matrix) -> Floats:
-    """How often each possible row occurs; no other one does, or it would be no report."""
+    """Return how often each possible row occurs; a report has no other rows."""
     packed, known = np.packbits(rows, axis=1), np.packbits(possible, axis=1)
     distinct, times = np.unique(packed, axis=0, return_counts=True)
     seen = {row.tobytes(): float(number) for row, number in zip(distinct, times, strict=True)}
@@ -172,7 +177,7 @@ def _row(row: Matrix) -> str:
 
 
 def _groups(survey: Survey, given: Inputs, reports: Reports) -> Iterator[_Group]:
-    """For each input: with `ask` the devices asked a field, one field after the other; else all of them."""
+    """Yield the reports to each input as one group, or with `ask` as one group for each field that was asked."""
     all_at = list(enumerate(columns(survey)))
     places = _places(survey)
     for number, mixtures in enumerate(given.mixtures):
@@ -194,7 +199,7 @@ def _groups(survey: Survey, given: Inputs, reports: Reports) -> Iterator[_Group]
 
 
 def _places(survey: Survey) -> list[Indices]:
-    """For each field which of its bits are looked at: all, or of very many some that chance picks."""
+    """Return the bits of each field that are tested: all, or a random sample if there are very many."""
     rng = np.random.default_rng()
     widths = [field.mechanism.width for field in survey.fields]
     if survey.ask:
@@ -209,13 +214,13 @@ def _some(rng: np.random.Generator, width: int, most: int) -> Indices:
 
 
 def _ids(reports: Reports) -> Iterator[Counted]:
-    """Every bit of an id by itself, and with every other one, apart by input."""
+    """Yield the counts of every bit and every pair of bits of the id, split by input."""
     for given in np.unique(reports.inputs):
         yield from _even(reports.ids[reports.inputs == given], "")
 
 
 def _ids_after(reports: Reports) -> Iterator[Counted]:
-    """The same, apart by the input before."""
+    """Yield the counts of every bit and every pair of bits of the id, split by the previous input."""
     for given in np.unique(reports.before[0]):
         yield from _even(reports.ids[reports.before[0] == given], f", after set {given} of answers")
 
@@ -231,7 +236,7 @@ def _even(ids: Matrix, where: str) -> Iterator[Counted]:
 
 
 def _drawn(survey: Survey, reports: Reports) -> Iterator[Counted]:
-    """Which field was asked, apart by input."""
+    """Yield the counts of the fields that were asked, split by input."""
     for given in np.unique(reports.inputs):
         rows = reports.bits[reports.inputs == given]
         at = list(columns(survey))
@@ -241,7 +246,7 @@ def _drawn(survey: Survey, reports: Reports) -> Iterator[Counted]:
 
 
 def _spelling(reports: Reports, error: float) -> Check:
-    """Whether a report is spelled alike whatever was answered: Fisher's exact test of each way to spell it."""
+    """Check that the spelling of a report does not depend on the answers: Fisher's exact test of each spelling."""
     tested, worst, told = 0, 1.0, ""
     inputs = np.unique(reports.inputs)
     for shape, name in enumerate(reports.shape_names):

@@ -1,9 +1,10 @@
-"""Which answers an audit gives: for every field two that are as far apart as its mechanism allows, then all the others.
+"""The answers that an audit gives to a client: for every field the two furthest apart, then all others.
 
-Many fields can be tried at once, since what a field sends hangs on its own answers alone. Only where a question is
-asked because of another one, whose answer must then stay, the two take turns: that is what rounds are for. A client
-could be faithful to the two answers and to no other, so every symbol that a field has, the numbers between two levels
-and the silence of whoever does not answer are given too, mixed anew in every audit; of very many, a draw.
+Many fields can be tried at once, since the bits of a field depend on its own answers only.
+A conditional question needs a fixed answer to the question it depends on, so the two are tried in different rounds.
+A client could be faithful to the two answers and to no other.
+So an audit also gives every symbol of a field, the numbers between two levels, and no answer.
+These are combined at random in every audit; if there are very many, a sample is drawn.
 """
 
 import secrets
@@ -13,15 +14,15 @@ from functools import cached_property
 from itertools import chain, groupby
 from typing import Any
 
-from client.answer import encode, index_of, shown, unanswered
-from client.definition import Field, Survey
-from client.question import Question, labels_of
-from survey_app.assure.mixtures import Mixture, mixture_of
+from candor_client.answer import encode, index_of, shown, unanswered
+from candor_client.definition import Field, Survey
+from candor_client.question import Question, labels_of
+from survey_app.assure.answer_mixtures import Mixture, mixture_of
 from survey_app.channels import channel_of
 from survey_app.kinds import kind_of
 
 MOST_TRIED = 24  # answers to one field
-FEWEST = 8  # further sets of answers: chance mixes them where nothing is left to try
+FEWEST = 8  # further sets of answers: filled at random if nothing is left to try
 
 Answers = dict[str, Any]
 
@@ -30,7 +31,7 @@ _chance = secrets.SystemRandom()
 
 @dataclass(frozen=True)
 class Round:
-    """Two sets of answers, and the fields tried in it."""
+    """Two sets of answers, and the fields that they try."""
 
     answers: tuple[Answers, Answers]
     fields: tuple[int, ...]
@@ -38,7 +39,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Inputs:
-    """All sets of answers that an audit gives: those of the rounds, two by two, and after them the others."""
+    """All sets of answers that an audit gives: two for each round, followed by the extra sets."""
 
     survey: Survey
     rounds: tuple[Round, ...]
@@ -46,33 +47,36 @@ class Inputs:
 
     @cached_property
     def answers(self) -> list[Answers]:
-        """Every set, by its number."""
+        """All sets of answers, by number."""
         return [one for turn in self.rounds for one in turn.answers] + list(self.others)
 
     @cached_property
     def mixtures(self) -> list[tuple[Mixture, ...]]:
-        """For every set and field, the symbols that the answers become."""
+        """The mixtures of symbols that the answers become, for every set and field."""
         return [tuple(mixtures(self.survey, one)) for one in self.answers]
 
     @cached_property
     def pairs(self) -> dict[int, tuple[int, int]]:
-        """For every field the numbers of the two sets that are furthest apart in it."""
+        """The numbers of the two sets that are furthest apart, for every field."""
         return {index: (2 * turn, 2 * turn + 1) for turn, one in enumerate(self.rounds) for index in one.fields}
 
     def symbols(self, index: int) -> tuple[int, int]:
-        """The two symbols of a field that are furthest apart: those of numbers lie at the ends, and are not drawn."""
+        """Return the two symbols of a field that are furthest apart.
+
+        Numbers are at the ends of their range here, so they are not rounded at random.
+        """
         first, second = (self.mixtures[given][index][0][0] for given in self.pairs[index])
         return first, second
 
 
 def choose_inputs(survey: Survey) -> Inputs:
-    """Return all sets of answers to give a client."""
+    """Return all sets of answers to give to a client."""
     turns = rounds(survey)
     return Inputs(survey, tuple(turns), tuple(others(survey, [one for turn in turns for one in turn.answers])))
 
 
 def rounds(survey: Survey) -> list[Round]:
-    """As few rounds as it takes to try every field once."""
+    """Return few rounds that together try every field once."""
     left = list(range(len(survey.fields)))
     found: list[Round] = []
     while left:
@@ -91,7 +95,7 @@ def rounds(survey: Survey) -> list[Round]:
 
 
 def _filters(survey: Survey, index: int) -> Answers:
-    """What others have to answer so that this field's questions are asked."""
+    """Return the answers to other questions that are required for the questions of this field to be asked."""
     own = {question.id for question in survey.fields[index].questions}
     wanted: Answers = {}
     todo = [question for question in survey.fields[index].questions if question.show_if]
@@ -121,7 +125,7 @@ def _round(survey: Survey, active: list[int], fixed: Answers) -> Round:
 
 
 def _asked(survey: Survey, wanted: Answers) -> Answers:
-    """These answers to the questions that are shown; None to all others."""
+    """Return the given answers to the questions that are shown, and None for all others."""
     answers: Answers = {}
     picked: dict[str, set[str]] = {}
     for question in survey.questions:
@@ -134,14 +138,14 @@ def _asked(survey: Survey, wanted: Answers) -> Answers:
 
 
 def others(survey: Survey, tried: list[Answers]) -> list[Answers]:
-    """As few further sets as it takes to give every field each of its answers, MOST_TRIED at the most."""
+    """Return few further sets that together give every field each of its answers, at most MOST_TRIED."""
     possible = [_possible(field) for field in survey.fields]
     left = [[one for one in mine if not any(_within(one, given) for given in tried)] for mine in possible]
     last_first = sorted(range(len(left)), key=lambda i: -survey.questions.index(survey.fields[i].questions[-1]))
     found: list[Answers] = []
     while any(left) or len(found) < FEWEST:
         wanted: Answers = {}
-        for index in last_first:  # whoever depends on another question chooses before it
+        for index in last_first:  # a dependent question chooses before the question it depends on
             mine = [one for one in left[index] if _fits(one, wanted)] or [
                 one for one in possible[index] if _fits(one, wanted)
             ]
@@ -169,7 +173,7 @@ def _fits(part: Answers, wanted: Answers) -> bool:
 
 
 def _possible(field: Field) -> list[Answers]:
-    """Answers to the questions of a field that become each of its symbols, and numbers between two levels."""
+    """Return answers to the questions of a field that give each of its symbols, and numbers between two levels."""
     if field.joint:
         cells = field.cells if len(field.cells) <= MOST_TRIED else _chance.sample(field.cells, MOST_TRIED)
         return [_cell(field, cell) for cell in cells] + list(_between(field))
@@ -183,7 +187,7 @@ def _cell(field: Field, cell: tuple[int, ...]) -> Answers:
 
 
 def _between(field: Field) -> Iterator[Answers]:
-    """Answers that a coin rounds, in cells of a joint field that chance picks."""
+    """Yield answers that are rounded at random, in randomly chosen cells of a joint field."""
     for place, question in enumerate(field.questions):
         kind = kind_of(question)
         cells = [cell for cell in field.cells if kind.is_rounded(question) and cell[place] < question.no_answer]
@@ -194,15 +198,16 @@ def _between(field: Field) -> Iterator[Answers]:
 
 
 def _some(question: Question, every: list[Any]) -> list[Any]:
-    """A draw of many answers; no answer is always among them."""
+    """Return a sample of many answers; it includes None for an optional question."""
     silent = [None] if question.optional else []
     return silent + _chance.sample([one for one in every if one is not None], MOST_TRIED - len(silent))
 
 
 def _every(question: Question, *, one_by_one: bool) -> Iterator[Any]:
-    """Yield an answer of every symbol, and those that a coin rounds.
+    """Yield an answer for every symbol, and answers that are rounded at random.
 
-    Of many sets, or if a device randomizes their members `one_by_one`: nothing, each member alone, and two by chance.
+    If there are many sets of options, or a device randomizes options one by one (`per_member`), yield fewer sets.
+    These are the empty set, each option alone, and two random sets.
     """
     kind = kind_of(question)
     if kind.exclusive or (question.no_answer <= MOST_TRIED and not one_by_one):
@@ -217,12 +222,12 @@ def _every(question: Question, *, one_by_one: bool) -> Iterator[Any]:
 
 
 def _said(question: Question, symbol: int) -> Any:
-    """What somebody answers who has this symbol; of several numbers in a bin any."""
+    """Return an answer that gives this symbol; a random one if several numbers are in a bin."""
     return None if symbol >= question.no_answer else kind_of(question).any_example(question, symbol, _chance)
 
 
 def mixtures(survey: Survey, answers: Answers) -> Iterator[Mixture]:
-    """For every field the symbols that these answers become."""
+    """Yield, for every field, the mixture of symbols that these answers become."""
     indices = encode(survey, answers)
     for field in survey.fields:
         yield mixture_of(field, [indices[question.id] for question in field.questions])

@@ -1,11 +1,14 @@
-"""Whether noise comes again: a later report, or another start of the same client, that draws what was drawn before.
+"""Tests of reused noise: a later report, or a restart of the same client, that draws the same noise again.
 
-Of every report one number is taken: whether it says what is true, less the chance that it does. In an honest client
-these are independent, with mean zero and variance one; so their products with those of reports k lines later, summed,
-are a martingale for every k, and Freedman's inequality (1975) bounds how large they become. All distances are looked at
-at once, by Fourier's transform, within a process and between any two. A generator that is linear, as Mersenne's twister
-and the Math.random of browsers are, repeats nothing for ages, but its bits follow a recurrence: Berlekamp and Massey's
-algorithm (1969) finds it in the ids, where every report takes the same number of bits.
+Each report gives one number: 1 or 0 for a true or false report, minus its chance, scaled to variance one.
+In an honest client these numbers are independent, with mean zero and variance one.
+So for every k, the summed products with the numbers of reports k lines later are a martingale.
+Freedman's inequality (1975) bounds that sum.
+A Fourier transform tests all distances at once, within a process and between any two processes.
+A linear generator repeats nothing for very long, but its bits follow a recurrence.
+The Mersenne Twister and the Math.random of browsers are linear.
+The algorithm of Berlekamp and Massey (1969) finds the recurrence in the ids, where every report uses the same number
+of bits.
 """
 
 import math
@@ -17,18 +20,18 @@ from itertools import combinations
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
-from client.definition import Survey
+from candor_client.definition import Survey
+from survey_app.assure.answer_mixtures import truthful_reports
 from survey_app.assure.audit.inputs import Inputs
-from survey_app.assure.audit.reading import Reports
-from survey_app.assure.mixtures import truthful_reports
+from survey_app.assure.audit.report_reader import Reports
 from survey_app.channels import channel_of
 from survey_app.figures import Floats
 from survey_app.tally import Columns, columns
 
-STRIDES = (1, 64)  # browsers take their numbers from a store of 64, backwards: every 64th report goes straight
+STRIDES = (1, 64)  # browsers use a cache of 64 numbers, backwards: every 64th report is in order
 FEWEST_BITS = 64
-MOST_FIELDS = 8  # that are looked at together
-MOST_BITS = 42_000  # Mersenne's twister betrays itself after 2 · 19,937
+MOST_FIELDS = 8  # that are tested together
+MOST_BITS = 42_000  # the Mersenne Twister is recognized after 2 · 19,937
 LOOKED_AT = (0, 63, 127)  # bits of an id
 
 
@@ -37,17 +40,20 @@ _chance = secrets.SystemRandom()
 
 @dataclass(frozen=True)
 class Oddity:
-    """The oddest thing of its kind: how unlikely it is in an honest client, and what it is."""
+    """The most extreme result of a test: its p-value in an honest client, and a description."""
 
     p_value: float
     told: str
 
 
 def repeated_noise(survey: Survey, given: Inputs, reports: Reports, error: float) -> Oddity:
-    """Whether two processes, or two moments of one, have their noise in common; above all whether they begin alike."""
+    """Return the strongest sign that two processes, or two parts of one process, share their noise.
+
+    The starts of processes are a separate family of tests, so that equal starts are found most easily.
+    """
     each = [reports.process == process for process in np.unique(reports.process)]
-    tests: list[tuple[Floats, int, float, str]] = []  # sums of products by distance, of how many, their bound
-    begun: list[tuple[Floats, int, float, str]] = []  # those at the same place of two processes
+    tests: list[tuple[Floats, int, float, str]] = []  # sums by distance, number of terms, bound, label
+    begun: list[tuple[Floats, int, float, str]] = []  # the tests at equal places of two processes
     for what, series, largest in _series(survey, given, reports):
         runs = [[_in_line(values[mine], reports.place[mine]) for values in series] for mine in each]
         for number, one in enumerate(runs):
@@ -78,7 +84,10 @@ def _oddest(tests: list[tuple[Floats, int, float, str]], rare: float) -> Oddity:
 
 
 def noise_of_many(survey: Survey, given: Inputs, reports: Reports) -> Oddity:
-    """Whether three fields or more have their noise in common, where any two have not: products over sets of fields."""
+    """Return the strongest sign that three or more fields share their noise, even if no two of them do.
+
+    The test uses products over sets of fields.
+    """
     fields = _some(survey)
     worst, told, tested = 1.0, "", 0
     for said in _ways(survey):
@@ -99,14 +108,18 @@ def _sets(count: int) -> Iterator[tuple[int, ...]]:
 
 
 def _ways(survey: Survey) -> tuple[bool, ...]:
-    """One coin for two people may make both lie or, where it is their only bit, both say yes."""
+    """Return the values of `by_bit` to test.
+
+    One coin shared by two reports may make both untrue or, in a field of one bit, make both bits 1.
+    """
     return (False, True) if any(field.mechanism.width == 1 for field in survey.fields) else (False,)
 
 
 def _noise(survey: Survey, given: Inputs, reports: Reports, at: Columns, *, said: bool) -> tuple[Floats, float]:
-    """Of every report that was asked a field, whether it is true, or with `said` of an only bit whether it is 1.
+    """Return a number of mean zero and variance one for every report, and the largest possible number.
 
-    Less its chance, with variance one; and how large that may be.
+    The number depends on whether the report to a field is true or, with `by_bit` in a field of one bit, whether the bit
+    is 1. Reports that were not asked this field get zero.
     """
     values, largest = np.zeros(len(reports.inputs)), 1.0
     index = survey.fields.index(at.field)
@@ -124,10 +137,10 @@ def _noise(survey: Survey, given: Inputs, reports: Reports, at: Columns, *, said
 
 
 def _series(survey: Survey, given: Inputs, reports: Reports) -> Iterator[tuple[str, list[Floats], float]]:
-    """For every report numbers of mean zero and variance one, and how large they may be.
+    """Yield a label, series of numbers of mean zero and variance one for all reports, and the largest possible number.
 
-    Whether what it says is true, or yes, in each field; with `ask` in the one, and also which half of the fields was
-    drawn.
+    The numbers depend on whether each field of a report is true, or whether its bit is 1.
+    With `ask` there is one series for the field that was asked, and one for which half of the fields was drawn.
     """
     for said in _ways(survey):
         each = [_noise(survey, given, reports, at, said=said) for at in _some(survey)]
@@ -148,20 +161,20 @@ def _series(survey: Survey, given: Inputs, reports: Reports) -> Iterator[tuple[s
 
 
 def _some(survey: Survey) -> list[Columns]:
-    """The fields; of many, where all are asked, those that chance picks."""
+    """Return the fields to test; a random sample if all fields are asked and there are many."""
     fields = list(columns(survey))
     return fields if survey.ask or len(fields) <= MOST_FIELDS else _chance.sample(fields, MOST_FIELDS)
 
 
 def _in_line(values: Floats, places: np.ndarray) -> Floats:
-    """As they were printed, with a zero for what was no report."""
+    """Return the values at the places of their lines, with zeros for lines that are no report."""
     found = np.zeros(int(places.max()) + 1)
     found[places] = values
     return found
 
 
 def _products(one: list[Floats], other: list[Floats]) -> Floats:
-    """For every k the sum of one[i] · other[i + k], over all series."""
+    """Return the sum of left[i] · right[i + k] over all series, for every k."""
     size = next_fast_len(len(one[0]) + len(other[0]), real=True)
     each = [np.conj(rfft(mine, size)) * rfft(theirs, size) for mine, theirs in zip(one, other, strict=True)]
     found: Floats = irfft(np.sum(each, axis=0), size)[: len(other[0])]
@@ -169,18 +182,21 @@ def _products(one: list[Floats], other: list[Floats]) -> Floats:
 
 
 def _spread(n: int, largest: float, rare: float) -> float:
-    """What the squares of n such numbers sum to at the most, but for a chance of 1/rare (Bernstein)."""
+    """Return a bound on the sum of squares of n numbers; it fails with probability 1/rare at most (Bernstein)."""
     unlikely = math.log(rare)
     return n + largest * math.sqrt(2 * n * unlikely) + largest**2 * unlikely
 
 
 def _tail(reached: float, spread: float, largest: float) -> float:
-    """How likely a sum of such products reaches this, either way (Freedman; Bernstein where they are independent)."""
+    """Return a bound on the probability that a sum of products is this large, in either direction.
+
+    The bound is Freedman's, or Bernstein's if the products are independent.
+    """
     return 2 * math.exp(-(reached**2) / (2 * (spread + largest * reached / 3)))
 
 
 def recurrence(reports: Reports) -> Oddity:
-    """Whether a bit of the ids follows from earlier ones by a linear rule that is far shorter than chance makes it."""
+    """Return the strongest sign that a bit of the ids follows a linear rule far shorter than in random bits."""
     worst, told, tested = 0.0, "", 0
     for process in np.unique(reports.process):
         ids = reports.ids[reports.process == process]
@@ -191,7 +207,7 @@ def recurrence(reports: Reports) -> Oddity:
                     continue
                 tested += 1
                 length = shortest_rule(bits)
-                unlikely = min(0.0, 2.0 * length + 1 - len(bits))  # of 2^n rows, (2^(2L+1) + 1)/3 have a rule up to L
+                unlikely = min(0.0, 2.0 * length + 1 - len(bits))  # (2^(2L+1) + 1)/3 of 2^n rows have a rule ≤ L
                 if unlikely < worst:
                     worst = unlikely
                     told = f"bit {place} of the ids follows a rule of {length} bits, in {len(bits)} reports"
@@ -199,7 +215,7 @@ def recurrence(reports: Reports) -> Oddity:
 
 
 def shortest_rule(bits: list[int]) -> int:
-    """The linear complexity: the length of the shortest register with linear feedback that makes these bits."""
+    """Return the linear complexity: the length of the shortest linear feedback register that generates these bits."""
     rule = before = 1
     length, since, seen = 0, 1, 0
     for place, bit in enumerate(bits):

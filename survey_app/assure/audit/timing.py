@@ -1,11 +1,13 @@
-"""Whether the time that a report takes tells an answer, or the noise that is to hide it.
+"""Tests of whether the time of a report reveals an answer, or the noise that hides it.
 
-One report after the other is asked of one process, so that the time between question and report is its own. Two
-things are looked at. *Noise*: of reports to the same answers, those that say what is true and those that do not must
-take equally long; the test is exact, and sees millionths of a second. *Answers*: bits and time together must lose no
-more than ε. Reading a longer answer takes a little longer and is no fault, so times are told apart where they differ by
-a tenth of a millisecond, and by as much as a report usually takes. How well time alone tells the answer, and what was
-sent, is given beside it: ½ is guessing.
+Reports are requested from one process one at a time, so each time belongs to one report.
+There are two tests.
+*Noise*: among reports to the same answers, true and untrue reports must take equally long.
+This test is exact, and detects differences of a microsecond.
+*Answers*: bits and time together must lose at most ε.
+Reading a longer answer takes slightly longer, and is no fault.
+So times count as different if they differ by a tenth of a millisecond and by the usual time of a report.
+The result also states how well time alone predicts the answer and the bits sent: ½ is guessing.
 """
 
 from dataclasses import dataclass
@@ -13,26 +15,26 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import hypergeom, rankdata
 
-from client.definition import Survey
+from candor_client.definition import Survey
+from survey_app.assure.answer_mixtures import truthful_reports
 from survey_app.assure.audit.bounds import Compared, seen_loss, telling
 from survey_app.assure.audit.inputs import Inputs
-from survey_app.assure.audit.reading import Reports
-from survey_app.assure.mixtures import truthful_reports
+from survey_app.assure.audit.report_reader import Reports
 from survey_app.channels import channel_of
-from survey_app.channels.base import Hits, Indices
+from survey_app.channels.channel import Hits, Indices
 from survey_app.figures import Floats
 from survey_app.tally import Columns, columns
 
-PARTS = 4  # of the reports to one set of answers, by their time
-LEAST = 0.0001  # seconds that are told apart
-CALIBRATION = 0.1  # of the reports: they say how long one usually takes, and are then left out
+PARTS = 4  # groups of equal size, by time, of the reports to one set of answers
+LEAST = 0.0001  # the smallest difference, in seconds, that counts
+CALIBRATION = 0.1  # the share of reports that determine the usual time; they are not tested
 
-Divided = tuple[list[Hits], Indices, Hits]  # outcomes, bins, and which of the reports are of the second answer
+Divided = tuple[list[Hits], Indices, Hits]  # outcomes, time bins, and which reports belong to the second answer
 
 
 @dataclass(frozen=True)
 class TimedField:
-    """A field: what bits and time were seen to lose, and how well time alone tells the answer, and what was sent."""
+    """A lower bound of a field's loss by bits and time, and how well time alone predicts the answer and the bits."""
 
     lower: float
     answer: float
@@ -40,7 +42,7 @@ class TimedField:
 
 
 def timed_fields(survey: Survey, given: Inputs, reports: Reports, error: float) -> dict[int, TimedField]:
-    """For every field, from reports whose time was taken; `error` is for all of them together."""
+    """Return the result for every field, from timed reports; `error` is for all fields together."""
     first = int(len(reports.seconds) * CALIBRATION)
     usual = float(np.median(reports.seconds[:first])) if first else LEAST
     apart = max(LEAST, usual)
@@ -65,10 +67,10 @@ def timed_fields(survey: Survey, given: Inputs, reports: Reports, error: float) 
 
 
 def noise_in_time(survey: Survey, given: Inputs, reports: Reports) -> tuple[float, str]:
-    """How unlikely the oddest agreement of time and noise is, among reports to the same answers; and what it is.
+    """Return the p-value of the strongest association of time and noise, and its description.
 
-    Whatever the times are, an honest client's coins are dealt over them: of the reports in each part by time, the
-    number that say what is true is hypergeometric.
+    Only reports to the same answers are compared. For any times, the noise of an honest client is independent of them.
+    So the number of true reports in each group by time is hypergeometric.
     """
     worst, told, tested = 1.0, "", 0
     for number, mixtures in enumerate(given.mixtures):
@@ -92,7 +94,7 @@ def _asked(at: Columns, reports: Reports) -> Hits:
 
 
 def _against_rest(given: Inputs, index: int, at: Columns, reports: Reports, used: Hits, bins: Indices) -> list[Divided]:
-    """Every answer to a field against all others together: whether it was named, and when."""
+    """Return the reports to a field split by answer, each answer against all others: whether it was named, and when."""
     each = [mixtures[index] for mixtures in given.mixtures]
     found: list[Divided] = []
     for mixture in dict.fromkeys(each):
@@ -112,7 +114,7 @@ def _lower(divided: list[Divided], error: float) -> float:
 
 
 def guessed(seconds: Floats, which: Hits) -> float:
-    """How often time tells two reports of different kind apart, whichever way it leans (the area under the curve)."""
+    """Return how often time separates two reports of different kinds, in either direction (area under the curve)."""
     n, others = int(which.sum()), int((~which).sum())
     if not n or not others:
         return 0.5

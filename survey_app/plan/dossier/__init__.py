@@ -1,37 +1,37 @@
-"""One document for an ethics board, made from the definition before anybody is asked.
+"""One document for an ethics board, made from the definition before the survey opens.
 
-What is asked, what leaves a device (a report made with made-up answers, byte for byte), ε as odds, who could learn
-what, what is kept, withdrawal, consent, the precision that so many respondents give, and the digest under which all of
-it can be registered; of a study one document, with every group in it. Sentences about protection are those that
-respondents read on the privacy page. The document comes out the same each time.
+It lists the questions, an example report byte for byte, ε as odds, and the knowledge of each party. It covers
+retention, withdrawal and consent. It gives the precision at a number of respondents, and the digest for registration.
+A study gets one document with all its groups. Sentences about protection are those of the respondents' privacy page.
+The same input always gives the same document.
 """
 
 from collections.abc import Iterator
 
-from client.definition import Survey
-from client.display import parted
-from client.question import Question
-from client.words import explain
+from candor_client.definition import Survey
+from candor_client.description import explain
+from candor_client.display import parted
+from candor_client.question import Question
 from survey_app.authoring import ADVISED_TOTAL, is_weak
-from survey_app.explain import written
-from survey_app.explain.chances import SUSPICION, SUSPICIONS, raised, suspected, together, total
-from survey_app.explain.prose import Block, Bullets, Heading, Mono, Paragraph, Table
+from survey_app.channels.posterior import SUSPICION, SUSPICIONS, raised, suspected, together, total
 from survey_app.kinds import kind_of
-from survey_app.plan.dossier.leaving import WORDS, invitations, leaving
-from survey_app.plan.dossier.numbers import precision, registration
+from survey_app.languages import numbers
+from survey_app.languages.markup import Block, Bullets, Heading, Mono, Paragraph, Table
+from survey_app.plan.dossier.expected_results import precision, registration
 from survey_app.plan.dossier.subject import Subject
-from survey_app.results.asked import condition
-from survey_app.results.bits import field_name
+from survey_app.plan.dossier.transmission import WORDS, invitations, leaving
+from survey_app.results.bit_meanings import field_name
 from survey_app.results.codebook import translated
+from survey_app.results.denominators import condition
 from survey_app.store.steps import STEP
 
-MOST_SHOWN = 8  # options that a table names
+MOST_SHOWN = 8  # options that a table lists
 UNKNOWN = "not decided yet"
 INVITED = "people with an invitation, once each"
 
 
 def dossier(subject: Subject, respondents: int) -> list[Block]:
-    """The whole dossier."""
+    """Return the whole dossier of a subject, planned for this number of respondents."""
     survey = subject.survey
     return [
         Heading(1, f"{survey.title}: what this survey asks, and what it can learn"),
@@ -82,17 +82,20 @@ def _summary(subject: Subject) -> Iterator[Block]:
             ("Contact", survey.contact or UNKNOWN),
             ("Questions", str(len(survey.questions))),
             ("A device answers", asks),
-            ("ε of all that a person sends", written.epsilon(total(survey))),
+            ("ε of all that a person sends", numbers.epsilon(total(survey))),
         ],
     )
 
 
 def _named(subject: Subject) -> Iterator[tuple[str, str]]:
-    """What is dealt with: a survey and its digest, or a study and its groups, whose digests stand at the end."""
+    """Yield rows that identify the subject: a survey with its digest, or a study with its groups.
+
+    The digests of groups are at the end of the document.
+    """
     survey = subject.survey
     if subject.groups:
         yield "Study", Mono(survey.study)
-        known = [f"{group.label} ({written.count(group.size)} people)" for group in subject.groups if group.size]
+        known = [f"{group.label} ({numbers.count(group.size)} people)" for group in subject.groups if group.size]
         yield "Groups, with a link each", ", ".join(known or [group.label for group in subject.groups])
         yield "Digests of their definitions", subject.digests[0] if subject.keyless else "under Pre-registration"
         return
@@ -127,7 +130,7 @@ def _row(survey: Survey, question: Question) -> list[str]:
 
 
 def _end(survey: Survey) -> Iterator[Block]:
-    """What people read once a report is stored."""
+    """Yield the text that respondents read after their report is stored."""
     if survey.thanks:
         yield Paragraph(survey.thanks)
     if survey.completion:
@@ -141,18 +144,18 @@ def _end(survey: Survey) -> Iterator[Block]:
 def _odds(survey: Survey) -> Iterator[Block]:
     spent = total(survey)
     yield Paragraph(
-        f"All that a person sends has ε = {written.epsilon(spent)}: it multiplies the odds of any suspicion about them"
-        f" by at most {written.times(spent)}, whatever else somebody knows. In numbers:"
+        f"All that a person sends has ε = {numbers.epsilon(spent)}: it multiplies the odds of any suspicion about them"
+        f" by at most {numbers.times(spent)}, whatever else somebody knows. In numbers:"
     )
-    rows = [[written.chance(suspected(before)), written.chance(raised(before, spent))] for before in SUSPICIONS]
+    rows = [[numbers.chance(suspected(before)), numbers.chance(raised(before, spent))] for before in SUSPICIONS]
     yield Table(["somebody thought the chance was", "the report could raise it to at most"], rows)
     if is_weak(spent):
         yield Paragraph(f"Authors are advised to stay at ε = {ADVISED_TOTAL} or below; this survey asks for more.")
     rows = [
         [
             Mono(field_name(field)),
-            written.epsilon(field.mechanism.epsilon),
-            written.chance(raised(SUSPICION, field.mechanism.epsilon)),
+            numbers.epsilon(field.mechanism.epsilon),
+            numbers.chance(raised(SUSPICION, field.mechanism.epsilon)),
             explain(field),
         ]
         for field in survey.fields
@@ -162,8 +165,8 @@ def _odds(survey: Survey) -> Iterator[Block]:
         ids = ", ".join(question.id for question in tree.questions)
         yield Paragraph(
             f"{ids} depend on one another, so what is sent of one speaks of the others too: about each of them ε ="
-            f" {written.epsilon(tree.epsilon)} together, and 1 in {SUSPICION} can become at most"
-            f" {written.chance(raised(SUSPICION, tree.epsilon))}."
+            f" {numbers.epsilon(tree.epsilon)} together, and 1 in {SUSPICION} can become at most"
+            f" {numbers.chance(raised(SUSPICION, tree.epsilon))}."
         )
 
 
@@ -211,7 +214,7 @@ def _who(subject: Subject) -> Iterator[Block]:
 
 
 def _section(prefix: str, *, invited: bool = False) -> list[str]:
-    """The sentences of the privacy page whose keys begin so, those about invitations only where there are some."""
+    """Return the privacy page's sentences whose keys have this prefix; about invitations only if `invited`."""
     left_out = (f"{prefix}heading", *(() if invited else (f"{prefix}invitation",)))
     section = WORDS.section("privacy").items()
     return [text for key, text in section if key.startswith(prefix) and key not in left_out and "{" not in text]

@@ -2,11 +2,11 @@
 
 from survey_app.store.postgres.contents import PostgresContents
 from survey_app.store.postgres.reports import Reports
-from survey_app.store.postgres.surroundings import Surroundings
-from survey_app.store.postgres.tidying import Tidying
-from survey_app.store.sql.accounts import Accounts
-from survey_app.store.sql.drafts import Drafts
-from survey_app.store.sql.people import People
+from survey_app.store.postgres.rewrite import Tidying
+from survey_app.store.postgres.server_settings import Surroundings
+from survey_app.store.sql.account_queries import Accounts
+from survey_app.store.sql.draft_queries import Drafts
+from survey_app.store.sql.sharing_queries import People
 
 
 class PostgresStore(People, Reports, PostgresContents, Tidying, Surroundings, Accounts, Drafts):

@@ -7,14 +7,14 @@ from typing import Any
 
 import psycopg
 
-from survey_app.store.postgres import tidying
+from survey_app.store.postgres import rewrite
 from survey_app.store.postgres.database import Database, Session, all_or_nothing
 from survey_app.store.postgres.reports import INSERT_TALLY, READ, copy_in
 from survey_app.store.postgres.schema import KEYED, REPORTS, reports
 from survey_app.store.records import Published, Unavailable
 from survey_app.store.sql.contents import Contents, Row
-from survey_app.store.tallies import COLUMNS, merged
-from survey_app.store.tallies import Row as Tallied
+from survey_app.store.tally_row import COLUMNS, merged
+from survey_app.store.tally_row import Row as Tallied
 from survey_app.tally import rows_of
 
 
@@ -24,7 +24,7 @@ class PostgresContents(Contents, Database):
     @contextmanager
     def frozen(self) -> Iterator[Session]:
         """One moment of everything; nobody tidies up meanwhile, since in what is rewritten later nothing is seen."""
-        with self._borrowed() as raw, tidying.patient(raw, True), all_or_nothing(raw, READ) as session:
+        with self._borrowed() as raw, rewrite.patient(raw, True), all_or_nothing(raw, READ) as session:
             try:
                 yield session
             except psycopg.errors.UndefinedTable:

@@ -20,10 +20,10 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool
 
-from survey_app.store.disorder import Disorder
 from survey_app.store.postgres.schema import ADDED, SCHEMA, VERSION
 from survey_app.store.records import StoreError, Unavailable, now
-from survey_app.store.sql.base import Base, Cursor
+from survey_app.store.rewrite_schedule import Disorder
+from survey_app.store.sql.dialect import Base, Cursor
 
 POOL, WAIT_SECONDS = 8, 5.0
 SHARDS = 16  # for writers that do not wait for one another; more of them share

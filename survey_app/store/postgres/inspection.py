@@ -6,10 +6,10 @@ import psycopg
 
 from survey_app.store.postgres.database import WAIT_SECONDS, check_address, first_line, place_of
 from survey_app.store.postgres.schema import VERSION
-from survey_app.store.postgres.surroundings import NAMES, faults
+from survey_app.store.postgres.server_settings import NAMES, faults
 from survey_app.store.records import StoreError
 from survey_app.store.sql.contents import MARK
-from survey_app.store.sql.rows import RUNNING
+from survey_app.store.sql.survey_rows import RUNNING
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import psycopg
 
-from client.report import ID_BYTES
+from candor_client.report import ID_BYTES
 from survey_app.store.postgres.database import QUOTA, Database, Session, all_or_nothing
 from survey_app.store.postgres.schema import REPORTS, reports
 from survey_app.store.records import Hold, Outcome, Published, Submission, Unavailable, refusal_of
-from survey_app.store.sql.base import total_of
-from survey_app.store.sql.rows import SELECT, published_from
-from survey_app.store.sql.states import States, together
-from survey_app.store.tallies import COLUMNS, HIDDEN, MARKS, BitsOf, Row, hidden_ids, merged, tally_of
+from survey_app.store.sql.dialect import total_of
+from survey_app.store.sql.state_queries import States, together
+from survey_app.store.sql.survey_rows import SELECT, published_from
+from survey_app.store.tally_row import COLUMNS, HIDDEN, MARKS, BitsOf, Row, hidden_ids, merged, tally_of
 from survey_app.tally import Bits, Tally, add_bits, rows_at_once, rows_of
 
 CHUNK = 20_000

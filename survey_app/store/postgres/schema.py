@@ -6,7 +6,7 @@ SQLite; moments are texts that are in the order of their moments.
 """
 
 from survey_app.store.records import Hold
-from survey_app.store.sql.rows import HOLD_INVITED, TICKETS
+from survey_app.store.sql.survey_rows import HOLD_INVITED, TICKETS
 
 VERSION = 2
 

@@ -1,1 +1,1 @@
-"""What both databases understand: everything but reports and tallies, in the SQL that SQLite and PostgreSQL share."""
+"""The queries that SQLite and PostgreSQL share: all but those on reports and tallies."""

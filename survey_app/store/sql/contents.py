@@ -1,7 +1,7 @@
-"""All that a store holds, row by row in the order of keys: what copies, backups and restores are made of.
+"""The contents of a store, row by row in the order of keys, for copies, backups and restores.
 
-The key that signs sessions is not among it, nor is anything of tickets: a copy has neither. Tallies are given as one
-row a survey, in however many shards they are kept.
+The key that signs sessions is not included, and neither is any data of tickets: a copy has none of them. Tallies are
+returned as one row for each survey, whatever the number of shards.
 """
 
 from abc import abstractmethod
@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from survey_app.store.records import Published, StoreError
-from survey_app.store.sql.base import Base, Connection
-from survey_app.store.tallies import Row as Tallied
-from survey_app.store.tallies import hidden_ids
+from survey_app.store.sql.dialect import Base, Connection
+from survey_app.store.tally_row import Row as Tallied
+from survey_app.store.tally_row import hidden_ids
 
 CHUNK = 5_000  # rows at a time
 MARK = "copying"
@@ -38,16 +38,16 @@ TABLES = {
     "shares": Table('slug, "user", role', 2),
     "links": Table("hash, slug, label, made"),
 }
-TALLIES = "tallies"  # survey, the columns of a tally, final
+TALLIES = "tallies"  # its rows: survey, the columns of a tally, final
 Row = tuple[Any, ...]
 
 
 class Contents(Base):
-    """What a store has besides being asked."""
+    """The methods of a store that read and write whole tables."""
 
     @abstractmethod
     def frozen(self) -> AbstractContextManager[Connection]:
-        """One moment of everything."""
+        """Open a transaction that reads everything as of one moment."""
 
     @abstractmethod
     def _tallies(self, connection: Connection, after: int, count: int) -> list[Row]: ...
@@ -63,10 +63,13 @@ class Contents(Base):
 
     @abstractmethod
     def _make_room(self, connection: Connection, surveys: Sequence[int]) -> None:
-        """Room for the reports of these surveys, and of no others; keys go on after the largest."""
+        """Prepare storage for the reports of these surveys, and of no others.
+
+        New keys continue after the largest.
+        """
 
     def rows(self, connection: Connection, table: str) -> Iterator[list[Row]]:
-        """The rows of a table in the order of its key, some thousands at a time."""
+        """Yield the rows of a table in the order of its key, some thousands at a time."""
         if table == TALLIES:
             last = 0
             while found := self._tallies(connection, last, CHUNK):
@@ -85,17 +88,17 @@ class Contents(Base):
             after = found[-1][:keys]
 
     def reports(self, connection: Connection, survey: int) -> Iterator[list[tuple[bytes, bytes]]]:
-        """Ids and bits of all reports to a survey, in the order of ids, some thousands at a time."""
+        """Yield ids and bits of all reports to a survey in the order of ids, some thousands at a time."""
         after = b""
         while found := self._reports(connection, survey, after, CHUNK):
             yield found
             after = found[-1][0]
 
     def some_shown(self, published: Published, after: bytes, count: int) -> list[tuple[bytes, bytes]]:
-        """Ids and bits of some reports that are not pending, those with the next ids after this one."""
+        """Return ids and bits of up to `count` reports that are not pending, with the next ids after `after`."""
         with self.frozen() as connection:
             tallies = self._tallies(connection, published.key - 1, 1)
-            if not tallies or tallies[0][0] != published.key:  # deleted meanwhile
+            if not tallies or tallies[0][0] != published.key:  # deleted in the meantime
                 return []
             row = Tallied(*tallies[0][1:-1])
             hidden = hidden_ids([(row.shown, row.shown_counts, row.pending, row.batched)])
@@ -104,15 +107,15 @@ class Contents(Base):
             found = self._reports(connection, published.key, after, count + len(hidden))
         return [(bytes(id), bytes(bits)) for id, bits in found if bytes(id) not in hidden][:count]
 
-    # a copy that is being made
+    # unfinished copies
 
     def check_whole(self) -> None:
-        """Refuse to work on a copy that was not finished."""
+        """Raise StoreError if this store is an unfinished copy."""
         if self._one("select 1 from settings where name = ?", MARK):
             raise StoreError("this database is an unfinished copy; run the same candor copy, or restore, once more")
 
     def begin_copy(self, source: bytes) -> None:
-        """Mark this store as a copy of another; StoreError if it holds something else."""
+        """Mark this store as a copy of another; raise StoreError if it holds other data."""
         with self._transaction() as connection:
             row = connection.execute("select value from settings where name = ?", (MARK,)).fetchone()
             full = any(connection.execute(f"select 1 from {table} limit 1").fetchone() for table in TABLES)
@@ -124,7 +127,7 @@ class Contents(Base):
                 connection.execute(f"delete from {table}")
 
     def put(self, table: str, rows: Sequence[Row]) -> None:
-        """Rows of a table that has none of them."""
+        """Insert rows into a table that has none of them yet."""
         with self._transaction() as connection:
             if table == TALLIES:
                 self._put_tallies(connection, rows)
@@ -134,12 +137,15 @@ class Contents(Base):
             connection.executemany(f"insert into {table} ({columns}) values ({marks})", rows)
 
     def make_room(self, surveys: Sequence[int]) -> None:
-        """See `_make_room`."""
+        """Prepare storage for the reports of these surveys; see `_prepare_reports`."""
         with self._transaction() as connection:
             self._make_room(connection, surveys)
 
     def put_reports(self, survey: int, after: bytes, rows: Sequence[tuple[bytes, bytes]]) -> None:
-        """Reports with ids after `after`, as far as they are not there yet; there must be no others among them."""
+        """Insert reports with ids after `after`, unless they exist already.
+
+        Raise StoreError if other reports exist in that range of ids.
+        """
         with self._transaction() as connection:
             there = [one for one in self._reports(connection, survey, after, len(rows)) if one[0] <= rows[-1][0]]
             if there == rows:
@@ -150,7 +156,7 @@ class Contents(Base):
             self._put_reports(connection, survey, [one for one in rows if one[0] not in known])
 
     def end_copy(self) -> None:
-        """The copy is whole."""
+        """Mark the copy as complete, and rewrite the store."""
         with self._transaction() as connection:
             connection.execute("delete from settings where name = ?", (MARK,))
             self._mark(connection)

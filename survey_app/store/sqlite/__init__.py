@@ -1,8 +1,8 @@
 """The default store: one SQLite file."""
 
-from survey_app.store.sql.accounts import Accounts
-from survey_app.store.sql.drafts import Drafts
-from survey_app.store.sql.people import People
+from survey_app.store.sql.account_queries import Accounts
+from survey_app.store.sql.draft_queries import Drafts
+from survey_app.store.sql.sharing_queries import People
 from survey_app.store.sqlite.contents import SqliteContents
 from survey_app.store.sqlite.reports import Reports
 

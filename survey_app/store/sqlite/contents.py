@@ -8,8 +8,8 @@ from survey_app.store.records import Published
 from survey_app.store.sql.contents import Contents, Row
 from survey_app.store.sqlite.cell import cell
 from survey_app.store.sqlite.database import Database
-from survey_app.store.sqlite.tallies import INSERT
-from survey_app.store.tallies import COLUMNS
+from survey_app.store.sqlite.tally_table import INSERT
+from survey_app.store.tally_row import COLUMNS
 
 
 class SqliteContents(Contents, Database):

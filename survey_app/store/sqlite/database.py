@@ -16,10 +16,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from survey_app.store.disorder import Disorder
 from survey_app.store.records import Hold, StoreError, Unavailable, now
-from survey_app.store.sql.base import Base
-from survey_app.store.sql.rows import HOLD_INVITED, TICKETS
+from survey_app.store.rewrite_schedule import Disorder
+from survey_app.store.sql.dialect import Base
+from survey_app.store.sql.survey_rows import HOLD_INVITED, TICKETS
 from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten
 
 VERSION = 6

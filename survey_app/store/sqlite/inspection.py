@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from survey_app.store.records import StoreError
 from survey_app.store.sql.contents import MARK
-from survey_app.store.sql.rows import RUNNING
+from survey_app.store.sql.survey_rows import RUNNING
 from survey_app.store.sqlite.database import EARLIEST, VERSION, version_at_rest
 
 LEAST_SQLITE = (3, 15, 0)  # row values

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from survey_app.store.records import Hold, Outcome, Published, Submission, refusal_of
-from survey_app.store.sql.base import total_of
-from survey_app.store.sql.rows import SELECT, published_from
-from survey_app.store.sql.states import States, together
-from survey_app.store.sqlite import tallies
-from survey_app.store.sqlite.tidying import Tidying, disturb
-from survey_app.store.tallies import HIDDEN, hidden_ids, tally_of
+from survey_app.store.sql.dialect import total_of
+from survey_app.store.sql.state_queries import States, together
+from survey_app.store.sql.survey_rows import SELECT, published_from
+from survey_app.store.sqlite import tally_table
+from survey_app.store.sqlite.rewrite import Tidying, disturb
+from survey_app.store.tally_row import HIDDEN, hidden_ids, tally_of
 from survey_app.tally import Bits, Tally, add_bits, rows_at_once, rows_of
 
 CHUNK = 20_000
@@ -30,13 +30,13 @@ class Reports(States, Tidying):
         return int(connection.execute(query, values).lastrowid)
 
     def _begin(self, connection: Any, key: int, width: int) -> None:
-        tallies.begin(connection, key, width)
+        tally_table.begin(connection, key, width)
 
     def _finish(self, connection: Any, keys: Sequence[int]) -> None:
-        tallies.finish(connection, keys)
+        tally_table.finish(connection, keys)
 
     def _reveal(self, connection: Any, keys: Sequence[int]) -> None:
-        tallies.reveal(connection, keys)
+        tally_table.reveal(connection, keys)
 
     def _drop(self, connection: Any, keys: Sequence[int]) -> None:
         for table in ("reports", "tallies"):
@@ -74,7 +74,7 @@ class Reports(States, Tidying):
                 outcomes = [surveys[submission.survey].take(connection, submission) for submission in submissions]
             for key, taken in surveys.items():
                 if taken.rows:
-                    tallies.grow(connection, key, taken.rows, batch=batch, hold=taken.hold)
+                    tally_table.grow(connection, key, taken.rows, batch=batch, hold=taken.hold)
                     disturb(connection)
             for quota in quotas.values():
                 if quota.left <= 0:

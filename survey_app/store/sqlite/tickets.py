@@ -17,7 +17,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from client.ticket import MODULUS_BYTES
+from candor_client.ticket import MODULUS_BYTES
 from survey_app.store.records import Key, StoreError, Unavailable
 from survey_app.store.sqlite.database import LOCK_SECONDS, all_or_nothing, connect
 from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten

@@ -13,33 +13,33 @@ import pytest
 from click.testing import CliRunner, Result
 from scipy.stats import binom
 
-from client import Survey
-from client.answer import encode as indices_of
-from client.mechanisms import Drawn, Mechanism
-from client.report import Report
+from candor_client import Survey
+from candor_client.answer import encode as indices_of
+from candor_client.mechanisms import Drawn, Mechanism
+from candor_client.report import Report
+from survey_app.assure.answer_mixtures import truthful_reports
 from survey_app.assure.audit import (
     ERROR,
     FOR_BOUNDS,
     FOR_CHECKS,
     Audit,
     audit,
+    client_processes,
     counts,
     judged,
-    subjects,
     trials_needed,
 )
+from survey_app.assure.audit.binomial_counts import two_sided
 from survey_app.assure.audit.bounds import lower, needed, telling, upper
 from survey_app.assure.audit.checks import MOST_OUTCOMES
-from survey_app.assure.audit.counting import two_sided
 from survey_app.assure.audit.inputs import MOST_TRIED, choose_inputs, rounds
 from survey_app.assure.audit.repeats import shortest_rule
-from survey_app.assure.mixtures import truthful_reports
+from survey_app.assure.simulation.devices import reports as simulated
 from survey_app.authoring import build_file
 from survey_app.channels import channel_of
 from survey_app.cli import main
-from survey_app.simulate.devices import reports as simulated
 from survey_app.tally import columns
-from tests.assure.audit.broken import way
+from tests.assure.audit.broken_clients import way
 from tests.definitions import (
     COIN,
     choice,
@@ -56,9 +56,9 @@ from tests.definitions import (
     yes_no,
 )
 from tests.exact import mechanism_bits
-from tests.impostor import Server
+from tests.module_graph import ROOT
+from tests.scripted_server import Server
 from tests.soak import part_of
-from tests.source import ROOT
 
 ONE = {"kind": "flip", "one": str(round(2**64 * math.e / (1 + math.e))), "zero": str(round(2**64 / (1 + math.e)))}
 TWO = define([yes_no("q0"), yes_no("q1")], [field(ONE, "q0"), field(ONE, "q1")])
@@ -89,7 +89,7 @@ WORDY = define(
 
 def audited(way: str, definition: dict[str, object] = TWO, *, trials: int = 3_000, time: bool = False) -> Audit:
     """By a process of its own."""
-    arguments = [sys.executable, "-m", "tests.assure.audit.broken", way]
+    arguments = [sys.executable, "-m", "tests.assure.audit.broken_clients", way]
     return audit(survey(definition), arguments, trials, time=time)
 
 
@@ -99,7 +99,7 @@ def heard(name: str, definition: dict[str, object] = TWO, trials: int = 1_000) -
     given = choose_inputs(made)
     plan = np.repeat(np.arange(len(given.answers)), counts(given, trials))
     np.random.default_rng().shuffle(plan)
-    printed = subjects.Printed(plan.tolist())
+    printed = client_processes.Printed(plan.tolist())
     for one in printed.inputs:
         report = client(made, given.answers[one])
         printed.lines.append((report if isinstance(report, bytes) else report.to_json()) + b"\n")
@@ -222,7 +222,7 @@ def rarely_refuted(definition: dict[str, object], audits: int) -> None:
             people = {name: np.full(each[place], index) for name, index in indices_of(made, answers).items()}
             rows = np.concatenate(list(simulated(made, people, rng)))
             lines[plan == place] = [Report(made.digest, rng.bytes(16), row.tobytes()).to_json() for row in rows]
-        halves = [subjects.Printed(plan[half::2].tolist(), lines[half::2].tolist()) for half in (0, 1)]
+        halves = [client_processes.Printed(plan[half::2].tolist(), lines[half::2].tolist()) for half in (0, 1)]
         done = judged(given, halves)
         false += any(one.lower > one.exact for one in done.fields) or not all(one.ok for one in done.checks)
         ratios.append([one.lower / one.exact for one in done.fields])
@@ -294,7 +294,7 @@ def test_two_bits_that_hang_together_are_named_with_their_field() -> None:
     """A client that always sends the same: of 16 symbols the first five, where two of them are rarely named at once."""
     made = survey(define([choice(options=16), scale()], [field(subset(16, 5), "help"), field(subset(3, 1), "fair")]))
     given = choose_inputs(made)
-    printed = subjects.Printed([number % len(given.answers) for number in range(2_000)])
+    printed = client_processes.Printed([number % len(given.answers) for number in range(2_000)])
     stuck = bytes([0b11111000, 0, 0b10000000])
     printed.lines += [Report(made.digest, secrets.token_bytes(16), stuck).to_json() + b"\n" for _ in printed.inputs]
     found = {one.name: one.told for one in judged(given, [printed]).checks}
@@ -348,14 +348,14 @@ def test_a_client_may_print_in_large_pieces() -> None:
     ],
 )
 def test_a_client_that_cannot_be_audited_is_told_apart(script: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subjects, "PATIENCE", 1.0)
-    monkeypatch.setattr(subjects, "PER_LINE", 0.0)
-    with pytest.raises(subjects.SubjectError, match=said):
+    monkeypatch.setattr(client_processes, "PATIENCE", 1.0)
+    monkeypatch.setattr(client_processes, "PER_LINE", 0.0)
+    with pytest.raises(client_processes.SubjectError, match=said):
         audit(survey(TWO), ["/bin/sh", "-c", script], 100)
 
 
 def test_a_client_that_bears_no_second_start_is_audited_all_the_same(tmp_path: Path) -> None:
-    loop = f"{sys.executable} -m tests.assure.audit.broken hoarding"
+    loop = f"{sys.executable} -m tests.assure.audit.broken_clients hoarding"
     done = audit(survey(TWO), ["/bin/sh", "-c", f"mkdir {tmp_path}/once || exit 9; {loop}"], 100)
     assert done.reports == 1_000
     assert "with exit code 9" in done.notes[0]
@@ -407,7 +407,9 @@ def test_the_command_audits_both_clients(client: str, tmp_path: Path) -> None:
 def test_the_command_refutes_a_strangers_client(tmp_path: Path) -> None:
     file = tmp_path / "two.json"
     file.write_bytes(encode(TWO))
-    done = run(str(file), "--command", f"{sys.executable} -m tests.assure.audit.broken reused", "--trials", "1000")
+    done = run(
+        str(file), "--command", f"{sys.executable} -m tests.assure.audit.broken_clients reused", "--trials", "1000"
+    )
     assert done.exit_code == 1
     assert "REFUTED  fields share no noise" in done.output and "The claims are refuted" in done.output
 

@@ -13,25 +13,25 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from client import canonical
-from client.definition import Survey
-from client.report import from_text, unpack
-from client.ticket import MODULUS_BYTES, PREFIX_BYTES, Tickets, ticket_id
+from candor_client import canonical
+from candor_client.definition import Survey
+from candor_client.report import from_text, unpack
+from candor_client.ticket import MODULUS_BYTES, PREFIX_BYTES, Tickets, ticket_id
 from survey_app.authoring import build, build_file
 from survey_app.authoring.terms import Terms
-from survey_app.explain.chances import total
-from survey_app.explain.languages import Words
-from survey_app.explain.prose import Code, Paragraph, Table, html, markdown
+from survey_app.channels.posterior import total
+from survey_app.languages import Words
+from survey_app.languages.markup import Code, Paragraph, Table, html, markdown
 from survey_app.plan.dossier import dossier
-from survey_app.plan.dossier.leaving import example
 from survey_app.plan.dossier.subject import Subject
+from survey_app.plan.dossier.transmission import example
 from survey_app.plan.forecast import forecasts
-from survey_app.plan.groups import plan_groups
-from survey_app.plan.settings import Settings
+from survey_app.plan.study_plan import plan_groups
+from survey_app.plan.target import Settings
 from survey_app.results.codebook import codebook
 from tests.browser import LOOKS, overflows, violations, visit, wear
 from tests.definitions import COIN, define, field, survey, yes_no
-from tests.results.kinds import FIELDS, made_of
+from tests.results.figure_kinds import FIELDS, made_of
 from tests.results.test_archive_page import everything
 from tests.tree import parse
 

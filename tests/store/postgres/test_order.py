@@ -14,10 +14,10 @@ from scipy.stats import spearmanr
 
 from survey_app.store import Outcome, Published, State, Submission
 from survey_app.store.postgres import PostgresStore
-from tests.house import begin, check_store, submission
+from tests.fixtures import begin, check_store, submission
 from tests.postgres import Postgres
 from tests.store.conftest import PostgresPlace
-from tests.store.test_plumbing import COLUMNS
+from tests.store.test_connections import COLUMNS
 
 Filled = tuple[PostgresStore, Published, list[Submission]]
 
@@ -154,7 +154,7 @@ def test_no_report_is_lost_that_comes_while_its_table_is_written_anew(filled: Fi
 
 
 def test_no_table_has_a_column_that_was_not_thought_about(filled: Filled) -> None:
-    """The columns of SQLite's file (`tests/store/test_plumbing.py`), and three things more, none of them about anybody."""
+    """The columns of SQLite's file (`tests/store/test_connections.py`), and three things more, none of them about anybody."""
     rows = filled[0]._all(
         "select table_name, column_name from information_schema.columns where table_schema = current_schema()"
     )

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from client import Report, randomize
+from candor_client import Report, randomize
 from survey_app.authoring.terms import Terms
 from survey_app.store import STEP, Outcome, Published, State, Submission, Unavailable, open_store
 from survey_app.store.postgres import PostgresStore, database
 from tests.definitions import survey, worked
-from tests.house import SAID, add, begin, check_store, submission
+from tests.fixtures import SAID, add, begin, check_store, submission
 from tests.postgres import Postgres
-from tests.running import PATH, PATIENCE, Server
+from tests.server_process import PATH, PATIENCE, Server
 from tests.soak import part_of
 from tests.store.conftest import PostgresPlace
 

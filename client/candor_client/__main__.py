@@ -1,0 +1,363 @@
+"""The respondent's command line: `python -m candor_client URL`, also `candor respond URL` and `candor ledger …`.
+
+It prints the ε spent so far, asks the questions and shows the randomized report.
+It takes a ticket and sends a report only after the respondent confirms.
+The report is written to the ledger before it is shown, so that a respondent who sees the noise cannot redraw it.
+"""
+
+import argparse
+import io
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from candor_client import description
+from candor_client.address import Address, check_invitation
+from candor_client.answer import encode
+from candor_client.definition import Field, Survey
+from candor_client.display import languages
+from candor_client.errors import AnswerError, CandorError, LimitExceeded, TooEarly
+from candor_client.interview import FILTER, farewell, in_words_of, interview, paragraphs
+from candor_client.ledger import Ledger
+from candor_client.mechanisms import round_up
+from candor_client.report import to_text, unpack
+from candor_client.respond import SYSTEM_CLOCK, Clock, Device, Receipt, check_phase, fetch
+from candor_client.spending import SERVER_LIMIT, SURVEY_LIMIT, Book, Entry, host_of, total
+from candor_client.verify import check_limit, verify
+
+STATES = {
+    "begun": "begun",
+    "taking": "a ticket is being taken",
+    "ticket": "a ticket waits",
+    "made": "made, not yet acknowledged",
+    "stored": "stored",
+}
+MODULE = "python -m candor_client"
+ALONE = "If {} knows which report is yours;\nwhat it says is still left to the dice."
+THIEF = (
+    "Whoever copies this file learns where you took part, on which days, and what it cost; of what is stored not what "
+    "you answered, and not which report is yours.",
+    "Of what is not stored yet, it also holds what is to be sent, or the invitation or ticket: they could use that in "
+    "your place, and recognise it at the server.",
+)
+
+
+def main(argv: Sequence[str] | None = None, *, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Run one command and return its exit status.
+
+    0 means success, 1 failure, 2 wrong arguments, 130 Ctrl-C, and 141 that the reader of the output closed the pipe.
+    """
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without ε still prints the rest
+    try:
+        name = MODULE if argv is None else "candor"
+        ledger = arguments[:1] == ["ledger"]
+        status = _ledger(arguments[1:], name) if ledger else _respond(arguments, clock, name)
+        sys.stdout.flush()
+        return status
+    except CandorError as error:
+        print(f"candor: {error}", file=sys.stderr)
+        return 1
+    except (KeyboardInterrupt, EOFError) as end:
+        print("\ncandor: stopped; nothing more was sent", file=sys.stderr)
+        return 130 if isinstance(end, KeyboardInterrupt) else 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python complains at exit
+        return 141
+
+
+def respond_parser(program: str = "candor") -> argparse.ArgumentParser:
+    """Return the parser for the arguments of `candor respond`, or of the module run by itself."""
+    name = program if program == MODULE else f"{program} respond"
+    parser = _parser(
+        name,
+        "Answer a survey; every answer is randomized on this device first.",
+        f"{name} https://example.org/s/exam --limit 2",
+    )
+    parser.add_argument("url", help="the survey's link, …/s/<slug>; #sha256=… pins its definition")
+    parser.add_argument(
+        "--limit", default=str(SURVEY_LIMIT), help="the most ε for all versions of a survey (default %(default)s)"
+    )
+    parser.add_argument(
+        "--server-limit", default=str(SERVER_LIMIT), help="the most ε for all surveys of a server (default %(default)s)"
+    )
+    parser.add_argument("--ledger", type=Path, help="the ledger's file, if not the usual one")
+    parser.add_argument("--code", help="an invitation code, if the link has none")
+    parser.add_argument("--ticket-link", action="store_true", help="print a link that carries the ticket elsewhere")
+    parser.add_argument("--language", help="the language to be asked in, if the survey has it; nobody is told")
+    parser.add_argument("--answers", type=Path, help="a JSON file of answers instead of questions")
+    parser.add_argument("--yes", action="store_true", help="take and send without asking; for use with --answers")
+    parser.add_argument("--receipt", type=Path, help="save the receipt to this file")
+    return parser
+
+
+def _arguments(arguments: list[str], program: str) -> argparse.Namespace:
+    parser = respond_parser(program)
+    given = parser.parse_args(arguments)
+    for name, limit in (("--limit", given.limit), ("--server-limit", given.server_limit)):
+        try:
+            check_limit(Decimal(0), limit)
+        except (ValueError, LimitExceeded):
+            parser.error(f"{name}: {limit!r} is not a number such as 2.5")
+    return given
+
+
+def _respond(arguments: list[str], clock: Clock, program: str) -> int:
+    given = _arguments(arguments, program)
+    address = Address.parse(given.url)
+    if given.code:
+        address = replace(address, invitation=check_invitation(given.code))
+    survey = fetch(given.url)
+    verify(survey)
+    spoken = in_words_of(survey, given.language, os.environ)
+    device = Device(Ledger(given.ledger), given.limit, given.server_limit, clock=clock)
+    book = device.ledger.read()
+    entry = device.entry(address, survey, book)
+    _introduce(spoken, languages(survey), book, address.server, device)
+    if entry.stored:
+        print(f"\nThis device answered it on {entry.day}. Nothing is sent a second time.{farewell(spoken)}")
+        return 0
+    answers = dict[str, Any]()
+    if entry.state != "made":
+        book.check(survey, address.server, given.limit, given.server_limit)
+        if survey.consent and not (given.yes or _agree("Do you agree to the above? This is neither sent nor kept.")):
+            print("Nothing was asked, and nothing was sent.")
+            return 1
+        if survey.tickets and not _has_ticket(device, address, survey, given):
+            return 1
+        try:
+            check_phase(survey, clock)
+        except TooEarly as early:
+            print(f"\n{early}")
+            return 0
+        asked = device.ledger.begin(survey, address.server).asked
+        _promise(survey, asked, book.spent_on_survey(survey, address.server))
+        answers = _read_answers(given.answers) if given.answers else interview(survey, asked, spoken)
+        if not (given.yes or _agree("Randomize these answers now? It spends the ε above, once and for all.")):
+            print("Nothing was randomized, spent or sent.")
+            return 1
+    begun = clock.monotonic()
+    entry, made = device.make(address, survey, answers)
+    if not made:
+        print("\nThis device has already made its report to this survey; it can only send the same one again.")
+    _show(survey, spoken, entry, answers if made else None)
+    if not (given.yes or _agree("Send this? It cannot be withdrawn: nothing in it says that it is yours.")):
+        print("Not sent. Run the same command again to send this same report.")
+        return 1
+    status = device.send(address, survey, entry, begun)
+    receipt = Receipt(survey.digest, entry.bits, status, entry.epsilon, repeated=not made)
+    print(f"\nThe server has it ({status}). Your receipt:\n{receipt.to_json().decode()}")
+    if given.receipt:
+        try:
+            given.receipt.write_bytes(receipt.to_json() + b"\n")
+        except OSError as error:
+            print(f"candor: cannot write {given.receipt}: {error.strerror}; copy it from above", file=sys.stderr)
+    print(farewell(spoken), end="")
+    return 0
+
+
+def _explain(*paragraphs: str) -> None:
+    for paragraph in paragraphs:
+        print(f"\n{textwrap.fill(paragraph, 100)}")
+
+
+def _has_ticket(device: Device, address: Address, survey: Survey, given: argparse.Namespace) -> bool:
+    """Take the ticket if this device has none and the respondent agrees; return whether there is one now."""
+    if device.awaits_issuer(address, survey):
+        issuer = urlsplit(address.issuer(survey)).netloc
+        _explain(
+            f"This survey is by invitation. {issuer} changes yours for a ticket, which it signs without seeing it. "
+            "Your report carries the ticket, never the invitation.",
+            "Whoever writes down times and addresses can still guess which report followed which ticket. You may take "
+            "the ticket now and answer at another time, in another place.",
+        )
+        if not (given.yes or _agree("Take the ticket now?")):
+            print("No ticket was taken, and nothing was sent.")
+            return False
+    elif device.brought(address, survey):
+        _explain(
+            "This link brings a ticket. Use it only if you took it yourself, on another device. The person who took it "
+            "recognises your report by it and can find out, by trying, what was sent. What it says is still left to "
+            "the dice.",
+            "If somebody sent it to you, ask them for your invitation instead: your own device then makes up the "
+            "ticket, and nobody else knows it.",
+        )
+        if not (given.yes or _agree("Did you take it yourself, and want to use it?")):
+            print("The ticket was not used, and nothing was sent.")
+            return False
+    ticket = device.ticket(address, survey)
+    print("\nThe ticket for this survey is in the ledger of this device.")
+    if given.ticket_link:
+        print("Whoever has this link can answer in your place, once. To answer on another device instead of this one:")
+        print(address.ticket_link(ticket))
+    return True
+
+
+def ledger_parser(program: str = "candor") -> argparse.ArgumentParser:
+    """Return the parser for the arguments of `candor ledger`."""
+    name = f"{program} ledger"
+    parser = _parser(name, "What this device has answered and spent.", f"{name} show")
+    parser.add_argument("action", choices=["show", "forget"])
+    parser.add_argument("--ledger", type=Path, help="the ledger's file, if not the usual one")
+    parser.add_argument("--yes", action="store_true", help="forget without asking")
+    return parser
+
+
+def _parser(name: str, told: str, example: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        prog=name,
+        description=told,
+        epilog=f"Example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _ledger(arguments: list[str], program: str) -> int:
+    given = ledger_parser(program).parse_args(arguments)
+    ledger = Ledger(given.ledger)
+    if given.action == "show":
+        _list(ledger)
+        return 0
+    question = f"Forget {ledger.path}? A survey answered again after that could learn more than its ε."
+    if given.yes or _agree(question):
+        ledger.forget()
+        print("Forgotten.")
+        return 0
+    return 1
+
+
+def _list(ledger: Ledger) -> None:
+    """Print every entry, the sums with their limits, and a note on what a copy of the file would reveal."""
+    book = ledger.read()
+    if not book.entries:
+        print(f"{ledger.path}: nothing answered, nothing spent")
+        return
+    print(ledger.path)
+    for digest, entry in sorted(book.entries.items(), key=lambda item: (item[1].host, item[1].name, item[1].day)):
+        spent = f"ε {round_up(entry.epsilon, 4)}  {entry.day}" if entry.day else "nothing spent"
+        print(f"{entry.slug}  {entry.server}  {spent}  {STATES[entry.state]}  {digest}")
+    print("\nSpent, and the limits that hold unless you say otherwise:")
+    for host in sorted({entry.host for entry in book.entries.values()}):
+        there = [entry for entry in book.entries.values() if entry.host == host]
+        print(f"{host}  ε {_told(there)} of {SERVER_LIMIT} for all surveys of this server")
+        for name in sorted({entry.name for entry in there}):
+            print(f"  {name}  ε {_told(entry for entry in there if entry.name == name)} of {SURVEY_LIMIT}")
+    print()
+    for paragraph in THIEF:
+        print(textwrap.fill(paragraph, 100))
+
+
+def _told(entries: Iterable[Entry]) -> Decimal:
+    return round_up(total(entries), 4)
+
+
+def _introduce(survey: Survey, known: list[str], book: Book, server: str, device: Device) -> None:
+    print(f"{survey.title}\n{'=' * len(survey.title)}")
+    if survey.group:
+        print(f"You answer as: {survey.group}")
+    if survey.tickets:
+        print(ALONE.format("this survey or your group is for you alone, whoever invites"))
+    elif survey.group:
+        print(ALONE.format("nobody else has your link, whoever sent it"))
+    for text in (survey.description, survey.consent, survey.contact and f"Contact: {survey.contact}"):
+        if text:
+            print(paragraphs(text))
+    if others := [language for language in known if language != survey.language]:
+        print(f"Other languages: --language {' or '.join(others)}. Nobody learns in which one you read it.")
+    name, host = survey.study or survey.slug, host_of(server)
+    on_survey, on_server = book.spent_on_survey(survey, server), book.spent_on_server(server)
+    print(f"\ndefinition  {survey.digest}\nspends      ε = {round_up(verify(survey), 4)} at the most, once")
+    for label, spent, limit, what in (
+        ("before", on_survey, device.limit, f"{name}, all its versions and groups"),
+        ("", on_server, device.server_limit, f"all surveys of {host}"),
+    ):
+        print(f"{label:12}ε = {round_up(spent, 4)} of your limit of {limit} for {what}")
+    print("            (one operator can have several names)")
+    print("            What is true of a whole household counts once for each of you who answers.")
+
+
+def _promise(survey: Survey, asked: int | None, spent: Decimal) -> None:
+    """Print which questions will be asked and how their answers are randomized."""
+    if asked is not None:
+        print(f"\n{_chosen(survey, asked)}.")
+    rolls = "Before anything leaves, this device rolls dice"
+    one = survey.fields[asked or 0] if asked is not None or len(survey.fields) == 1 else None
+    print(textwrap.fill(f"{rolls}: {description.explain(one)}." if one else f"{rolls}; each question tells how.", 100))
+    cases, people = description.of_hundred(description.SUSPICION, verify(survey) + spent)
+    after = "be as good as certain" if cases == people else f"think it at most about {cases:,} in {people:,}"
+    thought = f"someone who thought the chance was {100 // description.SUSPICION} in 100 that something is true of you"
+    print(textwrap.fill(f"What is sent can be a hint: {thought} could then {after}.", 100))
+
+
+def _chosen(survey: Survey, asked: int) -> str:
+    return f"{len(survey.fields[asked].questions)} of {len(survey.questions)} questions, chosen by this device"
+
+
+def _show(survey: Survey, spoken: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> None:
+    """Print what the bits say, next to the respondent's answers.
+
+    `answers` is None if they are not known: the ledger does not store them.
+    """
+    sent = unpack(survey, entry.bits)
+    asked = next(position for position, bits in enumerate(sent) if bits is not None) if survey.ask else None
+    indices = None if answers is None else encode(survey, answers, asked)
+    print("\nWhat will be sent, and nothing else:")
+    if asked is not None:
+        print(f"  {_chosen(survey, asked)}")
+    for field, bits in zip(spoken.fields, sent, strict=True):
+        if bits is None:
+            filters = asked is not None and {question.id for question in field.questions} & survey.needed(asked)
+            told = FILTER if filters else "not asked on this device"
+            print(f"  {' + '.join(question.text for question in field.questions)}\n      {told}")
+            continue
+        for part, told in _apart(field, bits):
+            names = " + ".join(question.text for question in part.questions)
+            said = "" if indices is None else f"you: {description.said(part, indices)}  →  "
+            print(f"  {names}\n      {said}sent: {told}")
+        print(textwrap.fill(f"({description.explain(field)})", 100, initial_indent=" " * 6, subsequent_indent=" " * 7))
+    origin = "from the ticket" if entry.ticket else "random"
+    print(f"  survey  {survey.digest}  (SHA-256 of the definition)")
+    print(f"  id      {to_text(entry.id)}  ({origin})\n  bits    {to_text(entry.bits)}  (the lines above)")
+    if entry.ticket:
+        print(f"  ticket  {to_text(entry.ticket.prefix)} and its signature; who signed it has not seen it")
+    print(f"  this costs ε = {round_up(entry.epsilon, 4)}")
+
+
+def _apart(field: Field, bits: int) -> list[tuple[Field, str]]:
+    """Return the parts of a field with the text that is sent for each.
+
+    A joint field is split by question if its bits name one combination of answers; any other field is one part.
+    """
+    symbol = field.mechanism.named_symbol(bits)
+    if symbol is None or not field.joint:
+        return [(field, description.describe(field, bits))]
+    pairs = zip(field.questions, field.cells[symbol], strict=True)
+    return [(replace(field, questions=(one,)), description.digit_label(one, digit)) for one, digit in pairs]
+
+
+def _read_answers(path: Path) -> dict[str, Any]:
+    try:
+        answers = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise AnswerError(str(path), f"cannot be read: {why}") from None
+    if not isinstance(answers, dict):
+        raise AnswerError(str(path), "must be one JSON object: question ids and answers")
+    return answers
+
+
+def _agree(question: str) -> bool:
+    return input(f"\n{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,278 @@
+"""The definition of a survey: public, immutable, identified by the SHA-256 of its bytes.
+
+`Survey.from_json` refuses every malformed definition with the path to the fault. Each Survey it returns is well-formed.
+`verify` checks whether the survey is private enough.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+from typing import Any
+
+from candor_client import canonical, display, mechanisms
+from candor_client.canonical import check_keys, decimal, integer, items, name_at, plain_text
+from candor_client.display import Section, Translation
+from candor_client.errors import DefinitionError
+from candor_client.mechanisms import Mechanism
+from candor_client.question import Question, count_labels, labels_of, parse_questions
+from candor_client.ticket import Tickets, parse_tickets
+
+FORMAT = "candor/2"
+LARGEST_DEFINITION = 256_000
+LARGEST_BITS = 47_000  # bytes of a report's bits
+LARGEST_REPORT = 64_000  # bytes of the whole report as JSON, with a ticket
+MOST_FIELDS = 4096
+MOST_WORK = 2**20  # symbols that a device may have to process, over all fields
+MOST_CELLS = 65_536  # combinations of one joint field, including impossible ones
+MOST_CHANCES = 10**6
+
+PROSE = ("description", "consent", "contact", "thanks")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A unit of randomization: one question, or the possible combinations of several.
+
+    With `ask`, a device answers this field with a probability in proportion to its `chance`.
+    """
+
+    questions: tuple[Question, ...]
+    mechanism: Mechanism
+    chance: int
+    digest: str
+
+    @property
+    def size(self) -> int:
+        """The number of symbols."""
+        return len(self.cells) if self.joint else self.questions[0].size
+
+    @property
+    def joint(self) -> bool:
+        """Whether several questions are randomized together."""
+        return len(self.questions) > 1
+
+    @cached_property
+    def cells(self) -> tuple[tuple[int, ...], ...]:
+        """For every symbol, the symbols of the questions.
+
+        Not for a multiple whose options are drawn: it has too many symbols.
+        """
+        return tuple(possible_cells(self.questions))
+
+    @cached_property
+    def symbols(self) -> Mapping[tuple[int, ...], int]:
+        """The inverse of `cells`."""
+        return {digits: symbol for symbol, digits in enumerate(self.cells)}
+
+    def label(self, symbol: int) -> str:
+        """Return the label of a symbol; for a joint field, the labels of each question."""
+        digits = self.cells[symbol] if self.joint else (symbol,)
+        return " + ".join(question.label(digit) for question, digit in zip(self.questions, digits, strict=True))
+
+
+def possible_cells(questions: Sequence[Question]) -> Iterator[tuple[int, ...]]:
+    """Yield the combinations that can occur, in order, the first question most significant.
+
+    A question has no answer if another of these questions hides it. If its condition is on a question outside the
+    field, every combination is possible.
+    """
+    places = {question.id: place for place, question in enumerate(questions)}
+
+    def extend(digits: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(digits) == len(questions):
+            yield digits
+            return
+        question = questions[len(digits)]
+        condition = question.show_if
+        allowed = range(question.size)
+        if condition and condition.question in places:
+            place = places[condition.question]
+            if not labels_of(questions[place], digits[place]) & set(condition.labels):
+                allowed = range(question.no_answer, question.size)
+        for digit in allowed:
+            yield from extend((*digits, digit))
+
+    return extend(())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """A well-formed definition. `epsilon` is the claimed budget; `verify` computes the budget that is spent."""
+
+    source: bytes = field(repr=False)
+    slug: str
+    title: str
+    epsilon: Decimal
+    questions: tuple[Question, ...]
+    fields: tuple[Field, ...]
+    ask: bool = False  # whether a device answers only one field, drawn at random
+    study: str = ""
+    group: str = ""
+    description: str = ""
+    consent: str = ""
+    contact: str = ""
+    language: str = "en"
+    sections: tuple[Section, ...] = ()
+    thanks: str = ""
+    completion: str = ""
+    translations: tuple[Translation, ...] = ()
+    tickets: Tickets | None = None
+
+    @classmethod
+    def from_json(cls, source: bytes) -> "Survey":
+        """Return the survey of canonical bytes; raise DefinitionError with the path to the fault."""
+        survey = cls.from_stored(source)
+        for error in objections(survey):
+            raise error
+        return survey
+
+    @classmethod
+    def from_stored(cls, source: bytes) -> "Survey":
+        """Parse a definition that a server may have published before 0.9.
+
+        It skips `find_objections`. Only servers call it, never clients.
+        """
+        if len(source) > LARGEST_DEFINITION:
+            raise DefinitionError("too_large", "", f"a definition has at most {LARGEST_DEFINITION} bytes")
+        return _survey(canonical.loads(source), source)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the definition's bytes, in hexadecimal."""
+        return hashlib.sha256(self.source).hexdigest()
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids of all questions."""
+        return frozenset(question.id for question in self.questions)
+
+    def needed(self, asked: int) -> frozenset[str]:
+        """Return the ids of the questions that a device asks for one field.
+
+        These are the field's own questions and, as filters, the questions on which they depend.
+        """
+        wanted = {question.id for question in self.fields[asked].questions}
+        for question in reversed(self.questions):
+            if question.id in wanted and question.show_if:
+                wanted.add(question.show_if.question)
+        return frozenset(wanted)
+
+    def part(self, field: Field) -> Fraction:
+        """Return the probability that a device answers a field: by its chance with `ask`, otherwise one."""
+        return Fraction(field.chance, sum(one.chance for one in self.fields)) if self.ask else Fraction(1)
+
+    @cached_property
+    def width(self) -> int:
+        """The number of stored bits of a report; with `ask`, each field is preceded by its asked bit."""
+        return sum(field.mechanism.width + self.ask for field in self.fields)
+
+    @cached_property
+    def length(self) -> int:
+        """The length of a report's bits in bytes."""
+        return (self.width + 7) // 8
+
+
+def objections(survey: Survey) -> Iterator[DefinitionError]:
+    """Yield the errors that are new in 0.9: too many labels, too many fields, invisible characters."""
+    yield from count_labels(survey.questions)
+    if len(survey.fields) > MOST_FIELDS:
+        yield DefinitionError("too_large", "fields", f"has {len(survey.fields)} entries; {MOST_FIELDS} are allowed")
+    if canonical.INVISIBLE.search(survey.source.decode()) and (
+        found := canonical.find_invisible(canonical.loads(survey.source))
+    ):
+        yield DefinitionError("bad_value", *found)
+
+
+def _survey(value: Any, source: bytes) -> Survey:
+    more = ("ask", "study", "group", "language", "sections", "completion", "translations", "tickets")
+    check_keys(value, "", ("format", "slug", "title", "epsilon", "questions", "fields"), (*PROSE, *more))
+    if value["format"] != FORMAT:
+        raise DefinitionError("bad_value", "format", f"must be {FORMAT!r}")
+    given: dict[str, Any] = {key: plain_text(value[key], key) for key in ("title", *PROSE) if key in value}
+    if "language" in value:
+        given["language"] = display.language(value["language"], "language", "en")
+    given["slug"] = name_at(value["slug"], "slug")
+    if ("study" in value) != ("group" in value):
+        raise DefinitionError("bad_value", "group", "study and group go together")
+    if "study" in value:
+        given |= {"study": name_at(value["study"], "study"), "group": plain_text(value["group"], "group")}
+        if not given["slug"].startswith(f"{given['study']}-"):
+            raise DefinitionError("bad_value", "slug", f"must begin with {given['study']}-")
+    given["epsilon"] = decimal(value["epsilon"], "epsilon")
+    if given["epsilon"] <= 0 or len(f"{given['epsilon']:f}".partition(".")[2]) > 12:
+        raise DefinitionError("bad_value", "epsilon", "must be positive, with at most 12 decimals")
+    if "ask" in value:
+        given["ask"] = bool(integer(value["ask"], "ask", 1, 1))
+    given["questions"] = parse_questions(value["questions"])
+    given["fields"] = _fields(value["fields"], given["questions"], value["questions"], ask="ask" in value)
+    if "sections" in value:
+        given["sections"] = display.sections(value["sections"], given["questions"])
+    if "completion" in value:
+        given["completion"] = display.completion(value["completion"], "completion")
+    if "tickets" in value:
+        given["tickets"] = parse_tickets(value["tickets"], "tickets")
+    survey = Survey(source=source, **given)
+    if survey.length > LARGEST_BITS:
+        raise DefinitionError("too_large", "fields", f"a report would have more than {LARGEST_BITS} bytes of bits")
+    if "translations" in value:
+        return replace(survey, translations=display.translations(value["translations"], survey, "translations"))
+    return survey
+
+
+def _fields(value: Any, questions: Sequence[Question], raws: Sequence[Any], *, ask: bool) -> tuple[Field, ...]:
+    """Return the fields, which hold every question once; raise DefinitionError if they are malformed.
+
+    The work of a device is estimated before any of it is done.
+    """
+    free = {question.id: place for place, question in enumerate(questions)}
+    fields: list[Field] = []
+    work = 0
+    for i, raw in enumerate(items(value, "fields", 1)):
+        path = f"fields[{i}]"
+        check_keys(raw, path, ("mechanism", "questions"), ("chance",) if ask else ())
+        chance = integer(raw["chance"], f"{path}.chance", 2, MOST_CHANCES) if "chance" in raw else 1
+        places = [_place(name, free, f"{path}.questions[{k}]") for k, name in _named(raw["questions"], path)]
+        if places != sorted(places):
+            raise DefinitionError("bad_value", f"{path}.questions", "must be in the order of the questions")
+        form, members = raw["mechanism"], tuple(questions[place] for place in places)
+        size, effort = _size(form, members, f"{path}.mechanism")
+        work += effort
+        if work > MOST_WORK:
+            raise DefinitionError("too_large", path, f"all fields together have more than {MOST_WORK} symbols")
+        digest = hashlib.sha256(canonical.dumps({"mechanism": form, "questions": [raws[place] for place in places]}))
+        size = sum(1 for _ in possible_cells(members)) if len(members) > 1 else size
+        made = mechanisms.parse(form, size, f"{path}.mechanism")
+        fields.append(Field(members, made, chance, digest.hexdigest()))
+    if free:
+        raise DefinitionError("bad_value", "fields", f"no field holds {next(iter(free))}")
+    if sum(field.chance for field in fields) > MOST_CHANCES:
+        raise DefinitionError("bad_value", "fields", f"the chances add up to more than {MOST_CHANCES}")
+    return tuple(fields)
+
+
+def _named(value: Any, path: str) -> Iterator[tuple[int, Any]]:
+    return enumerate(items(value, f"{path}.questions", 1))
+
+
+def _place(name: Any, free: dict[str, int], path: str) -> int:
+    if not isinstance(name, str) or name not in free:
+        raise DefinitionError("bad_value", path, "must be a question of no other field")
+    return free.pop(name)
+
+
+def _size(form: Any, questions: Sequence[Question], path: str) -> tuple[int, int]:
+    """Return the size that a one-question field's mechanism must have, and the number of symbols to process."""
+    mechanism = mechanisms.find_class(form)  # if there is none, `mechanisms.parse` raises an error
+    size = prod(question.size for question in questions)
+    if len(questions) > 1:
+        if mechanism and not mechanism.fits_joint:
+            raise DefinitionError("bad_mechanism", path, f"{mechanism.kind} is for one question alone")
+        if size > MOST_CELLS:
+            raise DefinitionError("too_large", path, f"a joint field has at most {MOST_CELLS} combinations")
+    elif mechanism:
+        return mechanism.fit(form, questions[0], path)
+    return size, size

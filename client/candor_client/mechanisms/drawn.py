@@ -1,0 +1,114 @@
+"""Some options of a set, drawn on the device."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, final
+
+from candor_client.canonical import integer
+from candor_client.errors import DefinitionError
+from candor_client.mechanisms.mechanism import (
+    BaseMechanism,
+    MechanismName,
+    blind_cases,
+    check_keep,
+    check_symbol,
+    ones,
+    refuse,
+    share,
+)
+from candor_client.question import NO_ANSWER
+from candor_client.sampling import WHOLE, RandomBytes, below, coin, pick
+from candor_client.types import type_of
+
+if TYPE_CHECKING:
+    from candor_client.definition import Field
+    from candor_client.question import Question
+
+MOST_DRAWN = 16  # options of a multiple at once: 2^16 sets
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Drawn(BaseMechanism):
+    """A set of options, of which `draw` random ones are asked together; which ones is disclosed.
+
+    The symbol is the set as a mask, option 0 least significant; `size` is the number of options. What was selected
+    among the asked is one of 2^draw sets, kept with probability keep/2^64, otherwise another one. Stored are two bits
+    for every option: (asked, reported 0) and (asked, reported 1); p and q are those of one asked option.
+    """
+
+    kind = MechanismName.DRAWN
+    parameters = ("size", "draw", "keep")
+    fits_joint = False
+    size: int
+    draw: int
+    keep: int
+
+    def check(self) -> None:
+        if not 1 <= self.draw <= min(self.size, MOST_DRAWN):
+            raise refuse(f"needs a draw from 1 to size, and to {MOST_DRAWN}")
+        check_keep(self.keep, 1, self.sets)
+
+    @property
+    def sets(self) -> int:
+        """How many sets the asked options have."""
+        return 1 << self.draw
+
+    @property
+    def width(self) -> int:
+        return 2 * self.size
+
+    @property
+    def odds(self) -> Fraction:
+        return Fraction(self.keep * (self.sets - 1), WHOLE - self.keep)
+
+    @property
+    def p(self) -> Fraction:
+        return Fraction(self.keep, WHOLE) + (self.sets // 2 - 1) * self._other
+
+    @property
+    def q(self) -> Fraction:
+        return self.sets // 2 * self._other
+
+    @property
+    def _other(self) -> Fraction:
+        """The probability of each set that is not the true one."""
+        return Fraction(WHOLE - self.keep, WHOLE * (self.sets - 1))
+
+    @staticmethod
+    def fit(form: Mapping[str, Any], question: "Question", path: str) -> tuple[int, int]:
+        if not type_of(question.type).has_sets:
+            raise DefinitionError("bad_mechanism", path, "drawn is for a multiple")
+        draw = integer(form.get("draw"), f"{path}.draw", 1, MOST_DRAWN)
+        return len(question.labels) + question.optional, 1 << draw
+
+    def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
+        check_symbol(symbol, 1 << self.size)
+        asked = sorted(pick(self.draw, list(range(self.size)), random_bytes))
+        truth = sum((symbol >> option & 1) << i for i, option in enumerate(asked))
+        held = coin(self.keep, random_bytes)
+        other = below(self.sets - 1, random_bytes)
+        sent = (other + (other >= truth), truth)[held]
+        return sum(1 << (self.width - 1 - 2 * option - (sent >> i & 1)) for i, option in enumerate(asked))
+
+    def possible(self, bits: int) -> bool:
+        reported_0 = int("10" * self.size, 2)
+        return bits.bit_count() == self.draw and not (bits & reported_0) >> 1 & bits
+
+    def named_symbol(self, bits: int) -> None:
+        return None
+
+    def describe(self, field: "Field", bits: int) -> str:
+        options = [*field.questions[0].labels, NO_ANSWER]
+        return ", ".join(f"{options[place // 2]}: {'yes' if place % 2 else 'no'}" for place in ones(bits, self.width))
+
+    def blind_draw(self) -> tuple[int, int]:
+        truth = self.p - self.q  # of an asked option; p + q = 1, so the rest falls on yes and no alike
+        return share(truth, 1 - truth)[:2]
+
+    def odds_sentence(self, field: "Field") -> str:
+        options = f"reports on {self.draw} of {self.size} options, drawn at random"
+        return (
+            f"{options}: {blind_cases(*self.blind_draw())} what was said, otherwise yes or no for each, drawn blindly"
+        )

@@ -1,0 +1,177 @@
+"""Who may answer a survey by invitation: whoever brings a ticket, which the issuer signed without seeing it.
+
+RSABSSA-SHA384-PSS-Randomized of RFC 9474: the device encodes prefix ‖ digest with a salt (EMSA-PSS, RFC 8017 §9.1),
+multiplies it by r^e, has that signed, and divides the signature by r. Whatever the issuer keeps fits every ticket
+alike: r is uniform among the numbers that n does not share a factor with, and a message that shared one is refused
+before it is sent, so this holds for dishonest keys too. What is signed is verified here before it is kept.
+"""
+
+import base64
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import gcd
+from typing import Any
+
+from candor_client.canonical import check_keys
+from candor_client.errors import BadTicket, DefinitionError
+from candor_client.sampling import RandomBytes, take
+
+ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[1-9][0-9]{0,4})?")
+MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}Z")
+MODULUS_BITS = 3072
+MODULUS_BYTES = MODULUS_BITS // 8
+EXPONENT = 65537
+PREFIX_BYTES = 32
+SALT_BYTES = 48
+ID_BYTES = 16
+HASH = "sha384"
+HASH_BYTES = 48
+
+
+@dataclass(frozen=True)
+class Tickets:
+    """Who may answer: whoever has a ticket signed with this key. `opens` is when reports begin, if later."""
+
+    key: int
+    issuer: str = ""
+    opens: datetime | None = None
+
+
+def parse_tickets(value: Any, path: str) -> Tickets:
+    """The key that signs tickets, who signs if it is another server, and when answering begins."""
+    check_keys(value, path, ("key",), ("issuer", "from"))
+    issuer = value.get("issuer", "")
+    if "issuer" in value and (not isinstance(issuer, str) or not ORIGIN.fullmatch(issuer)):
+        raise DefinitionError("bad_value", f"{path}.issuer", "must be an origin such as https://example.org")
+    opens = _moment(value["from"], f"{path}.from") if "from" in value else None
+    return Tickets(_modulus(value["key"], f"{path}.key"), issuer, opens)
+
+
+def _modulus(value: Any, path: str) -> int:
+    if isinstance(value, str) and re.fullmatch("[A-Za-z0-9_-]{512}", value):
+        key = int.from_bytes(base64.urlsafe_b64decode(value), "big")
+        if key.bit_length() == MODULUS_BITS and key % 2:
+            return key
+    raise DefinitionError("bad_value", path, f"must be an odd number of exactly {MODULUS_BITS} bits, as base64url")
+
+
+def _moment(value: Any, path: str) -> datetime:
+    try:
+        if isinstance(value, str) and MOMENT.fullmatch(value):
+            return datetime.strptime(value, "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC)
+    except ValueError:
+        pass
+    raise DefinitionError("bad_value", path, "must be a moment such as 2026-12-10T00:00Z")
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """What the issuer has signed and never seen: good for one report to one definition."""
+
+    prefix: bytes
+    signature: bytes
+
+    def check(self, key: int, digest: str) -> None:
+        """BadTicket unless it was signed with this key, for this definition."""
+        if len(self.prefix) != PREFIX_BYTES or not verify(key, message(self.prefix, digest), self.signature):
+            raise BadTicket("this is no ticket for this survey; ask for the whole link, or take one anew")
+
+
+@dataclass(frozen=True)
+class Blinding:
+    """What only this device knows while a ticket is being taken; the same again gives the same ticket."""
+
+    prefix: bytes
+    salt: bytes
+    r: int
+
+    @classmethod
+    def draw(cls, key: int, random_bytes: RandomBytes) -> "Blinding":
+        """32 bytes of prefix, 48 of salt, 384 of r, the last drawn again unless it can be divided by."""
+        prefix, salt = take(PREFIX_BYTES, random_bytes), take(SALT_BYTES, random_bytes)
+        while True:
+            r = int.from_bytes(take(MODULUS_BYTES, random_bytes), "big")
+            if 0 < r < key and gcd(r, key) == 1:
+                return cls(prefix, salt, r)
+
+    def blinded(self, key: int, digest: str) -> bytes:
+        """What is sent to be signed."""
+        return blind(key, message(self.prefix, digest), self.salt, self.r)
+
+    def unblind(self, key: int, digest: str, blind_signature: bytes) -> Ticket:
+        """The ticket, from what came back; BadTicket if that is no signature."""
+        return Ticket(self.prefix, finalize(key, message(self.prefix, digest), blind_signature, self.r))
+
+
+def message(prefix: bytes, digest: str) -> bytes:
+    """What a ticket's signature is for."""
+    return prefix + bytes.fromhex(digest)
+
+
+def ticket_id(prefix: bytes) -> bytes:
+    """The id of the one report that a ticket is good for."""
+    return hashlib.sha256(b"candor ticket\0" + prefix).digest()[:ID_BYTES]
+
+
+def blind(key: int, message: bytes, salt: bytes, r: int) -> bytes:
+    """The encoded message times r^e: uniform, whatever the message is (RFC 9474 §4.2)."""
+    encoded = _encode(message, salt, key.bit_length() - 1)
+    if gcd(encoded, key) != 1:
+        raise BadTicket("the key of this survey has a small factor, which would mark you; do not answer it")
+    return (encoded * pow(r, EXPONENT, key) % key).to_bytes(_length(key), "big")
+
+
+def finalize(key: int, message: bytes, blind_signature: bytes, r: int, salt_length: int = SALT_BYTES) -> bytes:
+    """The signature of the message, verified (RFC 9474 §4.4)."""
+    s = int.from_bytes(blind_signature, "big")
+    if len(blind_signature) == _length(key) and s < key:
+        signature = (s * pow(r, -1, key) % key).to_bytes(_length(key), "big")
+        if verify(key, message, signature, salt_length):
+            return signature
+    raise BadTicket("what the issuer sent back is no signature for this survey; nothing is lost, try again later")
+
+
+def verify(key: int, message: bytes, signature: bytes, salt_length: int = SALT_BYTES) -> bool:
+    """Whether this is a signature of the message (RSASSA-PSS-VERIFY, RFC 8017 §8.1.2)."""
+    s = int.from_bytes(signature, "big")
+    bits = key.bit_length() - 1
+    if len(signature) != _length(key) or s >= key:
+        return False
+    encoded = pow(s, EXPONENT, key)
+    if encoded.bit_length() > bits:
+        return False
+    found = encoded.to_bytes((bits + 7) // 8, "big")
+    masked, seal = found[: -HASH_BYTES - 1], found[-HASH_BYTES - 1 : -1]
+    block = _xor(masked, _mask(seal, len(masked)), bits)
+    return hmac.compare_digest(
+        _encode(message, block[len(block) - salt_length :], bits).to_bytes(len(found), "big"), found
+    )
+
+
+def _encode(message: bytes, salt: bytes, bits: int) -> int:
+    """EMSA-PSS-ENCODE with SHA-384 and MGF1: seal = H(0^8 ‖ H(message) ‖ salt), behind 0…01 ‖ salt under its mask."""
+    length = (bits + 7) // 8 - HASH_BYTES - 1
+    if length < len(salt) + 1:
+        raise ValueError("the key is too short")
+    seal = hashlib.new(HASH, bytes(8) + hashlib.new(HASH, message).digest() + salt).digest()
+    block = bytes(length - len(salt) - 1) + b"\1" + salt
+    return int.from_bytes(_xor(block, _mask(seal, length), bits) + seal + b"\xbc", "big")
+
+
+def _mask(seed: bytes, length: int) -> bytes:
+    """MGF1, RFC 8017 §B.2.1."""
+    blocks = (hashlib.new(HASH, seed + i.to_bytes(4, "big")).digest() for i in range(-(-length // HASH_BYTES)))
+    return b"".join(blocks)[:length]
+
+
+def _xor(block: bytes, mask: bytes, bits: int) -> bytes:
+    """Masked or unmasked, with the bits cleared that the encoded message has no place for."""
+    value = int.from_bytes(block, "big") ^ int.from_bytes(mask, "big")
+    return (value & ((1 << (bits - 8 * (HASH_BYTES + 1))) - 1)).to_bytes(len(block), "big")
+
+
+def _length(key: int) -> int:
+    return (key.bit_length() + 7) // 8

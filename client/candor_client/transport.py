@@ -1,0 +1,157 @@
+"""One request and its reply: the only module that talks to a network.
+
+It follows redirects only for definitions and only within one origin; it sends no cookie, no language and no more
+about itself than its name. Whoever cannot be reached is offered the same bytes again, a few times, or nothing.
+"""
+
+import http.client
+import json
+import queue
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Mapping
+from typing import IO, Any, TypeVar
+
+from candor_client.definition import LARGEST_DEFINITION
+from candor_client.errors import BadAddress, CandorError, Refused, Unreachable
+
+TIMEOUT = 20.0
+ATTEMPTS = 3
+HEADERS = {"Accept": "application/json", "User-Agent": "candor-client"}
+
+Understood = TypeVar("Understood")
+
+
+def get(url: str, *, headers: Mapping[str, str] | None = None, most: int = LARGEST_DEFINITION) -> bytes:
+    """What is there, of at most so many bytes; anything but a plain yes is raised."""
+    status, body = _exchange(urllib.request.Request(url, headers={**HEADERS, **(headers or {})}), most)  # noqa: S310
+    if status != 200:
+        raise _problem(status, body)
+    return body
+
+
+def post(
+    url: str,
+    body: bytes,
+    understand: Callable[[Any], Understood | None],
+    *,
+    headers: Mapping[str, str] | None = None,
+    attempts: int,
+    pause: Callable[[float], None],
+) -> Understood:
+    """What the reply to these bytes means; the same bytes again while there is no reply that can be understood."""
+    request = urllib.request.Request(  # noqa: S310
+        url, data=body, headers={**HEADERS, "Content-Type": "application/json", **(headers or {})}, method="POST"
+    )
+    for attempt in range(attempts):
+        if attempt:
+            pause(2.0**attempt)
+        try:
+            status, reply = _exchange(request)
+            if status >= 300:
+                raise _problem(status, reply)
+            if (understood := understand(_json(reply))) is not None:
+                return understood
+            raise Unreachable(f"the server answered {status}, but did not acknowledge what was sent")
+        except Unreachable:
+            if attempt == attempts - 1:
+                raise
+    raise ValueError("attempts must be at least 1")
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _problem(status: int, body: bytes) -> Refused | Unreachable | BadAddress:
+    try:
+        problem = json.loads(body)
+        code, said = str(problem["code"]), str(problem.get("detail") or problem["title"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        code, said = "http_error", http.client.responses.get(status, "no reason given")
+    said = "".join(character if character.isprintable() else " " for character in said[:500])
+    if 300 <= status < 400:
+        return BadAddress(f"the server redirects elsewhere ({status}); nothing is sent but where you said")
+    if status >= 500 or status == 429:
+        return Unreachable(f"the server cannot take it now ({status}: {said}); try again later, nothing is lost")
+    return Refused(status, code[:60], f"the server refused ({status}): {said}")
+
+
+def _exchange(request: urllib.request.Request, most: int = LARGEST_DEFINITION) -> tuple[int, bytes]:
+    """Status and body; Unreachable if there is no whole answer in time.
+
+    The time-out of a socket starts anew with every byte, so a server that drips could hold a client for ever; hence a
+    thread that is given up when the time is over.
+    """
+    outcome: queue.SimpleQueue[tuple[int, bytes] | Exception] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            outcome.put(_talk(request, most))
+        except Exception as error:  # whatever it is, the waiting side raises it
+            outcome.put(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        result = outcome.get(timeout=TIMEOUT)
+    except queue.Empty:
+        raise Unreachable(f"{request.host} did not answer in {TIMEOUT:g} seconds") from None
+    if isinstance(result, CandorError):
+        raise result
+    if isinstance(result, Exception):
+        reason = getattr(result, "reason", result)
+        why = getattr(reason, "strerror", None) or reason
+        raise Unreachable(f"{request.host} did not answer: {why}; try again later, nothing is lost") from result
+    return result
+
+
+def _talk(request: urllib.request.Request, most: int) -> tuple[int, bytes]:
+    proxies: dict[str, str] | None = {} if request.type == "http" else None  # plain http stays on this machine
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _SameOrigin())
+    try:
+        response: Any = opener.open(request, timeout=TIMEOUT)
+    except urllib.error.HTTPError as error:
+        response = error
+    with response:
+        body: bytes = response.read(most + 1)
+    if len(body) > most:
+        raise Unreachable(f"{request.host} answers with more than {most} bytes")
+    return response.status, body
+
+
+class _SameOrigin(urllib.request.HTTPRedirectHandler):
+    """Follow a redirect only for a GET and only to the same scheme, host and port."""
+
+    max_redirections = 5
+
+    def http_error_302(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: http.client.HTTPMessage
+    ) -> Any:
+        try:
+            return super().http_error_302(req, fp, code, msg, headers)
+        except (CandorError, ValueError):
+            fp.close()
+            raise
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        there, here = urllib.parse.urlsplit(newurl), urllib.parse.urlsplit(req.full_url)
+        if req.get_method() != "GET":
+            return None
+        if (there.scheme, there.netloc) != (here.scheme, here.netloc):
+            raise BadAddress(f"{req.host} redirects to another place, {newurl[:100]!r}; nothing was sent there")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)

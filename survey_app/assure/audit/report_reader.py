@@ -1,0 +1,107 @@
+"""The output of a client as bits in columns; lines are parsed strictly, and lines that are no report become faults."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from candor_client.definition import Survey
+from candor_client.errors import ReportError
+from candor_client.report import ID_BYTES, from_text, unpack
+from survey_app.assure.audit.client_processes import Printed
+from survey_app.channels.channel import Indices, Matrix
+
+ID_BITS = 8 * ID_BYTES
+MOST_TOLD = 3
+LAGS = (1, 2, 3)  # in reports
+TEXTS = re.compile(rb'"[^"]*"')
+
+
+class _Wire(msgspec.Struct, forbid_unknown_fields=True):
+    survey: str
+    id: str
+    bits: str
+
+
+@dataclass(frozen=True)
+class Reports:
+    """All reports of an audit: the input, earlier inputs, id, bits and spelling of each."""
+
+    inputs: Indices
+    before: Indices  # a row for each lag; −1 if the process had not printed enough lines
+    process: Indices
+    place: Indices  # among the lines of its process
+    seconds: npt.NDArray[np.float64]
+    ids: Matrix
+    bits: Matrix
+    shapes: Indices
+    shape_names: list[str]
+    repeated: int  # the number of reports whose id occurred before
+    faults: list[str]  # descriptions of the lines that are no report
+
+
+def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
+    """Return the reports of all processes, in order; lines that are no report are left out and listed as faults."""
+    decode = msgspec.json.Decoder(_Wire).decode
+    inputs: list[int] = []
+    process: list[int] = []
+    places: list[int] = []
+    seconds: list[float] = []
+    ids, bits, shapes = bytearray(), bytearray(), list[int]()
+    names: dict[bytes, int] = {}
+    possible: dict[str, bytes] = {}
+    faults: Counter[str] = Counter()
+    for number, one in enumerate(printed):
+        for place, (asked, line) in enumerate(zip(one.inputs, one.lines, strict=True)):
+            try:
+                wire = decode(line)
+                if wire.survey != survey.digest:
+                    raise ReportError("wrong_survey", "a report of another definition")
+                identity = from_text(wire.id)
+                if len(identity) != ID_BYTES:
+                    raise ReportError("malformed_report", f"an id has {ID_BYTES} bytes")
+                if wire.bits not in possible:
+                    unpack(survey, from_text(wire.bits))
+                    possible[wire.bits] = from_text(wire.bits)
+            except (msgspec.DecodeError, UnicodeDecodeError, ReportError) as error:
+                faults[str(error)] += 1
+                continue
+            inputs.append(asked)
+            process.append(number)
+            places.append(place)
+            seconds.append(one.seconds[place] if one.seconds else 0.0)
+            ids += identity
+            bits += possible[wire.bits]
+            shape = TEXTS.sub(lambda text: b'"' + b"." * (len(text[0]) - 2) + b'"', line)
+            shapes.append(names.setdefault(shape, len(names)))
+    count = len(inputs)
+    spelled = [bytes(ids[ID_BYTES * place : ID_BYTES * (place + 1)]) for place in range(count)]
+    return Reports(
+        np.array(inputs, dtype=np.int64),
+        np.array([_before(printed, process, places, lag) for lag in LAGS], dtype=np.int64),
+        np.array(process, dtype=np.int64),
+        np.array(places, dtype=np.int64),
+        np.array(seconds),
+        _columns(ids, count, ID_BYTES, ID_BITS),
+        _columns(bits, count, survey.length, survey.width),
+        np.array(shapes, dtype=np.int64),
+        [name.decode("utf-8", "replace").strip() for name in names],
+        count - len(set(spelled)),
+        [f"{number} lines are no report to this survey: {reason}" for reason, number in faults.most_common(MOST_TOLD)],
+    )
+
+
+def _before(printed: Sequence[Printed], process: list[int], places: list[int], lag: int) -> list[int]:
+    """Return the input that each process was given `lag` lines before each report; −1 if there is none."""
+    return [
+        printed[one].inputs[place - lag] if place >= lag else -1 for one, place in zip(process, places, strict=True)
+    ]
+
+
+def _columns(packed: bytearray, count: int, length: int, width: int) -> Matrix:
+    rows = np.frombuffer(bytes(packed), dtype=np.uint8).reshape(count, length)
+    return np.unpackbits(rows, axis=1, count=width)

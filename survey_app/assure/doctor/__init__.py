@@ -1,0 +1,39 @@
+"""Diagnosis of an installation, with advice for every problem: `candor doctor`.
+
+Each check examines the running system and reports its findings.
+No check changes anything, creates a database or prints a secret.
+A property that cannot be examined from here is reported as unknown, not as healthy.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+
+from survey_app.assure.doctor import environment_checks, machine_checks, postgres_checks, proxy_checks, sqlite_checks
+from survey_app.assure.doctor.finding import Finding, State, failed, fine
+from survey_app.store.location import file_of
+
+__all__ = ["Finding", "State", "examine"]
+
+
+def examine(db: str, found_by: str, url: str | None, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield all findings about an installation, from the machine outwards.
+
+    `db` is the URL of the store, and `source` names the option or variable that set it.
+    A running server is examined only if `url` is given.
+    """
+    begun = time.time() - time.monotonic()
+    yield from machine_checks.findings()
+    path = file_of(db)
+    if path is not None:
+        yield from sqlite_checks.findings(path, found_by)
+    elif db.startswith(("postgresql://", "postgres://")):
+        yield from postgres_checks.findings(db, found_by, environ)
+    else:
+        what = "names no store" if "@" in db else f"is {db!r}, which names no store"
+        yield failed("database", f"{found_by} {what}", "write sqlite:///candor.db or postgresql://user@host/database")
+    yield from environment_checks.findings(environ, in_a_file=path is not None)
+    yield machine_checks.clock(time.time(), begun, time.time() - time.monotonic())
+    if url is not None:
+        yield from proxy_checks.findings(url, time.time())
+    else:
+        yield fine("proxy", "not looked at", "candor doctor --url https://… asks a server that runs")

@@ -1,0 +1,37 @@
+"""The findings of checks."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """The severity of a finding: a failure must be repaired, a warning should be examined."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILURE = "failure"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of a check: its name, its severity, the finding in words, and the next step if there is one."""
+
+    check: str
+    state: State
+    found: str
+    next: str = ""
+
+
+def fine(check: str, found: str, then: str = "") -> Finding:
+    """Return a finding without a problem."""
+    return Finding(check, State.OK, found, then)
+
+
+def warned(check: str, found: str, then: str) -> Finding:
+    """Return a warning: the operator should examine it."""
+    return Finding(check, State.WARNING, found, then)
+
+
+def failed(check: str, found: str, then: str) -> Finding:
+    """Return a failure: something does not work, or protects less than it should."""
+    return Finding(check, State.FAILURE, found, then)

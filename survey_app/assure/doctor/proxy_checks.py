@@ -1,0 +1,168 @@
+"""Checks of a running server from outside: the headers that its proxy adds, drops or passes on.
+
+A cookie shows whether the proxy reports the visitor's connection correctly.
+The cookie of the sign-in page is `Secure` if the server believes that the request came over https.
+So the attribute must be present over https.
+A visitor who sends `X-Forwarded-Proto` must neither remove nor add it.
+A proxy that passes this header on also passes on a forged address, and then no rate limit holds.
+"""
+
+import http.client
+import json
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from urllib.parse import SplitResult, urlsplit
+
+from candor_client.address import is_local
+from survey_app.assure.doctor.finding import Finding, failed, fine, warned
+
+PATIENCE = 10.0  # seconds
+STAY_ENCRYPTED = "max-age=31536000"  # seconds: a year of https only, for visitors who came over https
+LARGEST = 1_000_000  # bytes to read of a reply
+AWRY, WRONG = 30, 300  # seconds between the local clock and the server's: for a warning, for a failure
+DOCS = "docs/operations.md, In front of the world"
+BEHIND = "candor serve --trusted-proxies 1, and let the proxy set X-Forwarded-Proto and X-Forwarded-For"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The reply of a server to a request."""
+
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    def said(self, name: str) -> str:
+        """Return the values of all headers of this name, joined by commas."""
+        return ", ".join(self.headers.get_all(name) or ())
+
+
+def findings(url: str, moment: float) -> Iterator[Finding]:
+    """Yield findings about the server at `url`; `moment` is the local time, to compare with the server's."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        yield failed("address", f"{url} is no address: {error}", "write it as in https://example.org")
+        return
+    del port
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        yield failed("address", f"{url} is no address of a server", "write it as in https://example.org")
+        return
+    try:
+        health, home, sign_in = (_get(parts, path) for path in ("/healthz", "/", "/login"))
+        claimed = _get(parts, "/login", {"X-Forwarded-Proto": "http" if parts.scheme == "https" else "https"})
+    except ssl.SSLError as error:
+        yield failed("https", f"{parts.hostname}: {error.reason or error}", "renew or mend its certificate")
+        return
+    except (OSError, http.client.HTTPException) as error:
+        told = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        yield failed("server", f"{url} does not answer: {told}", "see that it runs, and look at its log")
+        return
+    yield _health(health)
+    yield _encrypted(parts, health)
+    yield from _forwarded(parts, sign_in, claimed)
+    yield _compression(sign_in)
+    yield _kept(home)
+    yield _clock(health, moment)
+    yield fine("logs", "whether a proxy writes down who asked, and when, cannot be seen from here", DOCS)
+
+
+def _get(parts: SplitResult, path: str, headers: dict[str, str] | None = None) -> Reply:
+    make = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = make(parts.hostname or "", parts.port, timeout=PATIENCE)
+    try:
+        connection.request("GET", path, headers={"Accept-Encoding": "gzip, br", **(headers or {})})
+        reply = connection.getresponse()
+        return Reply(reply.status, reply.headers, reply.read(LARGEST))
+    finally:
+        connection.close()
+
+
+def _health(reply: Reply) -> Finding:
+    try:
+        status = json.loads(reply.body)["status"] if reply.status == 200 else ""
+    except (ValueError, TypeError, KeyError, LookupError):
+        status = ""
+    if status == "ok":
+        return fine("server", "/healthz says ok")
+    if isinstance(status, str) and status.startswith("untidy since "):
+        return failed(
+            "server", f"/healthz says {status}", "make room on its disk (docs/operations.md, When the disk is full)"
+        )
+    told = f"/healthz answers {reply.status}, and not as Candor does"
+    return failed("server", told, "see that the address, and what the proxy passes on, are right")
+
+
+def _encrypted(parts: SplitResult, reply: Reply) -> Finding:
+    if parts.scheme == "http":
+        if is_local(parts.hostname or ""):
+            return fine("https", "this machine alone, so it needs none")
+        return failed("https", "reports go unencrypted, and clients refuse to send them", "serve it over https")
+    if "max-age=" not in reply.said("Strict-Transport-Security"):
+        then = f"let the proxy send Strict-Transport-Security: {STAY_ENCRYPTED}, or set X-Forwarded-Proto"
+        return warned("https", "encrypted, but a first visit may go without (no HSTS)", then)
+    return fine("https", "encrypted, and browsers are told to stay so")
+
+
+def _forwarded(parts: SplitResult, sign_in: Reply, claimed: Reply) -> Iterator[Finding]:
+    if not sign_in.said("Set-Cookie"):
+        yield warned("proxy", f"/login answers {sign_in.status} without a cookie", "see what the proxy passes on")
+        return
+    secure, after = (_is_secure(reply) for reply in (sign_in, claimed))
+    if parts.scheme == "https" and not secure:
+        yield failed("proxy", "the server does not know that it is asked over https", BEHIND)
+    elif secure != after:
+        then = "let the proxy set X-Forwarded-*, not pass it on; without a proxy: --trusted-proxies 0"
+        yield failed("proxy", "a visitor can say how it asks, and so from which address: limits do not hold", then)
+    elif parts.scheme == "http":
+        then = f"over https it can; behind one: {BEHIND}"
+        yield fine("proxy", "no visitor is believed; whether the proxy is cannot be seen over http", then)
+    else:
+        yield fine("proxy", "the server knows how it is asked, and believes nobody else")
+
+
+def _is_secure(reply: Reply) -> bool:
+    return "secure" in {part.strip().lower() for part in reply.said("Set-Cookie").split(";")}
+
+
+def _compression(sign_in: Reply) -> Finding:
+    """Return a finding about compression of the sign-in page.
+
+    In a compressed page, text chosen by an attacker next to a secret would reveal the secret by its length.
+    """
+    coded = sign_in.said("Content-Encoding")
+    if coded not in ("", "identity"):
+        then = "let the proxy compress nothing; Candor does, where it is safe"
+        return failed("compression", f"the proxy compresses researchers' pages ({coded})", then)
+    return fine("compression", "researchers' pages are not compressed")
+
+
+def _kept(home: Reply) -> Finding:
+    """Return a finding about the headers that respondents' pages must have, and must not have."""
+    if cookie := home.said("Set-Cookie").partition("=")[0]:
+        return failed(
+            "headers", f"visitors get a cookie ({cookie}), which Candor does not set", "take it out of the proxy"
+        )
+    if (
+        "default-src 'none'" not in home.said("Content-Security-Policy")
+        or home.said("Referrer-Policy") != "no-referrer"
+    ):
+        then = "let the proxy pass on Content-Security-Policy and Referrer-Policy as they are"
+        return failed("headers", "the page that visitors get lacks the headers that protect it", then)
+    return fine("headers", "visitors get the protecting headers, and no cookie")
+
+
+def _clock(reply: Reply, moment: float) -> Finding:
+    try:
+        apart = parsedate_to_datetime(reply.said("Date")).timestamp() - moment
+    except (ValueError, TypeError):
+        return warned("clocks", "the server does not tell its time", "look at its clock on the machine itself")
+    told = f"the server's is {abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} ours"
+    if abs(apart) >= WRONG:
+        return failed("clocks", told, "set them, and let them be kept right (NTP): surveys open and close by them")
+    if abs(apart) >= AWRY:
+        return warned("clocks", told, "let both be kept right (NTP)")
+    return fine("clocks", "the server's and ours agree")

@@ -1,0 +1,181 @@
+"""The form of a survey as one reproducible file, which nobody can change unnoticed.
+
+The same version, definition and server give the same bytes on every machine.
+The file contains the script, the styles, Candor's own strings and the definition.
+Its content security policy runs this script only, and lets it connect to the survey's own addresses only.
+Nothing in it depends on the machine: no time, no path, no order that depends on a hash.
+So its SHA-256 can be printed on a poster or in a registration.
+Anybody who has a file can rebuild it from its own contents and compare.
+"""
+
+import hashlib
+import json
+import re
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+
+from candor_client.definition import Survey
+from candor_client.errors import CandorError
+from survey_app.assure.form_strings import block, told
+from survey_app.languages import Words
+
+Make = Callable[[Survey, str], bytes]  # builds the file for a survey at a server
+SERVER = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[1-9][0-9]{0,4})?(/[\w.~-]+)*")
+ENDING = re.compile(r"</(script|style)|<!--", re.IGNORECASE)  # would end a block, or begin a comment, in HTML
+AROUND = 30  # characters to quote before and after a difference
+
+PAGE = """\
+<!doctype html>
+<html lang="{language}" dir="{direction}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="Candor {version}">
+<link rel="icon" href="{icon}" type="image/svg+xml">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+<div id="mark">{mark}</div>
+<noscript>
+<h1>{title}</h1>
+<section class="notice" lang="{ours}" dir="ltr">
+<h2>{heading}</h2>
+<p>{python}</p>
+<pre><code>{command}</code></pre>
+</section>
+</noscript>
+<div id="languages"></div>
+<header id="survey"></header>
+<div id="form"></div>
+<p id="status" role="status"></p>
+<footer id="foot"></footer>
+</main>
+<script type="application/json" id="words">{words}</script>
+<script type="application/json" id="definition">{definition}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+class NoFile(ValueError):
+    """A form file cannot be built, or a file is not a form that Candor built."""
+
+
+def checked_server(server: str) -> str:
+    """Return the address of a server unchanged; raise FormFileError if it is not one."""
+    if not SERVER.fullmatch(server):
+        raise NoFile(f"{server!r} is no address of a server, such as https://example.org")
+    return server
+
+
+def form_file(survey: Survey, server: str, *, script: str, style: str, mark: str, version: str) -> bytes:
+    """Return the form file of a survey that reports to this server; raise FormFileError if it cannot be built."""
+    checked_server(server)
+    for part in (script, style):
+        if found := ENDING.search(part):
+            raise NoFile(f"a script or style with {found.group()!r} in it cannot be laid into a page")
+    words = Words(survey.language)
+    home = f"{server}/s/{survey.slug}"
+    issuer = survey.tickets.issuer if survey.tickets else ""
+    places = [f"{place}/api/surveys/{survey.slug}/" for place in (server, issuer) if place]
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:;"
+        f" connect-src {' '.join(places)}; form-action 'none'; base-uri 'none'"
+    )
+    page = PAGE.format(
+        language=survey.language,
+        direction=words.direction,
+        policy=policy,
+        version=version,
+        title=escape(survey.title),
+        style=style,
+        icon=icon(mark),
+        mark=drawn(mark),
+        ours=words.language,
+        heading=escape(words("privacy.noscript_heading")),
+        python=escape(words("privacy.python")),
+        command=escape(f'python -m candor_client "{home}#sha256={survey.digest}"'),
+        words=block(told(survey, home=home)),
+        definition=block(survey.source.decode()),
+        script=script,
+    )
+    return page.encode()
+
+
+def drawn(mark: str) -> str:
+    """Return the logo as inline SVG: only the shape of its file, so that it takes the accent colour of the page."""
+    (shape,) = re.findall(r"<path[^<>]*/>", mark)
+    return f'<svg class="mark" viewBox="0 0 16 16" aria-hidden="true">{shape}</svg>'
+
+
+def icon(mark: str) -> str:
+    """Return the logo as a data URL, so that no browser requests it while a respondent answers."""
+    return f"data:image/svg+xml;base64,{b64encode(mark.encode()).decode()}"
+
+
+def _hash(text: str) -> str:
+    """Return the hash source of a text for a content security policy."""
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The contents of a form file, and its first difference from the file that this version builds; empty if none."""
+
+    survey: Survey
+    server: str
+    sha256: str
+    version: str
+    difference: str
+
+
+def check_file(data: bytes, make: Make) -> Checked:
+    """Rebuild a file from the definition and the server in it, compare byte for byte, and return the result.
+
+    Raise FormFileError if no definition or server can be read in it.
+    """
+    try:
+        page = data.decode()
+        home = json.loads(_block(page, "words"))["home"]
+        server, slug = re.fullmatch(r"(.*)/s/([^/]*)", home).groups()  # type: ignore[union-attr]
+        survey = Survey.from_json(json.loads(_block(page, "definition")).encode())
+    except CandorError as error:
+        raise NoFile(f"the definition in it is refused: {error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise NoFile("it is not a form that Candor has made: no definition, or no server, can be read in it") from None
+    if slug != survey.slug:
+        raise NoFile(f"it names the survey {slug!r}, and holds the definition of {survey.slug!r}")
+    found = re.search(r'<meta name="generator" content="Candor ([^"]*)">', page)
+    version = found[1] if found else ""
+    return Checked(survey, server, hashlib.sha256(data).hexdigest(), version, difference(data, make(survey, server)))
+
+
+def _block(page: str, name: str) -> str:
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.DOTALL)
+    if found is None:
+        raise ValueError(name)
+    return found[1]
+
+
+def difference(given: bytes, made: bytes) -> str:
+    """Return where two files first differ, with an excerpt of both; empty if they are equal."""
+    if given == made:
+        return ""
+    same = zip(given, made, strict=False)
+    at = next((i for i, (one, other) in enumerate(same) if one != other), min(len(given), len(made)))
+    line = given[:at].count(b"\n") + 1
+
+    def shown(data: bytes) -> str:
+        if at >= len(data):
+            return "nothing more"
+        return repr(data[max(0, at - AROUND) : at + AROUND].decode("utf-8", "replace"))
+
+    return f"byte {at + 1}, line {line}: the file has {shown(given)}, this version makes {shown(made)}"

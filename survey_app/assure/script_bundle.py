@@ -1,0 +1,265 @@
+"""A bundler: it assembles the form's script from the same JavaScript modules that an auditor reads.
+
+Each module becomes a function that is called once, in the order in which a browser would run the modules.
+So no module sees the names of another one. An import becomes a constant taken from the other function's return value.
+Comments and indentation are dropped, because the modules themselves are there to be read; everything else stays.
+The same modules give the same script on every machine.
+Only the few forms of import and export in Candor's modules are supported, and any other form is refused.
+A bundler that guesses would be one more program to trust.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from posixpath import dirname, join, normpath
+
+Read = Callable[[str], str]  # returns the source at a path such as /client/js/index.js
+
+TOKEN = re.compile(
+    r"""
+      (?P<comment> //[^\n]* | /\*.*?\*/ )
+    | (?P<text> "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' )
+    | (?P<template> ` )
+    | (?P<regex> /(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/[a-z]* )
+    | (?P<word> [\w$]+ )
+    | (?P<space> \s+ )
+    | (?P<sign> . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+TEMPLATE_TEXT = re.compile(r"(?:\\.|\$(?!\{)|[^`\\$])*(?P<end>`|\$\{)", re.DOTALL)
+VALUE = re.compile(r"[\w$]+|[)\]}]|.*[\"'`]", re.DOTALL)
+BEFORE_A_REGEX = {"return", "typeof", "case", "in", "of", "void", "delete", "throw", "await", "yield"}
+
+IMPORT = re.compile(r'import \{(?P<names>[\w\s,]+)\} from (?P<path>"[^"]+");')
+IMPORT_ALL = re.compile(r'import \* as (?P<name>\w+) from (?P<path>"[^"]+");')
+PASSED_ON = re.compile(r'export \{(?P<names>[\w\s,]+)\} from (?P<path>"[^"]+");')
+DECLARED = re.compile(r"export (?P<kind>const|class|function|async function) (?P<name>\w+)\b")
+LATER = re.compile(r'import\((?P<path>"[^"]+")\)')
+PLACE = re.compile(r"(/[a-z][a-z0-9_]*)+\.js")
+
+
+HEAD = """\
+// The modules that are named below, in one piece, without comments or indentation; to read one, ask for its path.
+"""
+
+
+class Unreadable(ValueError):
+    """A module contains syntax that the bundler does not support."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of source: comment, text, template, regex, word, space or sign.
+
+    A template token is a part of a template literal, up to its next placeholder.
+    """
+
+    kind: str
+    text: str
+    at: int
+
+
+@dataclass
+class Module:
+    """A module as a part of the script: its code, the modules that it imports at once or later, and its exports."""
+
+    path: str
+    code: str = ""
+    needs: list[str] = field(default_factory=list)
+    later: list[str] = field(default_factory=list)
+    gives: dict[str, str] = field(default_factory=dict)
+    words: set[str] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        """The name of the constant that holds the exports."""
+        return name_of(self.path)
+
+    @property
+    def block(self) -> str:
+        """The block of this module in the script."""
+        given = ", ".join(name if name == what else f"{name}: {what}" for name, what in self.gives.items())
+        return f"// {self.path}\nconst {self.name} = (() => {{\n{self.code}return {{ {given} }};\n}})();\n"
+
+
+def assemble(entry: str, read: Read) -> str:
+    """Return the script that is equivalent to the module at `entry`.
+
+    Only that module may use `await` at its top level. Raise BundleError if a module is not supported.
+    """
+    *parts, last = modules(entry, read)
+    if last.gives:
+        raise Unreadable(f"{entry}: nobody could take what the first module gives")
+    return "\n".join([HEAD, *(part.block for part in parts), f"// {last.path}\n{last.code}"])
+
+
+def modules(entry: str, read: Read) -> list[Module]:
+    """Return all modules that the module at `entry` can need, each once, after the modules that it imports.
+
+    Raise BundleError if modules import each other or names clash.
+    """
+    done: dict[str, Module] = {}
+    pending: list[str] = []
+    above: list[str] = []
+
+    def visit(path: str) -> None:
+        if path in above:
+            raise Unreadable(f"modules that need each other: {' → '.join([*above, path])}")
+        if path in done:
+            return
+        module = parse(path, read(path), waits=path == entry)
+        above.append(path)
+        for needed in module.needs:
+            visit(needed)
+        pending.extend(module.later)
+        if path == entry:  # modules imported later have to be in the script before the entry runs
+            while pending:
+                visit(pending.pop(0))
+        above.pop()
+        done[path] = module
+
+    visit(entry)
+    names = {module.name for module in done.values()}
+    if len(names) < len(done):
+        raise Unreadable(f"two modules of one name in the script: {', '.join(sorted(done))}")
+    for path, module in done.items():
+        if taken := names & module.words:
+            raise Unreadable(f"{path}: {taken.pop()} is the name of a module in the script")
+    return list(done.values())
+
+
+def parse(path: str, source: str, *, waits: bool = False) -> Module:
+    """Return a module without its import and export statements; `can_await` allows `await` at its top level."""
+    name_of(path)
+    module = Module(path)
+    code = without_comments(source)
+    at = depth = 0
+    for token in tokens(code):
+        if token.at < at:
+            continue  # part of a statement that was rewritten
+        if token.kind == "sign":
+            depth += {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}.get(token.text, 0)
+        kept = "\n" if token.kind == "space" and "\n" in token.text else token.text
+        at = token.at + len(token.text)
+        if token.kind == "word" and token.text in ("import", "export") and not code[: token.at].endswith("."):
+            kept, at = _rewrite(module, code, token.at, top=depth == 0)
+            module.code += kept
+            continue
+        elif token.text == "await" and token.kind == "word" and depth == 0 and not waits:
+            raise Unreadable(f"{path}: only the first module may wait at its top level")
+        module.words.add(kept)
+        module.code += kept
+    return module
+
+
+def _rewrite(module: Module, code: str, at: int, *, top: bool) -> tuple[str, int]:
+    """Return the replacement of an import or export in the script, and the position where the code continues."""
+    if found := LATER.match(code, at):
+        target = resolve(module.path, found["path"])
+        module.later.append(target)
+        return name_of(target), found.end()
+    if top and (found := IMPORT.match(code, at)):
+        target = resolve(module.path, found["path"])
+        module.needs.append(target)
+        taken = ", ".join(f"{name}: {own}" if own != name else name for name, own in _names(module, found["names"]))
+        return f"const {{ {taken} }} = {name_of(target)};", found.end()
+    if top and (found := IMPORT_ALL.match(code, at)):
+        target = resolve(module.path, found["path"])
+        module.needs.append(target)
+        return f"const {found['name']} = {name_of(target)};", found.end()
+    if top and (found := PASSED_ON.match(code, at)):
+        target = resolve(module.path, found["path"])
+        module.needs.append(target)
+        names = _names(module, found["names"])
+        if any(own != name for name, own in names):
+            raise Unreadable(f"{module.path}: passes on under another name")
+        module.gives.update({name: f"{name_of(target)}.{name}" for name, _ in names})
+        return "", found.end()
+    if top and (found := DECLARED.match(code, at)):
+        module.gives[found["name"]] = found["name"]
+        return found.group().removeprefix("export "), found.end()
+    line = code[at:].split("\n", 1)[0]
+    raise Unreadable(f"{module.path}: cannot assemble {line!r}")
+
+
+def _names(module: Module, text: str) -> list[tuple[str, str]]:
+    """Return the names in the braces of an import, each with its local name."""
+    pairs = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        found = re.fullmatch(r"(\w+)(?: as (\w+))?", part)
+        if found is None or found[1] == "default":
+            raise Unreadable(f"{module.path}: cannot import {part!r}")
+        pairs.append((found[1], found[2] or found[1]))
+    return pairs
+
+
+def resolve(path: str, quoted: str) -> str:
+    """Return the path of an imported module, given from the root of the site or relative to the importing module."""
+    target = quoted.strip('"')
+    if not target.startswith(("./", "../", "/")):
+        raise Unreadable(f"{path}: imports {target!r}, which is no path")
+    return normpath(join(dirname(path), target))
+
+
+def name_of(path: str) -> str:
+    """Return the name of the constant for a module: client_js_index for /client/js/index.js."""
+    if not PLACE.fullmatch(path):
+        raise Unreadable(f"{path}: not a path that can become a name")
+    return path.removeprefix("/").removesuffix(".js").replace("/", "_")
+
+
+def tokens(source: str) -> Iterator[Token]:
+    """Yield the tokens of a source; their texts together are the source.
+
+    A slash begins a regular expression unless a value precedes it.
+    A value is a name or number (but not a keyword, as return is), a text, or a closing bracket.
+    Only a regular expression right after `if (…)` or a block would be mistaken for a division.
+    A test compares the tokens of every module of Candor with those of a real parser.
+    """
+    before = ""  # the last token that is neither space nor comment
+    braces = [0]  # open braces, for each enclosing template
+    at = 0
+    while at < len(source):
+        token = TOKEN.match(source, at)
+        if token is None or token.lastgroup is None:
+            raise Unreadable(f"no token at {at}")
+        kind, text, start = token.lastgroup, token.group(), at
+        if text in ("'", '"'):
+            raise Unreadable(f"a text that does not end, at {at}")
+        if kind == "regex" and VALUE.fullmatch(before) and before not in BEFORE_A_REGEX:
+            kind, text = "sign", "/"
+        at += len(text)
+        if kind == "sign" and text == "{":
+            braces[-1] += 1
+        closing = text == "}" and len(braces) > 1 and braces[-1] == 0
+        if kind == "template" or closing:
+            if closing:
+                braces.pop()
+            inside = TEMPLATE_TEXT.match(source, at)
+            if inside is None:
+                raise Unreadable(f"a template that does not end, at {start}")
+            kind, text, at = "template", text + inside.group(), inside.end()
+            if inside["end"] == "${":
+                braces.append(0)
+        elif kind == "sign" and text == "}":
+            braces[-1] -= 1
+        yield Token(kind, text, start)
+        if kind not in ("space", "comment"):
+            before = text
+    if braces != [0]:
+        raise Unreadable("braces that do not match")
+
+
+def without_comments(source: str) -> str:
+    """Return JavaScript without comments and the lines that they leave empty; separated tokens stay separate."""
+    kept: list[str] = []
+    for blank, run in groupby(tokens(source), lambda token: token.kind in ("space", "comment")):
+        texts = [token.text if token.kind != "comment" else "\n"[: token.text.count("\n")] for token in run]
+        text = "".join(texts)
+        if blank and "\n" in text:
+            apart = any("\n\n" in one for one in texts)
+            text = "\n" * (1 + apart) + text.rpartition("\n")[2]
+        kept.append(text or " ")
+    return "".join(kept).strip() + "\n"

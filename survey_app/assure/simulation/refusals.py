@@ -1,0 +1,33 @@
+"""The reason why a survey accepts no simulated reports now, found before any answer is drawn."""
+
+from datetime import UTC, datetime
+from typing import assert_never
+
+from survey_app.languages import numbers
+from survey_app.store import Published, State
+
+
+def unmet(published: Published, moment: datetime) -> str | None:
+    """Return why the survey accepts no reports, as a text that continues its name; None if it accepts them."""
+    terms, state = published.terms, published.at(moment)
+    if published.survey.tickets:
+        return (
+            "is by invitation: every report needs a ticket, and made-up people have none. For a try, publish a copy of"
+            " its file without the line invitations in a database of its own (candor --db sqlite:///trial.db survey"
+            " add COPY) and simulate there"
+        )
+    match state:
+        case State.READY if published.state is State.OPEN and terms.opens:
+            return f"is not open yet: it opens at {terms.opens.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        case State.READY:
+            return f"is not open yet: candor survey open {published.survey.slug} opens it"
+        case State.OPEN:
+            return None
+        case State.PAUSED:
+            return f"is paused: candor survey open {published.survey.slug} lets it go on"
+        case State.CLOSED if published.full and terms.max_reports:
+            return f"is full: it has all the {numbers.count(terms.max_reports)} reports that it wants"
+        case State.CLOSED:
+            return "is closed, for good: publish a new version to ask again"
+        case _:
+            assert_never(state)

@@ -1,0 +1,158 @@
+"""One question of the author's file: its text, and how the author wants it randomized."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from candor_client.mechanisms import Flip
+from candor_client.question import Question
+from candor_client.sampling import WHOLE
+from candor_client.types import TypeName, type_of
+from survey_app.authoring import mechanism_choice
+from survey_app.authoring.yaml_source import Node
+from survey_app.kinds import kind_named
+
+BATTERY = "battery"  # several scales at once; `entries` splits it
+COMMON = ("optional", "show_if", "weight", "epsilon")
+DESIGNS = {"coin": ("3/4", "1/4"), "die": ("2/3", "1/3"), "forced_die": ("5/6", "1/6")}
+LABELS = tuple(dict.fromkeys(key for name in TypeName if (key := type_of(name).labels_key)))  # options, points
+SWITCHES = ("shuffle",)
+DEFAULTS = {"step": 1}  # for keys that a definition needs and an author may omit
+CHOSEN = {"levels": (2, "bins")}  # computed: a provisional value, and the key an author may write instead
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """A question with the author's choices about its randomization.
+
+    It has either a fixed ε or a weight in the rest of ε. `need`, also the weight, multiplies the respondents it needs.
+    """
+
+    node: Node
+    question: Question
+    raw: dict[str, Any]
+    fixed: Fraction
+    weight: Fraction
+    need: Fraction
+    design: Flip | None
+    laplace: bool
+
+
+def raw_question(node: Node) -> dict[str, Any]:
+    """Return the question as the definition has it, except for the levels, which are chosen later.
+
+    Raise AuthoringError if a key is missing, unknown or invalid.
+    """
+    if "type" not in node.members():
+        raise node.error("type is missing")
+    kind = TypeName(node.members()["type"].one_of(*TypeName, BATTERY))
+    required, possible = type_of(kind).required, type_of(kind).possible
+    needed = ("id", "type", "text", *(key for key in required if key not in DEFAULTS))
+    allowed = {*required, *possible, *COMMON, *kind_named(kind).author_keys} - CHOSEN.keys()
+    parts = node.mapping(needed, allowed)
+    if parts["text"].is_blank:
+        raise parts["text"].error("has no text yet; write what you ask")
+    raw: dict[str, Any] = {key: parts[key].text() for key in ("id", "type", "text")}
+    _bounded(parts)
+    raw |= {key: read(parts[key]) for key, read in READERS.items() if key in parts}
+    unlisted = (key for key in (*required, *possible) if key in parts and key not in (*READERS, *SWITCHES))
+    raw |= {key: parts[key].spelled() for key in unlisted}  # number keys of future types
+    raw |= {key: value for key, value in DEFAULTS.items() if key in required and key not in parts}
+    raw |= {key: value for key, (value, instead) in CHOSEN.items() if key in possible and instead not in parts}
+    if "show_if" in parts:
+        condition = parts["show_if"].mapping(("question", "is"), ())
+        raw["show_if"] = {
+            "question": condition["question"].text(),
+            "is": _labels(condition["is"], 1, "answers of that question"),
+        }
+    elif "optional" in parts and parts["optional"].truth():
+        raw["optional"] = True
+    raw |= {key: True for key in SWITCHES if key in parts and parts[key].truth()}
+    return raw
+
+
+def _bounded(parts: dict[str, Node]) -> None:
+    """Raise AuthoringError for empty bounds of a range; both are named at once."""
+    bounds = {"min": "least", "max": "most"}
+    missing = [key for key in bounds if key in parts and parts[key].is_blank]
+    if missing:
+        wanted = " and the ".join(bounds[key] for key in missing)
+        raise parts[missing[0]].error(f"is empty; write the {wanted} that can be answered")
+
+
+def _labels(node: Node, least: int, what: str) -> list[str]:
+    labels = [label.text() for label in node.items()]
+    if len(labels) < least:
+        raise node.error(f"needs at least {'two' if least > 1 else 'one'} of the {what}")
+    return labels
+
+
+READERS: dict[str, Callable[[Node], Any]] = {  # readers of the keys that only some types have
+    **{key: partial(_labels, least=2, what=key) for key in LABELS},
+    "scores": lambda node: [score.spelled() for score in node.items()],
+    "min": Node.spelled,
+    "max": Node.spelled,
+    "step": Node.spelled,
+    "bins": lambda node: node.integer(2),
+    "unit": Node.text,
+}
+
+
+def wish_of(node: Node, question: Question, raw: dict[str, Any], *, split: bool) -> Item:
+    """Return a question with the author's choices about its randomization.
+
+    If ε is split, a weight and a fixed ε exclude each other. Otherwise they can be combined. Raise AuthoringError if
+    the choices contradict each other.
+    """
+    parts = node.members()
+    own = [key for key in ("design", "epsilon", *(["weight"] if split else [])) if key in parts]
+    if len(own) > 1:
+        others = "design, epsilon and weight" if split else "design and epsilon"
+        raise parts[own[1]].error(f"has {own[0]} already; a question takes only one of {others}")
+    weight = Fraction(parts["weight"].positive("a weight")) if "weight" in parts else Fraction(1)
+    laplace = "mechanism" in parts and bool(parts["mechanism"].one_of("laplace"))
+    if laplace and not can_have_noise(question):
+        raise parts["mechanism"].error("laplace is for numbers without bins, optional and show_if")
+    if "design" in parts:
+        if question.optional:
+            raise parts["design"].error("a design is for a plain yes or no, without optional and show_if")
+        flip = design_coins(parts["design"])
+        return Item(node, question, raw, Fraction(flip.epsilon), Fraction(0), weight, flip, laplace)
+    if "epsilon" in parts:
+        return Item(node, question, raw, parts["epsilon"].epsilon(), Fraction(0), weight, None, laplace)
+    return Item(node, question, raw, Fraction(0), weight, weight, None, laplace)
+
+
+def can_have_noise(question: Question) -> bool:
+    """Return whether noise can be added to an answer: every respondent has one, and it becomes a level."""
+    return type_of(question.type).has_levels(question) and not question.optional
+
+
+def design_coins(node: Node) -> Flip:
+    """Read a classic design as the probabilities of a reported yes; raise AuthoringError if it is invalid."""
+    if isinstance(node.value, str):
+        name = node.one_of(*DESIGNS)
+        p, q = (Fraction(share) for share in DESIGNS[name])
+    else:
+        parts = node.mapping((), ("warner", "gamma", "forced"))
+        if len(parts) != 1:
+            raise node.error("a design is one of coin, die, forced_die, warner, gamma and forced")
+        ((name, value),) = parts.items()
+        if name == "forced":
+            forced = value.mapping(("truth", "yes"), ())
+            truth, yes = forced["truth"].share(), forced["yes"].share()
+            q = (1 - truth) * yes
+            p = truth + q
+        elif name == "gamma":
+            p, q = Fraction(1, 2) + value.share(), Fraction(1, 2) - value.share()
+        else:
+            p = max(value.share(), 1 - value.share())
+            q = 1 - p
+    if math.floor(p * WHOLE) <= math.ceil(q * WHOLE):  # after rounding to integers
+        raise node.error("this design says nothing about the answer: ε = 0")
+    if q <= 0 or p >= 1:
+        raise node.error("with this design some answers give a person away for certain: ε is infinite")
+    return mechanism_choice.design(p, q)

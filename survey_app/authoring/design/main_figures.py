@@ -1,0 +1,110 @@
+"""The main figures of a question, by which designs are compared: those that must reach the margin.
+
+They are the share of a yes, of an option or of a bin, and the mean of a scale or a number. The margin of a mean is a
+part of its range. A share is among all who are asked, a mean among those who answer: scores (a − mean)/answering, and 0
+for no answer. The variance of a figure depends on how many of the field's combinations hold each symbol of the question
+(docs/methods.md §15).
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from candor_client.mechanisms import Mechanism
+from candor_client.question import Question, labels_of
+from survey_app.channels import channel_of
+from survey_app.channels.channel import Assumed
+from survey_app.kinds import kind_of
+from survey_app.kinds.assumptions import Guess, PlannedMean
+
+USUAL = Guess()
+
+
+def main_figures(question: Question, answering: float, cells: Sequence[int] | None = None) -> list[Assumed]:
+    """Return the distinct main figures; a mean is on a range of length 1.
+
+    `cells` counts how many of a field's combinations hold each symbol; by default, one each.
+    """
+    if (mean := leading_mean(question)) is not None:
+        return [answered_mean(mean, question, answering, cells)]
+    share = design_share(question, answering)
+    return [Assumed.event(share, part) for part in main_parts(question, cells)]
+
+
+def design_share(question: Question, answering: float) -> float:
+    """Return the share at which designs are judged, of all who are asked: of a yes, or of one option, point or bin.
+
+    Options of a choice and bins count as equally popular only if few respondents remain to choose them.
+    """
+    kind = kind_of(question)
+    return answering * kind.usual_share(question) if question.show_if else kind.design_share(question)
+
+
+def main_parts(question: Question, cells: Sequence[int] | None = None) -> list[float]:
+    """Return which parts of a field's combinations hold an answer that must reach the margin, each part once."""
+    kind = kind_of(question)
+    parts = kind.parts(question, cells)
+    return sorted({parts[answer] for answer in kind.main_answers(question)})
+
+
+@lru_cache(maxsize=256)
+def leading_mean(question: Question) -> PlannedMean | None:
+    """Return the mean of a question, if there will be one and designs are judged by it; else None."""
+    kind = kind_of(question)
+    mean = None if kind.scores(question) is None else kind.planned_mean(question, USUAL)
+    return mean if mean is not None and mean.leads else None
+
+
+def answered_mean(
+    mean: PlannedMean, question: Question, answering: float, cells: Sequence[int] | None = None
+) -> Assumed:
+    """Return the mean of those who answer, on a range of length 1: a ratio, taken as linear."""
+    apart, shares = (mean.places - mean.shares @ mean.places) / answering, mean.shares
+    if question.optional:
+        apart, shares = np.append(apart, 0.0), np.append(shares * answering, 1 - answering)
+    return Assumed(apart, shares, np.array(cells or [1] * len(apart), dtype=float))
+
+
+def variance(question: Question, answering: float, mechanism: Mechanism, cells: Sequence[int] | None = None) -> float:
+    """Return n·Var of the question's least certain main figure, for those who are asked."""
+    channel = channel_of(mechanism)
+    return max(channel.variance(figure) for figure in main_figures(question, answering, cells)) / channel.asked
+
+
+def cell_counts(questions: Sequence[Question]) -> list[list[int]]:
+    """Return for every question how many possible combinations of all questions hold each of its symbols.
+
+    The combinations are those of `candor_client.definition.possible_cells`, counted without a list. A question that
+    another one hides has no answer, and neither has any question below it.
+    """
+    places = {question.id: i for i, question in enumerate(questions)}
+    parents = [places.get(question.show_if.question) if question.show_if else None for question in questions]
+    below = [[1] * question.size for question in questions]  # combinations of the questions that depend on each symbol
+    shows: list[list[bool]] = [[] for _ in questions]
+    for i in reversed(range(len(questions))):
+        if (parent := parents[i]) is not None:
+            shows[i] = _showing(questions[parent], questions[i])
+            inside = sum(below[i])
+            below[parent] = [n * inside if shown else n for n, shown in zip(below[parent], shows[i], strict=True)]
+    whole = prod(sum(below[i]) for i, parent in enumerate(parents) if parent is None)
+    beside, hidden = [0] * len(questions), [0] * len(questions)  # combinations of the others, if it is shown, hidden
+    counts: list[list[int]] = []
+    for i, parent in enumerate(parents):
+        if parent is None:
+            beside[i] = whole // sum(below[i])
+        else:
+            by_symbol = list(zip(below[parent], shows[i], strict=True))
+            beside[i] = beside[parent] * sum(n for n, shown in by_symbol if shown) // sum(below[i])
+            hidden[i] = beside[parent] * sum(n for n, shown in by_symbol if not shown) + hidden[parent]
+        counts.append([beside[i] * n for n in below[i]])
+        counts[i][-1] += hidden[i]
+    return counts
+
+
+@lru_cache(maxsize=1024)
+def _showing(parent: Question, child: Question) -> list[bool]:
+    """Return for every symbol of the parent whether it shows the child."""
+    labels = set(child.show_if.labels) if child.show_if else set()
+    return [bool(labels_of(parent, symbol) & labels) for symbol in range(parent.size)]

@@ -1,0 +1,63 @@
+"""A sentence for the author about the design: the questions each device answers, and the respondents that saves.
+
+The design is compared with everything split and with everything in one block, even if these need fewer respondents.
+"""
+
+from survey_app.authoring import Built
+from survey_app.authoring.ask import Ask
+from survey_app.authoring.design.blocks import MARGIN, Design
+from survey_app.languages import numbers
+
+WORTHWHILE = 0.9  # a saving is mentioned if at most this share of the respondents remains
+MOST_NAMED = 8  # more blocks than this are not listed by name
+DIGITS = 2  # significant digits of a number of respondents, which rests on guesses
+
+
+def saving(built: Built) -> str | None:
+    """Return one sentence about `ask`, as in the file or as recommended; None if there is no choice or no saving."""
+    chosen, split = built.design, built.designs.get(Ask.ALL)
+    if len(built.survey.questions) == 1:
+        return None
+    other = _fewest(built)
+    fewer = other if other and other.respondents <= WORTHWHILE * chosen.respondents else None
+    if chosen.ask is Ask.ALL:
+        if fewer is None:
+            return None
+        return (
+            f"{_way(fewer)} would let each device answer {_blocks(fewer)}: "
+            f"{_needs(fewer, built)} instead of {_about(chosen)}"
+        )
+    sentence = f"each device answers {_blocks(chosen)}: {_needs(chosen, built)}"
+    if split and split.respondents >= chosen.respondents:
+        sentence += f" instead of {_about(split)} if each answered everything and ε were split"
+    elif split:
+        sentence += f", and {_about(split)} if each answered everything and ε were split (ask: all)"
+    return f"{sentence}; {_way(fewer)} would need {_about(fewer)}" if fewer else sentence
+
+
+def _fewest(built: Built) -> Design | None:
+    """Return the best blocks, or everything in one block: the design that needs fewer respondents."""
+    others = [design for design in (built.designs.get(Ask.AUTO), built.whole) if design]
+    return min(others, key=lambda design: design.respondents, default=None)
+
+
+def _way(design: Design) -> str:
+    return "ask: auto" if design.ask is Ask.AUTO else "one joint group of all questions"
+
+
+def _blocks(design: Design) -> str:
+    blocks = [" + ".join(block.questions) for block in design.blocks]
+    if len(blocks) == 1:
+        return "everything, as one block"
+    noun = "blocks" if any(len(block.questions) > 1 for block in design.blocks) else "questions"
+    named = f" ({'; '.join(blocks)})" if len(blocks) <= MOST_NAMED else ""
+    return f"one of {len(blocks)} {noun}{named}"
+
+
+def _needs(design: Design, built: Built) -> str:
+    weighted = " (weights counted)" if any(item.need != 1 for item in built.wishes.items) else ""
+    return f"about {_about(design)} respondents for ±{numbers.quantity(100 * MARGIN)} points{weighted}"
+
+
+def _about(design: Design) -> str:
+    return numbers.count(int(float(f"{design.respondents:.{DIGITS}g}")))

@@ -1,0 +1,160 @@
+"""All errors that authoring finds in a file, so that an author need not fix and retry one by one.
+
+`build` stops at its first error. Here a harmless stand-in replaces the place of the error, and the file is built again.
+References to the replaced place are removed too, so that one fault is reported once. Errors in sections and
+translations are found separately and all at once, since nothing else depends on them.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from survey_app.authoring import Built, build, wrong_to_the_eye
+from survey_app.authoring.authored_question import BATTERY
+from survey_app.authoring.yaml_source import AuthoringError, Content, Plain, content_of
+
+MOST_FAULTS = 8
+WRITTEN = ("text", "section", "options", "points", "statements", "min", "max")  # keys that an author writes first
+STAND_IN: dict[str, Plain] = {"slug": "stand-in", "title": "stand-in", "epsilon": "4"}
+QUESTION = re.compile(r"questions\[(\d+)\](?:\.(\w+))?")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One error: the reason, the path, and the line if it is known."""
+
+    reason: str
+    path: str = ""
+    line: int | None = None
+
+    @property
+    def question(self) -> int | None:
+        """The position of the question that the fault is in; None if it is in no question."""
+        found = QUESTION.match(self.path)
+        return int(found[1]) if found else None
+
+    @property
+    def key(self) -> str:
+        """The key that the fault is under, in the question or in the survey."""
+        found = QUESTION.match(self.path)
+        return (found[2] or "") if found else re.split(r"[.\[]", self.path)[0]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The result of checking a file: a survey or its faults, and the file's content if it is valid YAML.
+
+    `bare` is the survey without sections and translations. It can be planned while only those are wrong.
+    """
+
+    built: Built | None
+    faults: tuple[Fault, ...]
+    content: Content | None
+    bare: Built | None = None
+
+    def about(self, question: int | None, key: str | None = None) -> list[Fault]:
+        """Return the faults of one question, or of the survey if it is None; with a key, only those under it."""
+        return [one for one in self.faults if one.question == question and key in (None, one.key)]
+
+    def untouched(self, question: int | None) -> bool:
+        """Return whether an author has written nothing into a question yet; its gaps are then no mistakes."""
+        said = self.content.questions if self.content else []
+        entry = said[question] if question is not None and question < len(said) else None
+        return isinstance(entry, dict) and not any(str(entry.get(key) or "").strip() for key in WRITTEN)
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether all faults are in questions that the author has not begun to write."""
+        return all(self.untouched(one.question) for one in self.faults)
+
+
+@lru_cache(maxsize=32)
+def check(source: bytes, *, json_file: bool = False) -> Checked:
+    """Build a file and return the survey, or all faults that are found."""
+    try:
+        content = content_of(source, json_file=json_file)
+    except AuthoringError as error:
+        return Checked(None, (Fault(error.reason, error.path, error.line),), None)
+    shown = [Fault(one.reason, one.path, one.line) for one in wrong_to_the_eye(content.tree)]
+    if not content.questions and content.said.get("questions") in (None, "", []):
+        first = Fault("there is no question yet; add the first", "questions")
+        return Checked(None, (first, *_more(content, "questions")), content)
+    try:
+        built = build(source, json_file=json_file, bare=bool(shown))
+        return Checked(None if shown else built, tuple(shown), content, built)
+    except AuthoringError as error:
+        first = Fault(error.reason, error.path, error.line or content.tree.line_of(error.path))
+        return Checked(None, (first, *_more(content, error.path), *shown), content)
+
+
+def _more(content: Content, path: str) -> list[Fault]:
+    said, faults = cast(dict[str, Plain], json.loads(json.dumps(content.said))), list[Fault]()
+    put_aside: set[str] = set()
+    while len(faults) < MOST_FAULTS and _put_aside(said, path, put_aside):
+        try:
+            build(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace"), json_file=True, bare=True)
+            break
+        except AuthoringError as error:
+            path = error.path
+            if _place(path) in put_aside:  # now the stand-in is refused for the same reason
+                break
+            faults.append(Fault(error.reason, path, content.tree.line_of(path)))
+    return faults
+
+
+def _place(path: str) -> str:
+    """Return the part of a path that is replaced as a whole: a question, or a key of the survey."""
+    match = QUESTION.match(path)
+    return match[0].partition(".")[0] if match else re.split(r"[.\[]", path)[0]
+
+
+def _put_aside(said: dict[str, Plain], path: str, known: set[str]) -> bool:
+    """Replace the place of a path by a harmless stand-in; return False if that was done before or is impossible."""
+    match, key = QUESTION.match(path), _place(path)
+    questions = said.get("questions")
+    if not key:  # the error is in the file itself: a key is missing
+        key = next((name for name in ("slug", "title") if name not in said), "")
+    if key in known or not key or key == "fields" or (key == "questions" and questions and not match):
+        return False
+    known.add(key)
+    if not match or not isinstance(questions, list):
+        said.pop(key, None)
+        said |= {key: STAND_IN[key]} if key in STAND_IN else {}
+        if key == "questions":
+            said.pop("joint", None)
+            said["questions"] = [_question(said, 0)]
+        return True
+    at = int(match[1])
+    if at >= len(questions):
+        return False
+    old = questions[at]
+    names = ids_of(old)
+    questions[at] = _question(said, at)
+    for question in questions:
+        condition = question.get("show_if") if isinstance(question, dict) else None
+        if isinstance(question, dict) and isinstance(condition, dict) and condition.get("question") in names:
+            del question["show_if"]
+    joint = said.get("joint")
+    if isinstance(joint, list):
+        said["joint"] = [group for group in joint if not isinstance(group, list) or not {*names} & {*map(str, group)}]
+        if not said["joint"]:
+            del said["joint"]
+    return True
+
+
+def ids_of(entry: Plain) -> list[str]:
+    """Return the ids in an entry among the questions: one id, those of a battery's statements, or none."""
+    if not isinstance(entry, dict):
+        return []
+    statements = entry.get("statements")
+    if entry.get("type") == BATTERY:
+        return list(statements) if isinstance(statements, dict) else []
+    return [name] if isinstance(name := entry.get("id"), str) else []
+
+
+def _question(said: dict[str, Plain], at: int) -> Plain:
+    """Return a valid question; it has its own ε if the survey has none to share."""
+    own: dict[str, Plain] = {} if "epsilon" in said else {"design": "coin"}
+    return {"id": f"stand-in-{at}", "type": "yes_no", "text": "stand-in", **own}

@@ -1,0 +1,247 @@
+"""Changes to a YAML text that leave every other byte where it was.
+
+ruamel tells where each node begins and ends; a change replaces those characters and no others, so comments, order,
+quotes and blank lines survive. (Its round-trip mode would write the whole file anew, in its own layout, and leaves a
+comment behind when the question below it moves.) Nothing here knows what a survey is.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+
+from survey_app.authoring.drafts.yaml_text import after_colon, entry, inline, item_line
+from survey_app.authoring.yaml_source import Plain
+
+Node = Any  # ruamel's nodes are not typed
+BLOCK = ("|", ">")
+
+
+class Cut(NamedTuple):
+    """Replace the characters from `start` to `stop`."""
+
+    start: int
+    stop: int
+    text: str
+
+
+class Span(NamedTuple):
+    """Characters of a text."""
+
+    start: int
+    stop: int
+
+
+def compose(text: str) -> Node:
+    """The nodes of a text that is known to be YAML, with their marks."""
+    return YAML(typ="safe", pure=True).compose(text)
+
+
+def apply(text: str, cuts: Sequence[Cut]) -> str:
+    """The text after changes that do not overlap."""
+    parts: list[str] = []
+    at = 0
+    for cut in sorted(cuts, key=lambda cut: (cut.start, cut.stop)):
+        parts += (text[at : cut.start], cut.text)
+        at = cut.stop
+    return "".join([*parts, text[at:]])
+
+
+def newline_of(text: str) -> str:
+    """How the file ends its lines."""
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def pairs(mapping: Node) -> dict[str, tuple[Node, Node]]:
+    """The entries of a mapping node by their keys."""
+    return {key.value: (key, value) for key, value in mapping.value}
+
+
+def end_of(node: Node, text: str) -> int:
+    """Where a node really ends: ruamel's marks of blocks reach up to the next token."""
+    if isinstance(node, ScalarNode):
+        if node.style in BLOCK:
+            return int(node.start_mark.index) + len(text[node.start_mark.index : node.end_mark.index].rstrip())
+        return int(node.end_mark.index)
+    if node.flow_style or not node.value:
+        return int(node.end_mark.index)
+    last = node.value[-1]
+    return end_of_pair(last, text) if isinstance(node, MappingNode) else end_of(last, text)
+
+
+def end_of_pair(pair: tuple[Node, Node], text: str) -> int:
+    """Where an entry of a mapping ends; one without a value ends with its colon, which ruamel does not mark."""
+    key, value = pair
+    return _colon(key, text) if _is_missing(value) else end_of(value, text)
+
+
+def _is_missing(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.value == "" and not node.style
+
+
+def _colon(key: Node, text: str) -> int:
+    return text.index(":", key.end_mark.index) + 1
+
+
+def line_start(text: str, at: int) -> int:
+    """Where the line of a place begins."""
+    return text.rfind("\n", 0, at) + 1
+
+
+def line_end(text: str, at: int) -> int:
+    """Where the line of a place ends, before its line break."""
+    stop = text.find("\n", at)
+    stop = len(text) if stop < 0 else stop
+    return stop - 1 if stop > at and text[stop - 1] == "\r" else stop
+
+
+def next_line(text: str, at: int) -> int:
+    """Where the line after that of a place begins."""
+    stop = text.find("\n", at)
+    return len(text) if stop < 0 else stop + 1
+
+
+def replace_value(text: str, mapping: Node, key: str, value: Plain) -> Cut:
+    """Give a key that is there another value."""
+    name, old = pairs(mapping)[key]
+    start, stop = _colon(name, text) if _is_missing(old) else old.start_mark.index, end_of_pair((name, old), text)
+    gap = " " if text[start - 1] == ":" else ""
+    if mapping.flow_style:
+        return Cut(start, stop, gap + inline(value))
+    if isinstance(old, SequenceNode) and not old.flow_style and isinstance(value, list) and value and old.value:
+        return _replace_items(text, old, value)
+    indent, newline = name.start_mark.column, newline_of(text)
+    spelled = after_colon(value, indent, newline)
+    if isinstance(old, ScalarNode) and old.style not in BLOCK and newline not in spelled:
+        return Cut(start, stop, spelled[1:] if not gap else spelled)
+    colon = _colon(name, text)
+    if newline not in spelled:
+        return Cut(colon, stop, spelled)
+    ending = line_end(text, stop)
+    return Cut(colon, ending, after_colon(value, indent, newline, text[stop:ending].rstrip()))
+
+
+def _replace_items(text: str, sequence: Node, new: list[Plain]) -> Cut:
+    """Change only the lines between the items that stay, at the beginning and at the end of a block list."""
+    old = [plain(node) for node in sequence.value]
+    most = min(len(old), len(new))
+    first = next((i for i in range(most) if old[i] != new[i]), most)
+    last = next((i for i in range(most - first) if old[-1 - i] != new[-1 - i]), most - first)
+    margin, newline = " " * sequence.start_mark.column, newline_of(text)
+    lines = [f"{margin}- {item_line(item)}" for item in new[first : len(new) - last]]
+    if first == len(old) - last:  # nothing goes, some lines come
+        if first:
+            at = line_end(text, end_of(sequence.value[first - 1], text))
+            return Cut(at, at, "".join(newline + line for line in lines))
+        at = line_start(text, sequence.start_mark.index)
+        return Cut(at, at, "".join(line + newline for line in lines))
+    start = line_start(text, _dash(text, sequence.value[first]))
+    stop = line_end(text, end_of(sequence.value[len(old) - last - 1], text))
+    if lines:
+        return Cut(start, stop, newline.join(lines))
+    return Cut(start, next_line(text, stop), "")
+
+
+def _dash(text: str, item: Node) -> int:
+    return text.rindex("-", 0, item.start_mark.index)
+
+
+def plain(node: Node) -> Plain:
+    """What a node holds."""
+    if isinstance(node, MappingNode):
+        return {key.value: plain(value) for key, value in node.value}
+    if isinstance(node, SequenceNode):
+        return [plain(item) for item in node.value]
+    return str(node.value)
+
+
+def insert_entries(text: str, mapping: Node, new: Mapping[str, Plain], order: Sequence[str]) -> list[Cut]:
+    """New keys, each after the last one that precedes it in `order`, or at the end."""
+    there, newline = pairs(mapping), newline_of(text)
+    cuts: list[Cut] = []
+    for key in sorted(new, key=lambda key: order.index(key) if key in order else len(order)):
+        before = [name for name in order[: order.index(key)] if name in there] if key in order else []
+        after = there[before[-1] if before else next(reversed(there))] if there else None
+        if mapping.flow_style:
+            at = end_of_pair(after, text) if after is not None else mapping.start_mark.index + 1
+            spelled = inline({key: new[key]})[1:-1]
+            comma = ", " if after is not None or cuts else ""
+            cuts.append(Cut(at, at, comma + spelled))
+        else:
+            at = line_end(text, end_of_pair(after, text)) if after else len(text)
+            indent = mapping.value[0][0].start_mark.column
+            cuts.append(Cut(at, at, newline + " " * indent + entry(key, new[key], indent, newline)))
+    return cuts
+
+
+def drop_entry(text: str, mapping: Node, key: str) -> Cut:
+    """Take a key away, with its value and the comment on its line."""
+    names = list(pairs(mapping))
+    index = names.index(key)
+    name, stop = mapping.value[index][0], end_of_pair(mapping.value[index], text)
+    following = mapping.value[index + 1][0].start_mark.index if index + 1 < len(names) else None
+    if mapping.flow_style:
+        if index:
+            before = mapping.value[index - 1]
+            return Cut(end_of_pair(before, text), stop, " " if _is_missing(before[1]) else "")
+        return Cut(name.start_mark.index, following or stop, "")
+    start = line_start(text, name.start_mark.index)
+    if text[start : name.start_mark.index].strip():  # it stands behind the dash of its item
+        return Cut(name.start_mark.index, following or line_end(text, stop), "" if following else "{}")
+    return Cut(start, next_line(text, stop), "")
+
+
+def rename_key(text: str, mapping: Node, old: str, new: str) -> Cut:
+    """Another key for the same value."""
+    name = pairs(mapping)[old][0]
+    return Cut(name.start_mark.index, name.end_mark.index, new)
+
+
+def chunks(text: str, sequence: Node) -> list[Span]:
+    """The characters of each item: in a block list whole lines, with the comments right above it."""
+    if sequence.flow_style:
+        return [Span(item.start_mark.index, end_of(item, text)) for item in sequence.value]
+    pieces: list[Span] = []
+    floor = line_start(text, sequence.start_mark.index)
+    floor = _comments_above(text, floor, 0)
+    for item in sequence.value:
+        start = _comments_above(text, line_start(text, _dash(text, item)), floor)
+        stop = line_end(text, end_of(item, text))
+        pieces.append(Span(start, stop))
+        floor = next_line(text, stop)
+    return pieces
+
+
+def _comments_above(text: str, start: int, floor: int) -> int:
+    while start > floor:
+        above = line_start(text, start - 1)
+        if above < floor or not text[above:start].lstrip().startswith("#"):
+            break
+        start = above
+    return start
+
+
+def reorder(text: str, sequence: Node, order: Sequence[int]) -> str:
+    """The items in another order; what lies between them stays between them."""
+    places = chunks(text, sequence)
+    cuts = [Cut(*places[at], text[slice(*places[taken])]) for at, taken in enumerate(order) if at != taken]
+    return apply(text, cuts)
+
+
+def insert_item(text: str, sequence: Node, after: int, write: Callable[[int], str], flow: Callable[[], str]) -> str:
+    """A new item behind another; `write` spells it for a block list with dashes in a column."""
+    place = chunks(text, sequence)[after]
+    said = f", {flow()}" if sequence.flow_style else newline_of(text) + write(sequence.start_mark.column)
+    return apply(text, [Cut(place.stop, place.stop, said)])
+
+
+def delete_item(text: str, sequence: Node, place: int) -> str:
+    """One item less; there must be others."""
+    places = chunks(text, sequence)
+    start, stop = places[place]
+    if sequence.flow_style:
+        start, stop = (places[place - 1].stop, stop) if place else (start, places[1].start)
+    else:
+        stop = next_line(text, stop)
+    return apply(text, [Cut(start, stop, "")])

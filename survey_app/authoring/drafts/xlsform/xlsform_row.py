@@ -1,0 +1,278 @@
+"""One row of an XLSForm: the question that it becomes, with its condition, or why it cannot be asked."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from candor_client.types.number import MOST_STEPS, to_grid
+from survey_app.authoring.drafts.xlsform.xlsform_languages import Heading, Label, Texts, identifier, line
+from survey_app.authoring.drafts.yaml_text import item
+from survey_app.authoring.yaml_source import Plain
+from survey_app.kinds import KINDS
+from survey_app.languages import LANGUAGES, Words
+from survey_app.languages.plain_text import wrapped
+
+PLACES = "a place can give a person away whatever noise is added; ask for one of several regions"
+TRACES = "it would tell who answered, or when: Candor keeps neither"
+FILES = "a file cannot be randomized"
+MOMENTS = "dates and times have no options to draw from; ask for a number, such as years ago, or for ranges as options"
+REASONS = {
+    "text": "free text cannot be randomized: no noise hides what somebody wrote; ask for options or a number",
+    "calculate": "nothing can be computed from answers that never leave the device",
+    "rank": "an order of the options has too many possible answers to be hidden well; ask for the first one",
+    "repeat": "a part that repeats has no fixed number of answers",
+    "acknowledge": "a tick before the questions is what consent is for; put its words there",
+    "barcode": "free text cannot be randomized, and neither can what a camera reads",
+    "hidden": "what people do not see they are not asked",
+    **dict.fromkeys(("date", "dateTime", "time"), MOMENTS),
+    **dict.fromkeys(("geopoint", "geotrace", "geoshape", "start-geopoint"), PLACES),
+    **dict.fromkeys(("photo", "audio", "video", "file", "background-audio", "osm"), FILES),
+    **dict.fromkeys(
+        ("start", "end", "today", "deviceid", "phonenumber", "username", "email", "audit", "simserial", "subscriberid"),
+        TRACES,
+    ),
+}
+SELECT_ONE, LIKERT, SELECT_ALL = ("choice", "options"), ("scale", "points"), ("multiple", "options")
+REQUIRED = ("yes", "true", "true()", "1")
+UNTAKEN = ("hint", "guidance_hint", "media", "default")
+PARTS = re.compile(r"\s+(and|or)\s+")
+BOUND = re.compile(r"\.\s*(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)")
+MIRRORED = re.compile(r"(-?\d+(?:\.\d+)?)\s*(<=|>=|<|>)\s*\.")
+TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+NAME, VALUE = r"\$\{\s*([\w.-]+)\s*\}", r"(?:'([^']*)'|\"([^\"]*)\"|(-?\d+))"
+EQUAL = re.compile(rf"{NAME}\s*=\s*{VALUE}|selected\(\s*{NAME}\s*,\s*{VALUE}\s*\)")
+
+
+@dataclass(frozen=True)
+class Known:
+    """A question that was taken: its id, and for each value of the form the label here."""
+
+    id: str
+    labels: Mapping[str, str]
+
+
+@dataclass
+class Import:
+    """What is known on the way through a form.
+
+    Headings wait for their first question, so that none stands above nothing; so do notes, which nobody would find
+    between two questions: they introduce what follows them, and the last ones thank.
+    """
+
+    form: Mapping[str, Any]
+    texts: Texts
+    blocks: list[str] = field(default_factory=list)
+    known: dict[str, Known] = field(default_factory=dict)
+    ids: set[str] = field(default_factory=set)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    heading: Heading | None = None
+    notes: list[Label] = field(default_factory=list)
+    groups: list[Label] = field(default_factory=list)
+    in_table: bool = False
+
+    @property
+    def title(self) -> Label:
+        """What a part without a heading of its own is called: its group, or the form."""
+        return self.groups[-1] if self.groups else self.form.get("title")
+
+    def describe(self) -> None:
+        """The notes before everything else describe the survey."""
+        self.texts.prose["description"], self.notes = self.notes, []
+
+    def begin(self) -> None:
+        """The heading that waits, if any, stands before the question that comes now."""
+        if self.notes and not (self.heading or self.ids):
+            self.describe()
+        if not self.heading and (self.notes or self.in_table):  # a battery goes on to the next heading
+            self.heading = Heading(self.title)
+        if self.heading:
+            self.heading.notes += self.notes
+            self.texts.sections.append(self.heading)
+            section: dict[str, Plain] = {"section": self.texts.text(self.heading.title) or "…"}
+            if self.heading.notes:
+                section["text"] = self.texts.paragraphs(self.heading.notes)
+            self.blocks.append(item(section, 2, "\n"))
+        self.heading, self.notes, self.in_table = None, [], False
+
+    def leave_out(self, name: str, kind: str, label: str, reason: str) -> None:
+        """Name what is not taken, where it stood."""
+        self.left_out.append((name, reason))
+        self.blocks += comment(f"Left out: {name} ({kind}{f': {label}' if label else ''}): {reason}.", 2)
+
+
+Taken = tuple[dict[str, Plain], dict[str, str], list[str]]  # a question, its labels by the form's values, notes
+
+
+def question_of(made: Import, node: Mapping[str, Any], kind: str, name: str) -> Taken | str:
+    """The question that a row becomes, or why it cannot be asked."""
+    text = made.texts.text(node.get("label"))
+    notes = [f"{key} of {name} is left out" for key in UNTAKEN if node.get(key)]
+    if not text:
+        text = name
+        notes.append(f"{name} has no label; write what is asked")
+    if "${" in text:
+        notes.append("Its text quotes an answer (${…}), which no form of Candor fills in: write it anew")
+    identity = identifier(name, made.ids)
+    if identity != name:
+        notes.append(f"{name} is called {identity} here")
+    question: dict[str, Plain] = {"id": identity, "type": "", "text": text}
+    labels: dict[str, str] = {}
+    if kind in ("select one", "select all that apply"):
+        found = _options(made, node)
+        if isinstance(found, str):
+            return found
+        labels = _yes_and_no(found) if kind == "select one" else {}
+        if labels:
+            question["type"] = "yes_no"
+        else:
+            labels = found
+            likert = "likert" in str(node.get("control", {}).get("appearance", ""))
+            target, key = SELECT_ALL if kind != "select one" else LIKERT if likert else SELECT_ONE
+            question |= {"type": target, key: [*labels.values()]}
+            randomize = str(node.get("parameters", {}).get("randomize")).lower() == "true"
+            if randomize and "shuffle" in KINDS[target].author_keys:
+                question["shuffle"] = "true"
+        if node.get("bind", {}).get("constraint"):
+            notes.append(f"The constraint on the options of {name} is left out")
+    elif kind in ("integer", "decimal", "range"):
+        numbers = _number(node, kind)
+        if isinstance(numbers, str):
+            return numbers
+        question |= {"type": "number", **numbers}
+        if kind == "decimal":
+            notes.append(f"A decimal needs steps: {numbers['step']} was chosen, change it if you like")
+    else:
+        return REASONS.get(kind, f"there is nothing like the type {kind!r} here")
+    return question, labels, notes
+
+
+def listed(made: Import, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The options of a row as the form has them."""
+    return list(node.get("choices") or made.form.get("choices", {}).get(node.get("itemset")) or ())
+
+
+def _options(made: Import, node: Mapping[str, Any]) -> dict[str, str] | str:
+    """The label of every option by its value, or why there are none."""
+    if node.get("choice_filter"):
+        return "its options depend on another answer; write a question for each case, with show_if"
+    rows = listed(made, node)
+    if not rows:
+        return "its options are not in the workbook"
+    found = {str(one["name"]): line(made.texts.text(one.get("label")) or str(one["name"])) for one in rows}
+    if len(found) < 2:
+        return "it has one option only; ask for yes or no"
+    if len(set(found.values())) < len(found):
+        return "two of its options have the same label"
+    return found
+
+
+def _yes_and_no(labels: Mapping[str, str]) -> dict[str, str]:
+    """The options as yes and no, if that is what they are in one of our languages; else nothing."""
+    for language in LANGUAGES:
+        words = {Words(language)(f"privacy.{answer}").casefold(): answer for answer in ("yes", "no")}
+        said = {value: words.get(label.casefold(), "") for value, label in labels.items()}
+        if sorted(said.values()) == ["no", "yes"]:
+            return said
+    return {}
+
+
+def _number(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | str:
+    """The ends and the steps of a number, or why it has none."""
+    if kind == "range":
+        said = {"start": 1, "end": 10, "step": 1, **node.get("parameters", {})}
+        try:
+            low, high, step = (Decimal(str(said[key])) for key in ("start", "end", "step"))
+        except InvalidOperation:
+            return "its ends are no plain numbers"
+    else:
+        found = _bounds(str(node.get("bind", {}).get("constraint", "")), whole=kind == "integer")
+        if found is None:
+            return (
+                "a number needs a smallest and a largest value, or one answer could stand out; give it a constraint"
+                " such as . >= 0 and . <= 60"
+            )
+        low, high = found
+        digits = max(len(f"{end:f}".partition(".")[2].rstrip("0")) for end in found)
+        step = Decimal(1) if kind == "integer" else Decimal(1).scaleb(-max(digits, 1))
+    if low > high:
+        low, high = high, low
+    least, most, width, _ = to_grid(low, high, abs(step) or Decimal(1))
+    if least == most or (most - least) % width or (most - least) // width > MOST_STEPS:
+        return "its steps do not lead from its smallest to its largest value"
+    return {"min": f"{low:f}", "max": f"{high:f}", "step": f"{abs(step):f}"}
+
+
+def _bounds(constraint: str, *, whole: bool) -> tuple[Decimal, Decimal] | None:
+    """The smallest and the largest value that a constraint allows, if that is all it says."""
+    parts = PARTS.split(constraint.replace("(", " ").replace(")", " ").strip())
+    if "or" in parts[1::2]:
+        return None
+    ends: dict[str, Decimal] = {}
+    for part in parts[::2]:
+        if plain := BOUND.fullmatch(part.strip()):
+            sign, value = plain[1], Decimal(plain[2])
+        elif turned := MIRRORED.fullmatch(part.strip()):
+            sign, value = TURNED[turned[2]], Decimal(turned[1])
+        else:
+            return None
+        if whole and sign in ("<", ">"):
+            value += 1 if sign == ">" else -1
+        ends["low" if sign.startswith(">") else "high"] = value
+    return (ends["low"], ends["high"]) if len(ends) == 2 else None
+
+
+def condition(made: Import, question: dict[str, Plain], node: Mapping[str, Any], shown: str | None) -> list[str]:
+    """Give a question its `show_if`, or make it optional if it is not required; notes tell what could not be kept."""
+    bind = node.get("bind", {})
+    wanted = both(shown, bind.get("relevant"))
+    if not wanted:
+        if not required(node):
+            question["optional"] = "true"
+        return []
+    if found := _equality(made, wanted):
+        question["show_if"] = {"question": found[0], "is": list(found[1])}
+        return []
+    question["optional"] = "true"
+    return [
+        f"The form asked this only where {line(wanted)}. That is no plain equality with an earlier question of"
+        " this draft, so everybody is asked, and may leave it out: write a show_if if you can"
+    ]
+
+
+def both(outer: str | None, inner: str | None) -> str | None:
+    """Two conditions in one, where there are two."""
+    return f"({outer}) and ({inner})" if outer and inner else inner or outer
+
+
+def _equality(made: Import, relevant: str) -> tuple[str, list[str]] | None:
+    """The earlier question and its labels, if a condition is one equality, or several of one question joined by or."""
+    parts = PARTS.split(relevant.strip())
+    if "and" in parts[1::2]:
+        return None
+    ids: set[str] = set()
+    labels: list[str] = []
+    for part in parts[::2]:
+        plain = part.strip()
+        match = EQUAL.fullmatch(plain[1:-1].strip() if plain.startswith("(") and plain.endswith(")") else plain)
+        if match is None:
+            return None
+        name, *values = match.groups()[:4] if match[1] else match.groups()[4:]
+        value = next(one for one in values if one is not None)
+        known = made.known.get(name)
+        if known is None or value not in known.labels:
+            return None
+        ids.add(known.id)
+        labels.append(known.labels[value])
+    return (ids.pop(), list(dict.fromkeys(labels))) if len(ids) == 1 else None
+
+
+def required(node: Mapping[str, Any]) -> bool:
+    return str(node.get("bind", {}).get("required", "")).lower() in REQUIRED
+
+
+def comment(text: str, indent: int = 0) -> list[str]:
+    """A note as lines of comment."""
+    seen = "".join(sign if sign.isprintable() else "\ufffd" for sign in line(text))
+    return wrapped(seen, f"{' ' * indent}# ")

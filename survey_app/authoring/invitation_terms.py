@@ -1,0 +1,95 @@
+"""`invitations:` in an author's file: which server issues tickets, and from when they can be used.
+
+The value is `true` or a mapping. `from` separates taking a ticket and answering into two phases. `issuer` and `key`
+name another server that invites, and the key that it has made. If this server invites, the key is made when the survey
+is published. The definition is complete only then.
+"""
+
+import dataclasses
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from candor_client import canonical
+from candor_client.address import is_local
+from candor_client.definition import Survey
+from candor_client.report import to_text
+from candor_client.ticket import MODULUS_BYTES, parse_tickets
+from survey_app.authoring.yaml_source import AuthoringError, Node
+
+
+def format_modulus(modulus: int) -> str:
+    """Return the modulus of a key for tickets as a definition has it: base64url of its bytes."""
+    return to_text(modulus.to_bytes(MODULUS_BYTES, "big"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Invitations:
+    """The entry of the definition about tickets, without a key that is not made yet."""
+
+    said: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def own(self) -> bool:
+        """Whether this server makes the key and invites."""
+        return "key" not in dict(self.said)
+
+    @property
+    def begins(self) -> datetime | None:
+        """The time from which reports are accepted, if tickets are taken before; else None."""
+        said = dict(self.said).get("from")
+        return datetime.fromisoformat(said) if said else None
+
+    def complete(self, survey: Survey, key: str | None = None) -> Survey:
+        """Return the definition with its tickets: with this key, in the definition's format, or another issuer's.
+
+        Raise AuthoringError if this server makes the key and none is given.
+        """
+        if self.own and key is None:
+            raise AuthoringError(
+                "a survey by invitation gets its key when it is published, so there is no definition before",
+                "invitations",
+            )
+        tickets = dict(self.said) | ({"key": key} if key else {})
+        return Survey.from_json(canonical.dumps(canonical.loads(survey.source) | {"tickets": tickets}))
+
+
+def read_invitations(top: dict[str, Node]) -> Invitations | None:
+    """Return the invitations of an author's file, or None if anybody may answer.
+
+    Raise AuthoringError if they are invalid.
+    """
+    node = top.get("invitations")
+    if node is None or (isinstance(node.value, str) and not node.truth()):
+        return None
+    if "max_reports" in top:
+        raise top["max_reports"].error(
+            "a survey by invitation takes one report from everybody who is invited, however many; leave it out"
+        )
+    if isinstance(node.value, str):
+        return Invitations()
+    members = node.mapping((), ("from", "issuer", "key"))
+    said: dict[str, str] = {key: members[key].text() for key in ("issuer", "key") if key in members}
+    if len(said) == 1:
+        raise node.error("issuer and key go together: whoever invites makes the key (candor issuer key)")
+    if "from" in members:
+        said["from"] = _begin(members["from"], top)
+    if "key" in said:
+        parse_tickets(said, node.path)
+        address = urlsplit(said["issuer"])
+        if address.scheme == "http" and not is_local(address.hostname or ""):
+            raise members["issuer"].error("must begin with https: no device takes a ticket over plain http")
+    return Invitations(tuple(said.items()))
+
+
+def _begin(node: Node, top: dict[str, Node]) -> str:
+    """Return the time from which reports are accepted, as a definition writes it."""
+    if node.value == "":
+        raise node.error("two phases need a moment from which people answer, such as 2026-12-10T00:00Z")
+    moment = node.moment().astimezone(UTC)
+    if moment.second or moment.microsecond:
+        raise node.error("must be a whole minute, such as 2026-12-10T00:00Z")
+    before: datetime | None = top["opens"].moment() if "opens" in top else None
+    after: datetime | None = top["closes"].moment() if "closes" in top else None
+    if (before and moment <= before) or (after and moment >= after):
+        raise node.error("must be later than opens, since tickets are taken before it, and earlier than closes")
+    return f"{moment:%Y-%m-%dT%H:%MZ}"

@@ -1,0 +1,190 @@
+"""The choice of a field's mechanism for a given ε, and its integer thresholds.
+
+One bit gets randomized response. One of k symbols gets subset selection with the better of the two weights around
+k/(e^ε+1), the best known mechanism for every k. A set of options gets some options drawn at random, or all sets as one
+choice. Rounded answers get the best grid. Thresholds are computed in `decimal` with 60 digits and rounded towards
+privacy. A mechanism never spends more than the ε it was made for.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal, localcontext
+from fractions import Fraction
+
+from candor_client.definition import possible_cells
+from candor_client.errors import DefinitionError
+from candor_client.mechanisms import MOST_DRAWN, MOST_LEVELS, Drawn, Flip, Geometric, Mechanism, Subset
+from candor_client.question import Question
+from candor_client.sampling import WHOLE
+from candor_client.types import type_of
+from survey_app.channels.design_variance import level_variance, share_variance
+from survey_app.channels.geometric import GeometricChannel
+from survey_app.channels.subset import SubsetChannel
+from survey_app.kinds import kind_of
+
+PRECISE = Context(prec=60)
+DOUBT = Decimal("1e-30")  # far above the error of 60 digits in a threshold: the floor is never too high
+LEAST_EPSILON, MOST_EPSILON = Decimal("0.000001"), 40
+MOST_SETS = 2**10 + 1  # sets of options that are randomized as one choice
+JOINT_LEVELS = 2  # of rounded answers in a joint field
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A mechanism, its questions with the levels they are rounded to, and n·Var of the figure it was chosen for."""
+
+    mechanism: Mechanism
+    questions: tuple[Question, ...]
+    variance: float
+
+
+def check(epsilon: Decimal) -> None:
+    """Raise DefinitionError if no mechanism exists at this ε."""
+    if epsilon > MOST_EPSILON:
+        raise DefinitionError("bad_mechanism", "", f"above {MOST_EPSILON} nothing is protected")
+    if epsilon < LEAST_EPSILON:
+        raise DefinitionError("bad_mechanism", "", f"below {LEAST_EPSILON} there is nothing left to estimate")
+
+
+def single(question: Question, epsilon: Decimal, *, weight: int = 1, draw: int = 0) -> Mechanism:
+    """Return the mechanism of one question by itself: drawn options, a flip, or subset selection."""
+    if draw:
+        return drawn(kind_of(question).count(question), draw, epsilon)
+    return flip(epsilon) if kind_of(question).is_one_bit(question) else subset(question.size, weight, epsilon)
+
+
+def choose(questions: Sequence[Question], epsilon: Decimal, *, laplace: bool = False) -> Choice:
+    """Return the mechanism for a field over these questions; raise DefinitionError if there is none at this ε."""
+    check(epsilon)
+    if len(questions) > 1:
+        return _joint(questions, epsilon)
+    only, kind = questions[0], kind_of(questions[0])
+    if laplace:
+        return _laplace(only, epsilon)
+    if type_of(only.type).has_sets:
+        return _sets(only, epsilon)
+    if kind.is_rounded(only):
+        return _levels(only, epsilon)
+    if kind.is_one_bit(only):
+        mechanism = flip(epsilon)
+        return Choice(mechanism, (only,), bit_variance(mechanism, kind.design_share(only)))
+    best = categories(only.size, epsilon)
+    return Choice(best, (only,), bit_variance(best, 1 / only.size))
+
+
+def bit_variance(mechanism: Flip | Subset | Drawn, share: float) -> float:
+    """Return n·Var of a share that one stored bit is about, among the respondents who are asked about it."""
+    return share_variance(float(mechanism.p), float(mechanism.q), share)
+
+
+def flip(epsilon: Decimal) -> Flip:
+    """Return symmetric randomized response, the best mechanism for a yes or no: p = e/(1+e)."""
+    one = _floor(lambda e: e / (1 + e), epsilon)
+    return Flip(one=one, zero=WHOLE - one)
+
+
+def design(p: Fraction, q: Fraction) -> Flip:
+    """Return a classic design with P(1 | yes) = p and P(1 | no) = q: p is rounded down, q up."""
+    return Flip(one=math.floor(p * WHOLE), zero=math.ceil(q * WHOLE))
+
+
+def subset(size: int, weight: int, epsilon: Decimal) -> Subset:
+    """Return subset selection: keep = w e/(w e + k − w)."""
+    keep = _floor(lambda e: weight * e / (weight * e + size - weight), epsilon)
+    return Subset(size=size, weight=weight, keep=keep)
+
+
+def drawn(size: int, draw: int, epsilon: Decimal) -> Drawn:
+    """Return the mechanism that randomizes some drawn options together: keep = e/(e + 2^r − 1)."""
+    keep = _floor(lambda e: e / (e + 2**draw - 1), epsilon)
+    return Drawn(size=size, draw=draw, keep=keep)
+
+
+def geometric(levels: int, epsilon: Decimal) -> Geometric:
+    """Return two-sided geometric noise, r = e^(−ε/(L−1)) rounded up.
+
+    The ratio is raised further if rounding would cost ε.
+    """
+    with localcontext(PRECISE):
+        ratio = WHOLE - _floor(lambda e: 1 - 1 / e, epsilon / (levels - 1))
+    more = 0
+    while (mechanism := Geometric(size=levels, ratio=ratio + more)).epsilon > epsilon:
+        more = 2 * more + 1
+    return mechanism
+
+
+def categories(size: int, epsilon: Decimal) -> Subset:
+    """Return the best subset selection for one of `size` symbols."""
+    e = math.exp(epsilon)
+    lower = max(1, int(size / (e + 1)))
+    candidates = [subset(size, weight, epsilon) for weight in (lower, min(lower + 1, size - 1))]
+    return min(candidates, key=lambda mechanism: bit_variance(mechanism, 1 / size))
+
+
+def _joint(questions: Sequence[Question], epsilon: Decimal) -> Choice:
+    best = categories(sum(1 for _ in possible_cells(questions)), epsilon)
+    return Choice(best, joint_questions(questions), bit_variance(best, 1 / best.size))
+
+
+def joint_questions(questions: Sequence[Question]) -> tuple[Question, ...]:
+    """Return the questions of a joint field; rounded questions get few levels."""
+    kinds = map(kind_of, questions)
+    return tuple(
+        kind.with_levels(question, JOINT_LEVELS) if kind.is_rounded(question) else question
+        for kind, question in zip(kinds, questions, strict=True)
+    )
+
+
+def grids(question: Question, most: int) -> Iterator[Question]:
+    """Yield a rounded question with every number of levels that it can have, up to `most`."""
+    kind = kind_of(question)
+    for levels in range(2, min(most, kind.most_levels(question)) + 1):
+        yield kind.with_levels(question, levels)
+
+
+def _levels(question: Question, epsilon: Decimal) -> Choice:
+    choices: list[Choice] = []
+    for grid in grids(question, MOST_LEVELS):
+        mechanism = subset(grid.size, 1, epsilon)
+        variance = level_variance(float(mechanism.p), float(mechanism.q), grid.no_answer)
+        choices.append(Choice(mechanism, (grid,), variance / 4))
+        if variance > 4 * choices[0].variance:  # the variance falls, then rises
+            break
+    return min(choices, key=lambda choice: choice.variance)
+
+
+def _laplace(question: Question, epsilon: Decimal) -> Choice:
+    kind = kind_of(question)
+    finest = kind.most_levels(question)
+    levels = min(finest, MOST_LEVELS)
+    mechanism = geometric(levels, epsilon)
+    variance = GeometricChannel(mechanism).worst_variance(rounded=levels < finest)
+    return Choice(mechanism, (kind.with_levels(question, levels),), variance / 4)
+
+
+def _sets(question: Question, epsilon: Decimal) -> Choice:
+    """Return all 2^m sets as one choice, or some options drawn at random: the more precise for one option.
+
+    If both are equal, all sets are better, because they also show which options go together.
+    """
+    size, share = kind_of(question).count(question), kind_of(question).design_share(question)
+    choices: list[Choice] = []
+    if question.size <= MOST_SETS:
+        cells = categories(question.size, epsilon)
+        variance = SubsetChannel(cells).union_variance(question.no_answer // 2, share)
+        choices.append(Choice(cells, (question,), variance))
+    for draw in range(1, min(size, MOST_DRAWN) + 1):
+        some = drawn(size, draw, epsilon)
+        choices.append(Choice(some, (question,), bit_variance(some, share) * size / draw))
+    return min(choices, key=lambda choice: rounded(choice.variance))
+
+
+def rounded(variance: float) -> float:
+    """Return a variance without its last digits, so that the first of two equal mechanisms is chosen."""
+    return float(f"{variance:.9g}")
+
+
+def _floor(share: Callable[[Decimal], Decimal], epsilon: Decimal) -> int:
+    with localcontext(PRECISE):
+        return int((WHOLE * share(epsilon.exp()) - DOUBT).to_integral_value(rounding=ROUND_FLOOR))

@@ -1,0 +1,179 @@
+"""Publishing a built survey and changing its terms: the one way, for command, console, API and tests.
+
+A survey by invitation gets its key here; each group of a study gets its own. Keys are stored before the surveys, so
+that nobody is ever invited to a survey without a key. If storing the surveys fails, their keys are removed again.
+
+A file whose definition is published already is no new version, even if its terms differ: terms are changed in place. A
+version that an editor publishes under the name of a survey belongs to its owner. Editors do not delete, so they do not
+set the date of deletion either.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from candor_client import canonical
+from candor_client.definition import Survey
+from survey_app.authoring import Built
+from survey_app.authoring.invitation_terms import format_modulus
+from survey_app.authoring.terms import Terms
+from survey_app.store import Key, Member, Published, Role, State, Store, StoreError, TicketFile, User, now
+
+
+def publish(
+    store: Store,
+    tickets: TicketFile,
+    built: Built,
+    *,
+    owner: int,
+    state: State = State.OPEN,
+    source: bytes | None = None,
+    by: int | None = None,
+    make_key: Callable[[], Key],
+) -> list[Published]:
+    """Publish a survey, or all groups of a study, as new versions if the slugs exist; raise StoreError on failure."""
+    members = [Member(*one) for one in built.members]
+    _check_phases(built)
+    if built.invitations is None:
+        return store.add_surveys(members, owner=owner, state=state, source=source, by=by)
+    if not built.needs_key:
+        with tickets.alone():
+            _check_key(store, built.survey)
+            return store.add_surveys(members, owner=owner, state=state, source=source, by=by)
+    keys = [make_key() for _ in members]
+    whole = [
+        Member(built.invitations.complete(survey, format_modulus(key.modulus)), terms)
+        for (survey, terms), key in zip(members, keys, strict=True)
+    ]
+    with tickets.alone():
+        try:
+            for (survey, _), key in zip(whole, keys, strict=True):
+                tickets.add_key(survey.slug, key, survey.digest)
+            return store.add_surveys(whole, owner=owner, state=state, source=source, by=by)
+        except BaseException:
+            for survey, _ in whole:
+                tickets.drop_key(survey.digest)
+            raise
+
+
+class Difference(NamedTuple):
+    """A term in which an author's file differs from the published survey; a size also names its group."""
+
+    term: str
+    published: datetime | int | bool | None
+    written: datetime | int | bool | None
+    group: str = ""
+
+
+def same_as(store: Store, built: Built) -> list[Published]:
+    """Return the newest version, or all groups of a study, if a file has exactly that definition; else an empty list.
+
+    A key for tickets is not compared. A closed survey by invitation may be published again, with a new key.
+    """
+    newest = store.newest(built.slug)
+    there = store.study(built.slug, unopened=True) or ([newest] if newest else [])
+    if {one.survey.slug for one in there} != {survey.slug for survey in built.surveys}:
+        return []
+    known = {one.survey.slug: one for one in there}
+    found = [known[survey.slug] for survey in built.surveys]
+    is_same = all(
+        _says(one.survey, built) == _says(survey, built) for one, survey in zip(found, built.surveys, strict=True)
+    )
+    return found if is_same and not (built.needs_key and found[0].state is State.CLOSED) else []
+
+
+def _says(survey: Survey, built: Built) -> bytes | dict[str, Any]:
+    """Return the content that two versions are compared by: the bytes, or all but the key that each version gets."""
+    if not built.needs_key or built.invitations is None:
+        return survey.source
+    said: dict[str, Any] = canonical.loads(survey.source)
+    tickets = said.pop("tickets", dict(built.invitations.said))
+    return said | {"tickets": {name: value for name, value in tickets.items() if name != "key"}}
+
+
+def wanted_terms(found: Sequence[Published], built: Built) -> Terms:
+    """Return the terms of a file whose survey is published.
+
+    A survey by invitation keeps its closing date if the file has none.
+    """
+    if built.invitations and built.terms.closes is None:
+        return replace(built.terms, closes=found[0].terms.closes)
+    return built.terms
+
+
+def differences(found: Sequence[Published], built: Built) -> list[Difference]:
+    """Return the terms in which a file differs from the published versions."""
+    old, new = found[0].terms, wanted_terms(found, built)
+    terms = [
+        Difference(name, getattr(old, name), getattr(new, name))
+        for name in ("public", "opens", "closes", "max_reports", "deletes")
+        if getattr(old, name) != getattr(new, name)
+    ]
+    sizes = zip(found, built.groups, built.sizes or [None] * len(built.groups), strict=True) if built.groups else ()
+    return terms + [
+        Difference("size", one.terms.size, size, group.id) for one, group, size in sizes if one.terms.size != size
+    ]
+
+
+def publish_as(
+    store: Store,
+    tickets: TicketFile,
+    built: Built,
+    user: User,
+    *,
+    state: State = State.OPEN,
+    source: bytes | None,
+    make_key: Callable[[], Key],
+) -> list[Published]:
+    """Publish a survey as an account: its own survey, or a new version of a survey that it edits.
+
+    Raise StoreError if this definition is published already, or if publishing fails.
+    """
+    edited = edited_by(store, user, built)
+    same = same_as(store, built)
+    if same and (edited or same[0].owner == user.key):  # a new key would hide all reports sent so far
+        raise StoreError(f"this very definition of {same[0].name} is published already: {same[0].survey.digest}")
+    if edited is None:
+        return publish(store, tickets, built, owner=user.key, state=state, source=source, make_key=make_key)
+    if built.terms.deletes:
+        _check_deletes(edited.terms, built.terms)
+    return publish(
+        store, tickets, built, owner=edited.owner, state=state, source=source, by=user.key, make_key=make_key
+    )
+
+
+def edited_by(store: Store, user: User, built: Built) -> Published | None:
+    """Return the survey that a file would be the next version of, if the account is its editor; else None."""
+    groups = store.study(built.slug, unopened=True)
+    there = groups[0] if groups else store.newest(built.slug)
+    return there if there and store.role_of(user, there) is Role.EDITOR else None
+
+
+def set_terms(store: Store, published: Published, terms: Terms, user: User) -> Published:
+    """Change the terms of a survey as an account that may do so; raise StoreError if they are not allowed."""
+    if store.role_of(user, published) is not Role.OWNER:
+        _check_deletes(published.terms, terms)
+    return store.set_terms(published, terms, by=user.key)
+
+
+def _check_deletes(old: Terms, new: Terms) -> None:
+    if old.deletes != new.deletes:
+        kept = f"stays {old.deletes:%Y-%m-%d %H:%M} UTC" if old.deletes else "is left out"
+        raise StoreError(f"only the owner decides when the server deletes a survey by itself: deletes {kept}")
+
+
+def _check_phases(built: Built) -> None:
+    """Raise StoreError if `from` has passed: tickets are taken before it, so nobody could take part."""
+    begins = built.invitations.begins if built.invitations else None
+    if begins and begins <= now():
+        raise StoreError(f"from is {begins:%Y-%m-%d %H:%M} UTC, which has passed: nobody could take a ticket any more")
+
+
+def _check_key(store: Store, survey: Survey) -> None:
+    """Raise StoreError if another survey has this key.
+
+    The issuer does not see the definition it signs for, so a ticket for one survey would be valid for both.
+    """
+    if survey.tickets and (other := store.slug_with(format_modulus(survey.tickets.key).encode())):
+        raise StoreError(f"the key in this file is that of {other}; ask its issuer for a new one (candor issuer key)")

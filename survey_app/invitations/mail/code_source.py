@@ -1,0 +1,106 @@
+"""Who makes the codes: the server over HTTP, with a token; or, on the server's own machine, its database.
+
+Either is told how many codes are wanted, and asked which hashes were not brought; nothing else of a list goes there.
+"""
+
+import json
+from typing import Any, Protocol, assert_never
+
+import candor_client
+from candor_client import Survey, transport
+from candor_client.address import Address
+from candor_client.errors import Refused
+from survey_app.invitations.codes import invite, invited
+from survey_app.invitations.mail.recipients import ListError
+from survey_app.store import Published, State, TicketFile, now, too_late
+
+AT_ONCE = 10_000  # codes in one reply
+LARGEST_REPLY = 100_000_000  # a million hashes
+
+
+class Inviting(Protocol):
+    """What this room asks of whoever invites."""
+
+    survey: Survey
+
+    def make(self, count: int) -> list[str]:
+        """So many new codes."""
+
+    def not_taken(self) -> set[str]:
+        """The hashes, in hexadecimal, of codes that were not brought yet."""
+
+
+class Here:
+    """The database of this machine."""
+
+    def __init__(self, published: Published, file: TicketFile) -> None:
+        self.survey, self._file = published.survey, file
+        check(self.survey, published.state)
+
+    def make(self, count: int) -> list[str]:
+        return invite(self._file, self.survey.slug, count)
+
+    def not_taken(self) -> set[str]:
+        return set(invited(self._file, self.survey.digest).not_taken)
+
+
+class There:
+    """A server, by its API, with the token of somebody who may invite."""
+
+    def __init__(self, server: str, slug: str, token: str) -> None:
+        address = f"{server.rstrip('/')}/s/{slug}"
+        self._url = f"{Address.parse(address).api}/invitations"
+        self._headers = {"Authorization": f"Bearer {token}"}
+        self.survey = candor_client.fetch(address)
+        check(self.survey, State.OPEN)
+        self._state = self._ask()
+        check(self.survey, State(str(self._state["state"])))
+
+    def make(self, count: int) -> list[str]:
+        codes: list[str] = []
+        while len(codes) < count:
+            body = json.dumps({"count": min(AT_ONCE, count - len(codes))}).encode()
+            # once: an answer that was lost leaves codes that nobody has, and asking again would leave more
+            codes += transport.post(
+                self._url, body, self._codes, headers=self._headers, attempts=1, pause=lambda _: None
+            )
+        return codes
+
+    def not_taken(self) -> set[str]:
+        return set(self._state["not_taken"])
+
+    def _codes(self, reply: Any) -> list[str] | None:
+        if reply.get("survey") != self.survey.digest:
+            raise ListError("a new version was published just now; start again")
+        return list(reply["codes"])
+
+    def _ask(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads(transport.get(self._url, headers=self._headers, most=LARGEST_REPLY))
+        except Refused as error:
+            if error.status == 404:
+                raise ListError(f"the server has no invitations for {self.survey.slug}, or is older") from None
+            raise
+        if found["survey"] != self.survey.digest:
+            raise ListError("a new version was published just now; start again")
+        return found
+
+
+def check(survey: Survey, state: State) -> None:
+    """Whether people can be invited to a survey here; ListError says why not."""
+    slug, tickets = survey.slug, survey.tickets
+    if tickets is None:
+        raise ListError(f"anybody may answer {slug}: there is one link for all, and no invitation to send")
+    if tickets.issuer:
+        raise ListError(f"{tickets.issuer} invites to {slug}, by candor issuer invite")
+    if why := too_late(survey, now()):
+        raise ListError(why)
+    match state:
+        case State.READY:
+            raise ListError(f"{slug} is not open yet, so links would lead nowhere; open it first")
+        case State.OPEN | State.PAUSED:
+            return
+        case State.CLOSED:
+            raise ListError(f"{slug} is closed")
+        case _:
+            assert_never(state)

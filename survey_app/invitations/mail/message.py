@@ -1,0 +1,107 @@
+"""What a message says: plain text, in the survey's language, the same for everybody but for the name and the link.
+
+No pictures, no tracking, no second address. A text of one's own may have {name}, {link} and {title}. Nothing that
+somebody typed can add a header: names come from `people` on one line, and the email package refuses line breaks.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime, make_msgid, parseaddr
+
+from candor_client.definition import Survey
+from candor_client.display import in_language
+from survey_app.authoring.timestamps import spelled
+from survey_app.invitations.mail.recipients import ListError, Person, on_one_line, plain
+from survey_app.languages import Words
+from survey_app.store import now
+
+BLANK = re.compile(r"\{(\w*)\}")
+BLANKS = ("name", "link", "title")
+LONGEST_SUBJECT = 200
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What everybody gets: from whom, the subject, and the text with its blanks."""
+
+    sender: Address
+    subject: str
+    text: str
+    title: str
+    hello: tuple[str, str]  # with a name, and without
+
+    def to(self, person: Person) -> EmailMessage:
+        """The message to one person."""
+        user, _, host = person.email.rpartition("@")
+        message = EmailMessage(policy=SMTP.clone(utf8=not user.isascii()))
+        message["From"] = self.sender
+        message["To"] = Address(person.name, user, host)
+        message["Subject"] = self.subject
+        message["Date"] = format_datetime(now())
+        message["Message-ID"] = make_msgid(domain=self.sender.domain)
+        hello = self.hello[0] if person.name else self.hello[1]
+        filled = {"name": person.name, "link": person.link, "title": self.title}
+        message.set_content(fill(self.text, {"hello": fill(hello, filled), **filled}), cte="quoted-printable")
+        return message
+
+
+def letter(survey: Survey, sender: str, *, remind: bool, subject: str = "", template: str = "") -> Letter:
+    """The letter of a survey: our own words in its language, or a text of one's own."""
+    words = Words(survey.language)
+    kind = "reminder" if remind else "invitation"
+    subject = subject or words(f"mail.{kind}_subject", title=survey.title)
+    if not on_one_line(subject) or len(subject) > LONGEST_SUBJECT:
+        raise ListError(f"a subject has at most {LONGEST_SUBJECT} characters on one line: --subject")
+    text = _checked(template) if template else _own_words(survey, words, kind)
+    hello = (words.section("mail")["hello"], words("mail.hello_nobody"))
+    return Letter(_sender(sender), fill(subject, {"title": survey.title}), text, survey.title, hello)
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """A text with its blanks filled in; braces around anything else stay."""
+    return BLANK.sub(lambda found: values.get(found[1], found[0]), text)
+
+
+def by_hand(survey: Survey, tag: str, link: str) -> str:
+    """The invitation in one of a survey's languages, for whoever sends it without our command."""
+    said, words = in_language(survey, tag), Words(tag)
+    filled = {"hello": words("mail.hello_nobody"), "link": link, "title": said.title}
+    return fill(_own_words(said, words, "invitation"), filled)
+
+
+def _own_words(survey: Survey, words: Words, kind: str) -> str:
+    parts = ["{hello}", words.section("mail")[kind], "{link}"]
+    if survey.tickets:
+        parts.append(words("mail.yours"))
+    if survey.tickets and survey.tickets.opens:
+        parts.append(words("mail.phases", moment=spelled(survey.tickets.opens)))
+    parts.append(words("mail.noise"))
+    if survey.tickets:
+        parts += [words("mail.ticket"), words("mail.used")]
+    if survey.contact:
+        parts.append(words("mail.contact", contact=survey.contact))
+    return "\n\n".join(parts) + "\n"
+
+
+def _checked(template: str) -> str:
+    unknown = sorted({name for name in BLANK.findall(template)} - set(BLANKS))
+    if unknown:
+        raise ListError(f"the template has {{{unknown[0]}}}; it may have {{name}}, {{link}} and {{title}}")
+    if "{link}" not in template:
+        raise ListError("the template lacks {link}, without which nobody can answer")
+    return template if template.endswith("\n") else f"{template}\n"
+
+
+def _sender(text: str) -> Address:
+    name, email = parseaddr(text)
+    try:
+        user, _, host = plain(email).rpartition("@")
+        if not on_one_line(text) or not user.isascii():
+            raise ValueError(text)
+        return Address(name, user, host)
+    except ValueError:
+        raise ListError(f"--from {text!r} is not an address, such as 'Ada <ada@example.org>'") from None

@@ -1,0 +1,136 @@
+"""The SMTP server: connect, encrypt, sign in, and give it one message after the other.
+
+What became of a message is one of three: the server has it, it certainly does not (and said why), or the connection
+was lost while it was given its text, and nobody knows. Passwords are never sent unencrypted to another machine.
+"""
+
+import smtplib
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from email.message import EmailMessage
+
+from candor_client.address import is_local
+
+PORTS = {"starttls": 587, "tls": 465, "none": 25}
+TIMEOUT = 60.0
+BUSY = 421  # the server closes the connection, whatever was asked
+
+
+class PostError(Exception):
+    """The server cannot be used at all, or not any more; no message is lost by it."""
+
+
+class NotTaken(Exception):
+    """The server said that it does not take this message."""
+
+
+class Unknown(Exception):
+    """The connection was lost while the message was given: it may have been taken."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where the SMTP server is, and how to sign in."""
+
+    host: str
+    port: int
+    security: str = "starttls"
+    user: str = ""
+    password: str = ""
+
+
+class Post:
+    """A connection that is made when needed, and again when it was lost."""
+
+    def __init__(self, server: Server, sender: str) -> None:
+        if server.security == "none" and server.user and not is_local(server.host):
+            raise PostError("a password is not sent unencrypted to another machine: --security starttls or tls")
+        self._server, self._sender = server, sender
+        self._smtp: smtplib.SMTP | None = None
+
+    def connect(self) -> smtplib.SMTP:
+        """The connection, ready for a message; PostError if there is none to be had."""
+        if self._smtp is not None:
+            return self._smtp
+        server, place = self._server, f"{self._server.host}:{self._server.port}"
+        try:
+            if server.security == "tls":
+                smtp: smtplib.SMTP = smtplib.SMTP_SSL(
+                    server.host, server.port, timeout=TIMEOUT, context=ssl.create_default_context()
+                )
+            else:
+                smtp = smtplib.SMTP(server.host, server.port, timeout=TIMEOUT)
+            self._smtp = smtp
+            if server.security == "starttls":
+                smtp.starttls(context=ssl.create_default_context())
+            smtp.ehlo_or_helo_if_needed()
+            if server.user:
+                smtp.login(server.user, server.password)
+        except smtplib.SMTPAuthenticationError as error:
+            self.close()
+            raise PostError(f"{place} does not let {server.user} in: {_said(error.smtp_error)}") from None
+        except smtplib.SMTPNotSupportedError as error:
+            self.close()
+            hint = " (--security tls, or none on this machine)" if server.security == "starttls" else ""
+            raise PostError(f"{place} cannot do that: {error}{hint}") from None
+        except (OSError, smtplib.SMTPException, ssl.SSLError) as error:
+            self.close()
+            why = getattr(error, "strerror", None) or error
+            raise PostError(
+                f"there is no SMTP server to talk to at {place}: {why}; look at --smtp and --security"
+            ) from None
+        return smtp
+
+    def deliver(self, message: EmailMessage, address: str, about_to: Callable[[], None]) -> None:
+        """Give the server a message; `about_to` is called when from here on nobody could say that it was not taken."""
+        smtp = self.connect()
+        plain = address.isascii()
+        if not plain and not smtp.has_extn("smtputf8"):
+            raise NotTaken("the SMTP server takes no addresses beyond ASCII")
+        try:
+            options = [] if plain else ["SMTPUTF8", "BODY=8BITMIME"]
+            code, said = smtp.mail(self._sender, options)
+            if code != 250:
+                self._refused(code)
+                raise PostError(f"the SMTP server takes nothing from {self._sender}: {code} {_said(said)}")
+            code, said = smtp.rcpt(address)
+            if code not in (250, 251):
+                self._refused(code)
+                raise NotTaken(f"{code} {_said(said)}")
+        except (OSError, smtplib.SMTPException) as error:
+            self.close()
+            raise NotTaken(f"the connection was lost before the message: {error}") from None
+        about_to()
+        try:
+            code, said = smtp.data(message.as_bytes())
+        except smtplib.SMTPDataError as error:  # it did not let the text begin
+            self._refused(error.smtp_code)
+            raise NotTaken(f"{error.smtp_code} {_said(error.smtp_error)}") from None
+        except (OSError, smtplib.SMTPException) as error:
+            self.close()
+            raise Unknown(str(error)) from None
+        if code != 250:
+            self._refused(code)
+            raise NotTaken(f"{code} {_said(said)}")
+
+    def _refused(self, code: int) -> None:
+        if code == BUSY:
+            self.close()
+        elif self._smtp is not None:
+            with suppress(OSError, smtplib.SMTPException):
+                self._smtp.rset()
+
+    def close(self) -> None:
+        """End the connection."""
+        smtp, self._smtp = self._smtp, None
+        if smtp is not None:
+            with suppress(OSError, smtplib.SMTPException):
+                smtp.quit()
+            smtp.close()
+
+
+def _said(reply: bytes | str) -> str:
+    text = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
+    return "".join(letter if letter.isprintable() else " " for letter in text[:300])

@@ -1,0 +1,134 @@
+"""The signing process, seen from the server: started when first needed, again when it has died; replies find their
+requests.
+
+A request waits in a pipe, so there are only as many as a pipe holds without anybody waiting to write. Whoever asks when
+it is full, or when the process dies over its request, hears `Unavailable`: the same message may be brought again.
+"""
+
+import logging
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from typing import IO
+
+from candor_client.ticket import MODULUS_BYTES
+from survey_app.invitations import signing_process
+from survey_app.store import Key, Unavailable
+
+log = logging.getLogger(__name__)
+
+COMMAND = (sys.executable, "-P", signing_process.__file__)
+MOST_WAITING = 64  # requests; together less than the 64 KiB of a pipe
+PATIENCE = 20.0  # seconds: a process that has answered nothing for so long is hung
+
+
+class _Waiting:
+    """What one process was asked, in the order of asking; its reader takes from here."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.futures: dict[int, tuple[Future[bytes], float]] = {}
+
+
+class Signer:
+    """Gives requests to the signing process and replies to whoever waits for them; safe for threads."""
+
+    def __init__(self, command: Sequence[str] = COMMAND) -> None:
+        self._command = command
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._waiting = _Waiting()
+        self._number = 0
+        self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], Signer] | None = None
+
+    def sign(self, key: Key, message: int) -> Future[bytes]:
+        """The signature, once it is made; or Unavailable in its place."""
+        future: Future[bytes] = Future()
+        try:
+            with self._lock:
+                process = self._running()
+                with self._waiting.lock:
+                    self._check_room(process)
+                    self._number += 1
+                    self._waiting.futures[self._number] = (future, time.monotonic())
+                if process.stdin is None:
+                    raise Unavailable("the signing process takes no requests")
+                number = self._number.to_bytes(signing_process.NUMBER, "big")
+                process.stdin.write(number + key.to_bytes() + message.to_bytes(MODULUS_BYTES, "big"))
+                process.stdin.flush()
+        except (OSError, Unavailable) as error:
+            with suppress(InvalidStateError):
+                future.set_exception(Unavailable(f"the signing process: {error}"))
+        return future
+
+    def _check_room(self, process: subprocess.Popen[bytes]) -> None:
+        futures = self._waiting.futures
+        if futures and time.monotonic() - next(iter(futures.values()))[1] > PATIENCE:
+            log.error("the signing process did not answer for %g seconds and was ended", PATIENCE)
+            process.kill()
+        if len(futures) >= MOST_WAITING:
+            raise Unavailable("too many people take a ticket just now")
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        if self._process is not None:
+            log.warning("the signing process had ended (%s) and is started again", self._process.returncode)
+        self._end()
+        process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+        self._process, self._waiting = process, _Waiting()
+        self._finalizer = weakref.finalize(self, _end, process)
+        threading.Thread(target=_read, args=(process.stdout, self._waiting), name="signer", daemon=True).start()
+        return process
+
+    def _end(self) -> None:
+        if self._finalizer is not None:
+            self._finalizer()
+
+    def close(self) -> None:
+        """End the process; whoever still waits hears of it."""
+        with self._lock:
+            self._end()
+            self._process = None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Close its standard input, which ends it, and wait."""
+    with suppress(OSError):
+        if process.stdin is not None:
+            process.stdin.close()
+    try:
+        process.wait(1.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _read(replies: IO[bytes], waiting: _Waiting) -> None:
+    """Hand every reply to its request until the process ends; what is left then is told so."""
+    with replies:
+        while len(reply := replies.read(signing_process.REPLY)) == signing_process.REPLY:
+            with waiting.lock:
+                found = waiting.futures.pop(int.from_bytes(reply[: signing_process.NUMBER], "big"), None)
+            if found is not None:
+                _settle(found[0], reply[signing_process.NUMBER :])
+    with waiting.lock:
+        left = [future for future, _ in waiting.futures.values()]
+        waiting.futures.clear()
+    for future in left:
+        with suppress(InvalidStateError):
+            future.set_exception(Unavailable("the signing process has ended"))
+
+
+def _settle(future: Future[bytes], signature: bytes) -> None:
+    with suppress(InvalidStateError):  # a request that has given up
+        if any(signature):
+            future.set_result(signature)
+        else:
+            log.error("a signature came out wrong and was not given away")
+            future.set_exception(Unavailable("the signature came out wrong"))

@@ -1,0 +1,58 @@
+"""Languages to choose from, each by its own name: first those that our own words are in, then others of many surveys.
+
+A survey may be in any language that has a tag; these are only those that nobody has to look up.
+"""
+
+from functools import cache
+
+from survey_app.languages import LANGUAGES, Words
+
+OTHERS = {
+    "ar": "العربية",
+    "bg": "Български",
+    "ca": "Català",
+    "cs": "Čeština",
+    "da": "Dansk",
+    "el": "Ελληνικά",
+    "et": "Eesti",
+    "fa": "فارسی",
+    "fi": "Suomi",
+    "ga": "Gaeilge",
+    "he": "עברית",
+    "hi": "हिन्दी",
+    "hr": "Hrvatski",
+    "hu": "Magyar",
+    "id": "Bahasa Indonesia",
+    "it": "Italiano",
+    "ja": "日本語",
+    "ko": "한국어",
+    "lt": "Lietuvių",
+    "lv": "Latviešu",
+    "mt": "Malti",
+    "nb": "Norsk bokmål",
+    "nl": "Nederlands",
+    "pl": "Polski",
+    "pt": "Português",
+    "ro": "Română",
+    "ru": "Русский",
+    "sk": "Slovenčina",
+    "sl": "Slovenščina",
+    "sr": "Српски",
+    "sv": "Svenska",
+    "tr": "Türkçe",
+    "uk": "Українська",
+    "ur": "اردو",
+    "vi": "Tiếng Việt",
+    "zh": "中文",
+}
+
+
+@cache
+def names() -> dict[str, str]:
+    """Tag → name, in the order in which they are offered."""
+    return {tag: Words(tag)("front.name") for tag in LANGUAGES} | OTHERS
+
+
+def name_of(tag: str) -> str:
+    """A language by its own name, or by its tag where we do not know it."""
+    return names().get(tag, tag)

@@ -1,1 +1,0 @@
-"""Researchers' pages: write, try, publish, run and end surveys."""

@@ -1,1 +1,0 @@
-"""Respondents' pages: the form, and the pages that explain."""

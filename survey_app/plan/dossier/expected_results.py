@@ -1,0 +1,123 @@
+"""The expected precision of a survey, or of each group of a study and their total, and the digests to register."""
+
+from collections.abc import Iterator, Sequence
+
+from survey_app.languages import numbers
+from survey_app.languages.markup import Block, Code, Mono, Paragraph, Table
+from survey_app.plan.dossier.subject import Subject
+from survey_app.plan.forecast import Forecast, enough, forecasts
+from survey_app.plan.study_plan import StudyPlan, plan_groups
+from survey_app.plan.target import Settings
+from survey_app.results.bit_meanings import field_name, integers
+
+MARGIN = 0.05  # for which the dossier gives the number of respondents
+
+
+def precision(subject: Subject, respondents: int) -> Iterator[Block]:
+    """Yield the margins at this number of respondents, and the respondents for a margin of MARGIN."""
+    settings = Settings(respondents=respondents, margin=MARGIN)
+    lines = forecasts(subject.survey, settings)
+    study = plan_groups(subject, settings, enough(lines))
+    several = f" of all {len(subject.groups)} groups" if study else ""
+    yield Paragraph(
+        f"Planned for {numbers.count(respondents)} respondents{several}, with {numbers.percent(settings.confidence)}"
+        " confidence, about a large population of which they are a random sample. Noise and sampling are both in these"
+        " margins."
+    )
+    part = numbers.percent(MARGIN)
+    if study:
+        yield from _groups(study, lines, part)
+        vague = any(
+            margin >= line.width / 2
+            for group in study.groups
+            for margin, line in zip(group.margins, lines, strict=True)
+        )
+    else:
+        yield Table(
+            ["question", "a figure such as", "margin", f"respondents for ±{part} of its range"],
+            [[Mono(line.id), line.assumption, _told(line), numbers.respondents(line.respondents)] for line in lines],
+        )
+        vague = any(line.says_nothing for line in lines)
+    if vague:
+        yield Paragraph(
+            "Where a margin says nothing, so many respondents cannot answer the question: it should not be asked, or of"
+            " more people."
+        )
+
+
+def _told(line: Forecast, other: float | None = None) -> str:
+    margin = line.margin if other is None else other
+    return line.margin_text(other) + (" (says nothing)" if margin >= line.width / 2 else "")
+
+
+def _groups(study: StudyPlan, lines: Sequence[Forecast], part: str) -> Iterator[Block]:
+    yield Table(
+        ["group", "people", "weight in the total", "respondents planned"],
+        [
+            [
+                group.group,
+                "not known" if group.size is None else numbers.count(group.size),
+                "no total" if group.weight is None else numbers.percent(group.weight, 3),
+                numbers.count(group.respondents),
+            ]
+            for group in study.groups
+        ],
+    )
+    if len(study.shown) < len(study.groups):
+        yield Paragraph("Of many groups, the margins of the smallest and of the largest:")
+    head = ["margins", "a figure such as", *(["all groups"] if study.margins else [])]
+    rows = [
+        [
+            Mono(line.id),
+            line.assumption,
+            *([_told(line, study.margins[i])] if study.margins else []),
+            *(_told(line, group.margins[i]) for group in study.shown),
+            numbers.respondents(line.respondents),
+        ]
+        for i, line in enumerate(lines)
+    ]
+    yield Table([*head, *(group.group for group in study.shown), f"respondents of one group for ±{part}"], rows)
+    for sentence in study.needs:
+        yield Paragraph(f"For all ±{part}, {sentence}.")
+
+
+def registration(subject: Subject) -> Iterator[Block]:
+    """Yield the digests, or the time from which they are known, then the parameters and the definition."""
+    survey = subject.survey
+    fixed = (
+        "It is public and cannot be changed under its digest: a changed one has another, and a device that was given a"
+        " link with this one refuses it. To register the study, register"
+    )
+    named = "a definition for each group" if subject.groups else "the definition below"
+    digests = "all digests" if subject.groups else "the digest"
+    yield Paragraph(
+        f"Questions, options and parameters are fixed by {named}. {fixed} {digests}; to check"
+        f" {'them' if subject.groups else 'it'}, compute SHA-256 of the definition's bytes."
+    )
+    if subject.keyless:
+        yield Paragraph(
+            "There is no digest yet. The key for tickets is made at publishing and is part of the definition, so the"
+            " digest is known only then: publish the survey without opening it (candor survey add --later), and make"
+            f" this document again (candor dossier {subject.slug})."
+        )
+    if subject.groups:
+        members = zip(subject.groups, subject.surveys, subject.digests, strict=True)
+        yield Table(
+            ["group", "survey", "digest of its definition"],
+            [[group.label, Mono(one.slug), _mono(subject, digest)] for group, one, digest in members],
+        )
+    elif not subject.keyless:
+        yield Code(f"sha256 {survey.digest}")
+    yield Table(
+        ["part", "published integers"], [[Mono(field_name(field)), Mono(integers(field))] for field in survey.fields]
+    )
+    if subject.groups:
+        key = ", and in the key for tickets, of which each has its own" if subject.invited else ""
+        yield Paragraph(f"The definitions differ in slug and group alone{key}. That of {subject.groups[0].label}:")
+    less = ", still without its key" if subject.keyless else ""
+    yield Paragraph(f"The definition, {len(survey.source)} bytes{less}, in one line:")
+    yield Code(survey.source.decode())
+
+
+def _mono(subject: Subject, digest: str) -> str:
+    return digest if subject.keyless else Mono(digest)

@@ -1,0 +1,64 @@
+"""The meaning of ε in numbers: the respondents it takes, and the information that one report gives about a person.
+
+The information of a report comes from `survey_app.channels.posterior`. For the risk to a respondent, the ε of the whole
+survey counts.
+"""
+
+import math
+from decimal import Decimal
+
+from msgspec import Struct
+
+from survey_app.authoring import mechanism_choice
+from survey_app.authoring.mechanism_choice import bit_variance
+from survey_app.channels.posterior import SUSPICION, guess, posterior
+from survey_app.kinds.assumptions import PlanError
+from survey_app.plan.central_model import no_privacy
+from survey_app.plan.power import exact_positive_respondents, positive_respondents
+from survey_app.plan.report_variance import Spread, respondents_for_margin
+
+POWER = 0.8
+LEVELS: tuple[tuple[str, Decimal | None], ...] = (
+    ("no privacy", None),
+    ("0.5", Decimal("0.5")),
+    ("1", Decimal(1)),
+    ("ln 3", Decimal(3).ln()),
+    ("ln 5", Decimal(5).ln()),
+    ("2", Decimal(2)),
+    ("3", Decimal(3)),
+    ("4", Decimal(4)),
+)
+
+
+class Level(Struct, frozen=True):
+    """One level of privacy: respondents for two margins and to show a rare yes, and what a report gives away."""
+
+    name: str
+    epsilon: float | None
+    rare: int  # a share of 5%, to ±2.5 points
+    usual: int  # a share of 20%, to ±5 points
+    shown: int | None  # a share of 5%, shown to be above zero with power 0.8; None where one yes is enough
+    shown_exactly: int | None  # as `shown`, but exact: the normal approximation is optimistic at a large ε
+    suspicion: float  # the most that a suspicion of 5% can become
+    guess: float
+
+
+def table() -> list[Level]:
+    """Return the levels for a yes/no question, from no privacy to ε = 4, at 95% confidence."""
+    return [_level(name, epsilon) for name, epsilon in LEVELS]
+
+
+def _level(name: str, epsilon: Decimal | None) -> Level:
+    flip = mechanism_choice.flip(epsilon) if epsilon is not None else None
+
+    def at(share: float) -> Spread:
+        people = share * (1 - share)
+        return Spread(people, bit_variance(flip, share) - people) if flip else no_privacy(people)
+
+    loss = float(flip.epsilon) if flip else math.inf
+    shown = positive_respondents(at, 0.05, POWER) if flip else None
+    exactly = exact_positive_respondents(flip.p, flip.q, 0.05, POWER) if flip else None
+    rare, usual = respondents_for_margin(at(0.05), 0.025), respondents_for_margin(at(0.2), 0.05)
+    if rare is None or usual is None:
+        raise PlanError("no population is large enough")
+    return Level(name, loss if flip else None, rare, usual, shown, exactly, posterior(1 / SUSPICION, loss), guess(loss))

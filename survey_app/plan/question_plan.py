@@ -1,0 +1,302 @@
+"""The plan of one question, or of several like it that share a budget, from an ε alone.
+
+The local model is compared with no privacy, and with a trusted curator who releases the same figures at the same ε.
+The curator releases all shares of a question at once, so one person changes two shares of a choice, and any of a
+multiple.
+"""
+
+import math
+from decimal import Decimal, localcontext
+from typing import Any
+
+from msgspec import Struct
+
+from candor_client.canonical import spell
+from candor_client.errors import DefinitionError
+from candor_client.mechanisms import publish
+from candor_client.question import Question, parse_questions
+from candor_client.types import TypeName, type_of
+from survey_app.authoring.ask import Ask
+from survey_app.authoring.authored_question import CHOSEN, can_have_noise
+from survey_app.authoring.mechanism_choice import PRECISE
+from survey_app.channels.posterior import SUSPICION, guess, posterior
+from survey_app.kinds import kind_named, kind_of
+from survey_app.kinds.assumptions import SKIPPING, PlanError
+from survey_app.languages import numbers
+from survey_app.plan import central_model
+from survey_app.plan.estimands import Estimand, estimands, make_field, mean_assumption, share_assumption
+from survey_app.plan.power import (
+    MOST_EXACT,
+    difference_power,
+    difference_respondents,
+    exact_positive_power,
+    exact_positive_respondents,
+    positive_power,
+    positive_respondents,
+    smallest_difference,
+)
+from survey_app.plan.report_variance import NOT_WITH_BLOCKS, POPULATION, Spread, margin
+from survey_app.plan.target import Settings
+
+
+class Precision(Struct, frozen=True):
+    """So many respondents give such a margin; None where a population is too small for it."""
+
+    respondents: int | None
+    margin: float
+
+
+class Groups(Struct, frozen=True):
+    """Two groups, the second at `share`: how many in each tell them apart, and the power of those planned."""
+
+    share: float
+    respondents: int | None
+    power: float | None
+
+
+class Prospect(Struct, frozen=True):
+    """A share of the question: what is reached, what would be without privacy or trust, and what can be told."""
+
+    figure: str
+    planned: float
+    low: float
+    high: float
+    precision: Precision
+    census: float | None
+    design_effect: float | None
+    instead: dict[str, Precision]
+    above_zero: int | None
+    above_zero_is_exact: bool
+    above_zero_power: float | None
+    smallest_difference: float | None
+    groups: Groups | None
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the figure is a share; otherwise it is a mean."""
+        return True
+
+    def assumption(self, type_name: str) -> str:
+        """Return the figure in words, with its assumed value, for a question of this type."""
+        return share_assumption(type_name, self.planned)
+
+
+class MeanProspect(Prospect, frozen=True):
+    """The same of a mean."""
+
+    @property
+    def is_share(self) -> bool:
+        return False
+
+    def assumption(self, type_name: str) -> str:
+        return mean_assumption(self.figure, self.planned)
+
+
+class SinglePlan(Struct, frozen=True):
+    """The plan of one question; `epsilon` is what a person spends, `field_epsilon` what this question spends."""
+
+    type: str
+    epsilon: float
+    field_epsilon: float
+    mechanism: dict[str, int | str]
+    questions: int
+    ask: Ask
+    confidence: float
+    power: float
+    population: int | None
+    sample: bool
+    delta: float
+    outlooks: list[Prospect]
+    suspicion: float
+    guess: float
+
+
+def needs_options(kind: str) -> bool:
+    """Return whether the author of a question of this type writes its options."""
+    return type_of(TypeName(kind)).labels_key is not None
+
+
+def has_range(kind: str) -> bool:
+    """Return whether a question of this type has a minimum and a maximum."""
+    return {"min", "max"} <= {*type_of(TypeName(kind)).required}
+
+
+def make_question(
+    kind: str,
+    *,
+    options: int | None = None,
+    bins: int | None = None,
+    low: Decimal = Decimal(0),
+    high: Decimal = Decimal(100),
+    step: Decimal = Decimal(1),
+    optional: bool = False,
+) -> Question:
+    """Return a question without a text. Raise PlanError if its numbers are missing or invalid."""
+    asked = type_of(TypeName(kind))
+    raw: dict[str, Any] = {"id": "question", "type": kind, "text": "?"}
+    if asked.labels_key:
+        if options is None:
+            raise PlanError(f"a {kind} needs its number of options")
+        raw[asked.labels_key] = [str(i + 1) for i in range(options)]
+    if has_range(kind):
+        raw |= {"min": spell(low), "max": spell(high), "step": spell(step)}
+    starter = kind_named(kind).starter
+    raw |= {key: spell(Decimal(str(starter[key]))) for key in asked.required if key in starter and key not in raw}
+    if bins is not None and "bins" in asked.possible:
+        raw["bins"] = bins
+    else:
+        raw |= {key: value for key, (value, _) in CHOSEN.items() if key in asked.possible}
+    if optional:
+        raw["optional"] = True
+    try:
+        return parse_questions([raw])[0]
+    except DefinitionError as error:
+        raise PlanError(f"{error.path.rpartition('.')[2]}: {error.reason}") from None
+
+
+def plan_question(
+    question: Question,
+    epsilon: Decimal,
+    settings: Settings,
+    *,
+    laplace: bool = False,
+    questions: int = 1,
+    ask: Ask = Ask.ALL,
+    against: float | None = None,
+) -> SinglePlan:
+    """Return the plan of `questions` questions like this one at a total ε, if each device answers all of them or one.
+
+    `against` is the share or mean of a second group to compare with. Raise PlanError if the plan is impossible.
+    """
+    if laplace and not can_have_noise(question):
+        raise PlanError("Laplace noise is for a number without bins that everybody answers")
+    alone = ask is Ask.ONE and questions > 1
+    if alone and settings.target.sample:
+        raise PlanError(NOT_WITH_BLOCKS)
+    answered = 1 if alone else questions
+    answering = 1 - SKIPPING if question.optional else 1.0
+    with localcontext(PRECISE):
+        own = epsilon / answered
+    try:
+        made = make_field((question,), own, laplace=laplace, answering=answering if alone else None)
+    except DefinitionError as error:
+        raise PlanError(f"no mechanism at ε = {numbers.requested_epsilon(float(own))}: {error.reason}") from None
+    wanted = estimands(
+        made,
+        made.questions[0],
+        settings.guess,
+        answering=answering,
+        asked=answered / questions,
+    )
+    with localcontext(PRECISE):
+        spent = float(made.mechanism.epsilon * answered)
+    shared = float(epsilon) / questions
+    return SinglePlan(
+        type=question.type,
+        epsilon=spent,
+        field_epsilon=float(made.mechanism.epsilon),
+        mechanism=publish(made.mechanism),
+        questions=questions,
+        ask=ask,
+        confidence=settings.confidence,
+        power=settings.power,
+        population=settings.target.size,
+        sample=settings.target.sample,
+        delta=settings.delta,
+        outlooks=[_prospect(estimand, question, settings, shared, against) for estimand in wanted],
+        suspicion=posterior(1 / SUSPICION, spent),
+        guess=guess(spent),
+    )
+
+
+def precision(spread: Spread, width: float, settings: Settings) -> Precision:
+    """Return the margin at the fixed respondents, or the respondents for the fixed margin."""
+    if settings.respondents is not None:
+        return Precision(settings.respondents, settings.margin_of(spread))
+    return Precision(settings.respondents_for(spread, width), (settings.margin or 0) * width)
+
+
+def rivals(
+    estimand: Estimand, question: Question, epsilon: float, delta: float = central_model.DELTA
+) -> dict[str, Spread]:
+    """Return the spreads of an estimand without privacy, and with a trusted curator at the same ε, by name."""
+    people = estimand.spread.people
+    if estimand.is_share:
+        moved = _moved_shares(question)
+        first, second = float(moved), math.sqrt(moved)
+    else:
+        first = second = estimand.width
+    return {
+        "no privacy": central_model.no_privacy(people),
+        "central Laplace": central_model.laplace(people, epsilon, first),
+        "central Gaussian": central_model.gaussian(people, epsilon, delta, second),
+    }
+
+
+def _moved_shares(question: Question) -> int:
+    """Return how many shares one person can change: the only one, two of a choice, or all of a multiple."""
+    kind = kind_of(question)
+    if not kind.exclusive:
+        return len(kind.answers(question))
+    return 1 if kind.is_one_bit(question) else 2
+
+
+def _prospect(
+    estimand: Estimand, question: Question, settings: Settings, epsilon: float, against: float | None
+) -> Prospect:
+    reached = precision(estimand.spread, estimand.width, settings)
+    n, sure = reached.respondents, (settings.power, settings.confidence, settings.target)
+    others = rivals(estimand, question, epsilon, settings.delta)
+    size = settings.target.size
+    above_zero, exact = _above_zero(estimand, settings)
+    made = Prospect if estimand.is_share else MeanProspect
+    return made(
+        figure=estimand.name,
+        planned=estimand.planned,
+        low=estimand.low,
+        high=estimand.high,
+        precision=reached,
+        census=margin(estimand.spread, size, settings.confidence, settings.target) if size else None,
+        design_effect=estimand.spread.design_effect if estimand.spread.people else None,
+        instead={name: precision(spread, estimand.width, settings) for name, spread in others.items()},
+        above_zero=above_zero,
+        above_zero_is_exact=exact,
+        above_zero_power=_above_zero_power(estimand, settings, n),
+        smallest_difference=smallest_difference(estimand.at, estimand.planned, n, *sure, highest=estimand.high)
+        if n is not None
+        else None,
+        groups=_groups(estimand, settings, n, against) if against is not None else None,
+    )
+
+
+def _above_zero(estimand: Estimand, settings: Settings) -> tuple[int | None, bool]:
+    """Return the respondents that show a share to be above zero, and whether the number is exact.
+
+    It is exact where one bit is counted in a large population.
+    """
+    if not estimand.is_share or estimand.planned <= 0:
+        return None, False
+    if estimand.bits is not None and settings.target == POPULATION:
+        answers = exact_positive_respondents(*estimand.bits, estimand.planned, settings.power, settings.confidence)
+        return math.ceil(answers / estimand.spread.asked), answers <= MOST_EXACT
+    needed = positive_respondents(estimand.at, estimand.planned, settings.power, settings.confidence, settings.target)
+    return needed, False
+
+
+def _above_zero_power(estimand: Estimand, settings: Settings, n: int | None) -> float | None:
+    """Return the chance that n respondents show a share to be above zero; None for a mean or without n."""
+    if n is None or not estimand.is_share or estimand.planned <= 0:
+        return None
+    answers = math.floor(n * estimand.spread.asked)
+    if estimand.bits is not None and settings.target == POPULATION and 0 < answers <= MOST_EXACT:
+        return exact_positive_power(*estimand.bits, estimand.planned, answers, settings.confidence)
+    return positive_power(estimand.at, estimand.planned, n, settings.confidence, settings.target)
+
+
+def _groups(estimand: Estimand, settings: Settings, n: int | None, against: float) -> Groups:
+    if not estimand.low <= against <= estimand.high:
+        raise PlanError(f"{against:g} is outside of the possible range, {estimand.low:g} to {estimand.high:g}")
+    pair, apart = (estimand.at(estimand.planned), estimand.at(against)), against - estimand.planned
+    power = difference_power(*pair, apart, n, settings.confidence, settings.target) if n is not None else None
+    needed = difference_respondents(*pair, apart, settings.power, settings.confidence, settings.target)
+    return Groups(against, needed, power)

@@ -1,0 +1,233 @@
+"""The plan of a study: the precision of each group, of their total, and of a difference between two groups.
+
+All groups answer the same questions, so one report has the same variance in each. A single group needs as many
+respondents as a survey without groups. The total weights groups by size, with the variance Σ w_h² Var_h. If groups
+answer in proportion to their sizes, this is the variance of one survey of all people. If equally many answer in each of
+k groups, it is k Σ w_h² times as much. A difference of two groups has the sum of both variances.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from msgspec import Struct
+
+from candor_client.definition import Survey
+from survey_app.authoring import Built
+from survey_app.authoring.groups import Group
+from survey_app.kinds.assumptions import PlanError
+from survey_app.languages import numbers
+from survey_app.plan.forecast import Forecast, asked, forecasts
+from survey_app.plan.power import smallest_difference
+from survey_app.plan.report_variance import LEAST_RESPONDENTS
+from survey_app.plan.target import Settings
+from survey_app.store import STEP
+
+MOST_COLUMNS = 5  # groups in one table of margins
+
+
+class Grouped(Protocol):
+    """The subject of a plan: an author's file, or the surveys published from one."""
+
+    @property
+    def survey(self) -> Survey: ...
+
+    @property
+    def groups(self) -> tuple[Group, ...]: ...
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None: ...
+
+
+class GroupPlan(Struct, frozen=True):
+    """One group: of how many people, what it weighs, how many of the respondents are its, and their margins."""
+
+    group: str
+    size: int | None
+    weight: float | None
+    respondents: int
+    margins: list[float]
+
+
+class DifferencePlan(Struct, frozen=True):
+    """One group less another: the margin of each figure's difference, and the smallest one that is told.
+
+    `told` is how far a figure of the smaller group must lie above what is assumed of the larger, to be found with the
+    power of the settings; None if beyond all that is possible.
+    """
+
+    of: str
+    to: str
+    power: float
+    margins: list[float]
+    told: list[float | None]
+
+
+class StudyPlan(Struct, frozen=True):
+    """All groups: the respondents that each needs by itself, and that their total needs in all.
+
+    `total` is for as many of each group as it has people, `equal` for equally many of each; without sizes there is no
+    total. `margins` are those of the total, `difference` is that of two groups, of more the smallest and the largest.
+    """
+
+    respondents: int
+    each: int | None
+    together: int | None
+    total: int | None
+    equal: int | None
+    margins: list[float] | None
+    difference: DifferencePlan
+    groups: list[GroupPlan]
+
+    @property
+    def shown(self) -> list[GroupPlan]:
+        """The groups in the table of margins: all, or of many groups the smallest and the largest."""
+        if len(self.groups) <= MOST_COLUMNS:
+            return self.groups
+        by_size = sorted(self.groups, key=lambda group: group.respondents)
+        return [by_size[0], by_size[-1]]
+
+    @property
+    def needs(self) -> list[str]:
+        """Sentences about the respondents needed by each group and by the total."""
+        many = numbers.respondents
+        told = [f"each group by itself takes {many(self.each)} respondents, {many(self.together)} in all"]
+        if self.total is None:
+            told.append("there is no total, since the sizes of the groups are not known")
+        else:
+            told.append(
+                f"all groups together, weighted by size, take {many(self.total)} respondents in all if they answer in"
+                f" proportion to their sizes, and {many(self.equal)} if equally many of each group answer"
+            )
+        return told
+
+
+def split(respondents: int, sizes: Sequence[int] | None, groups: int) -> list[int]:
+    """Split respondents by group size, or equally without sizes; the rest goes to the largest remainders."""
+    weights = sizes or [1] * groups
+    whole = sum(weights)
+    parts = [respondents * weight // whole for weight in weights]
+    rest = sorted(range(groups), key=lambda i: -(respondents * weights[i] % whole))
+    for i in rest[: respondents - sum(parts)]:
+        parts[i] += 1
+    return parts
+
+
+def as_one(built: Built, settings: Settings) -> Settings:
+    """Return the settings of a survey with the margins of the total; without sizes, of one group.
+
+    Raise PlanError if the settings do not suit a study.
+    """
+    if not built.groups:
+        return settings
+    if settings.target.size is not None:
+        raise PlanError(
+            "a population is for one survey: the sizes of groups only weigh their total. If everybody is asked, plan"
+            " each group as a file without groups, with --population its size"
+        )
+    least = LEAST_RESPONDENTS * len(built.groups)
+    if settings.respondents is not None and settings.respondents < least:
+        raise PlanError(f"{len(built.groups)} groups need at least {least} respondents")
+    if built.sizes or settings.respondents is None:
+        return settings
+    return replace(settings, respondents=settings.respondents // len(built.groups))
+
+
+def plan_groups(built: Grouped, settings: Settings, each: int | None) -> StudyPlan | None:
+    """Return the plan of a study with these respondents in all; None if there are no groups.
+
+    `single` is the number of respondents that one survey without groups needs.
+    """
+    if not built.groups or settings.respondents is None:
+        return None
+    count, sizes = len(built.groups), built.sizes
+    weights = [size / sum(sizes) for size in sizes] if sizes else None
+    parts = [max(part, LEAST_RESPONDENTS) for part in split(settings.respondents, sizes, count)]
+    by_part = {part: _margins(built, settings, part) for part in parts}
+    groups = [
+        GroupPlan(group.label, group.size, weights[i] if weights else None, parts[i], by_part[parts[i]])
+        for i, group in enumerate(built.groups)
+    ]
+    figures = range(len(groups[0].margins))
+    return StudyPlan(
+        respondents=settings.respondents,
+        each=each,
+        together=None if each is None else each * count,
+        total=each if weights else None,
+        equal=math.ceil(each * count * math.fsum(weight**2 for weight in weights)) if each and weights else None,
+        margins=[_weighed(groups, weights, i) for i in figures] if weights else None,
+        difference=_difference(built, settings, groups),
+        groups=groups,
+    )
+
+
+def _difference(built: Grouped, settings: Settings, groups: Sequence[GroupPlan]) -> DifferencePlan:
+    """Return the difference of the smallest and the largest group: the later minus the earlier, as in the results."""
+    by_size = sorted(groups, key=lambda group: group.respondents)
+    small, large = by_size[0], by_size[-1]
+    first, later = (group for group in groups if group is small or group is large)
+    known = (asked(built.survey, question.id, settings.guess) for question in built.survey.questions)
+    sure = settings.power, settings.confidence, settings.target
+    return DifferencePlan(
+        of=later.group,
+        to=first.group,
+        power=settings.power,
+        margins=[math.hypot(*pair) for pair in zip(small.margins, large.margins, strict=True)],
+        told=[
+            smallest_difference(
+                one.at, one.planned, large.respondents, *sure, highest=one.high, second=small.respondents
+            )
+            for question in known
+            for one in question.estimands
+        ],
+    )
+
+
+def _margins(built: Grouped, settings: Settings, respondents: int) -> list[float]:
+    return [line.margin for line in forecasts(built.survey, replace(settings, respondents=respondents))]
+
+
+def _weighed(groups: Sequence[GroupPlan], weights: Sequence[float], figure: int) -> float:
+    """Return the margin of the total; the groups are independent."""
+    return math.hypot(*(weight * group.margins[figure] for group, weight in zip(groups, weights, strict=True)))
+
+
+def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings) -> list[str]:
+    """Return sentences about groups that are too small for figures of their own."""
+    part = numbers.quantity(100 * (settings.margin or 0))
+    sentences: list[str] = []
+    small = [group for group in plan.groups if group.size and plan.each and group.size < plan.each]
+    if small:
+        sentences.append(
+            f"{_listed(plan, small)}: ±{part}% of its own takes {numbers.respondents(plan.each)} respondents, more than"
+            " it has people. What helps: merge groups, a larger ε, or fewer questions; or look at the total only"
+        )
+    silent = [group for group in plan.groups if group.respondents < STEP]
+    if silent:
+        sentences.append(
+            f"{_listed(plan, silent)}: a group with fewer than {STEP} reports is never shown"
+            f"{', and then there is no total either' if plan.total else ''}; of"
+            f" {numbers.count(plan.respondents)} respondents it would have {numbers.count(silent[0].respondents)}"
+        )
+    vague = [
+        group
+        for group in plan.groups
+        if group not in silent
+        and any(margin >= line.width / 2 for margin, line in zip(group.margins, lines, strict=True))
+    ]
+    if vague:
+        sentences.append(
+            f"{_listed(plan, vague)}: with {numbers.count(vague[0].respondents)} respondents an interval can be as wide"
+            " as all that is possible; look at the total instead, or merge groups"
+        )
+    return sentences
+
+
+def _listed(plan: StudyPlan, groups: Sequence[GroupPlan]) -> str:
+    """Return the name of the smallest of these groups, and the number of the others."""
+    if len(groups) == len(plan.groups) == 2:
+        return "each of the two groups"
+    smallest = min(groups, key=lambda group: (group.respondents, group.size or 0))
+    more = len(groups) - 1
+    return f"group {smallest.group}" + (f" (and {more} more)" if more else "")

@@ -1,0 +1,49 @@
+"""The settings of a plan: respondents or a margin, with confidence, power and assumptions."""
+
+from dataclasses import dataclass, field
+
+from survey_app.kinds.assumptions import Guess, PlanError
+from survey_app.languages import numbers
+from survey_app.plan.central_model import DELTA
+from survey_app.plan.report_variance import POPULATION, Spread, Target, margin, respondents_for_margin, z_score
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A number of respondents, a margin (as a fraction of the possible range), or both; with confidence and power.
+
+    Raise PlanError if the numbers are out of range.
+    """
+
+    respondents: int | None = None
+    margin: float | None = None
+    confidence: float = 0.95
+    power: float = 0.8
+    target: Target = POPULATION
+    guess: Guess = field(default_factory=Guess)
+    delta: float = DELTA
+
+    def __post_init__(self) -> None:
+        z_score(self.confidence)
+        size = self.target.size
+        if size is not None and self.respondents is not None and self.respondents > size:
+            raise PlanError(
+                f"{numbers.count(self.respondents)} respondents are more than the population of {numbers.count(size)}"
+            )
+        if self.margin is not None and not 0 < self.margin < 1:
+            raise PlanError(f"a margin is a part of the possible range, such as 0.05 for 5 points, not {self.margin:g}")
+
+    def margin_of(self, spread: Spread) -> float:
+        """Return the margin at the planned respondents. Raise PlanError without a number of respondents."""
+        if self.respondents is None:
+            raise PlanError("a margin needs a number of respondents")
+        return margin(spread, self.respondents, self.confidence, self.target)
+
+    def respondents_for(self, spread: Spread, width: float) -> int | None:
+        """Return the respondents for the target margin, on a range of this width; None if too many.
+
+        Raise PlanError without a margin.
+        """
+        if self.margin is None:
+            raise PlanError("a number of respondents needs a margin")
+        return respondents_for_margin(spread, self.margin * width, self.confidence, self.target)

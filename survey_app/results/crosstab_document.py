@@ -1,0 +1,129 @@
+"""Two questions at once, or two options of one, as a document like the results."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from candor_client.definition import Survey
+from survey_app.authoring.design.blocks import Asked, joint_price
+from survey_app.authoring.fields import has_too_many_cells
+from survey_app.authoring.response_rate import answering
+from survey_app.channels import channel_of
+from survey_app.estimate.contingency import ApartError
+from survey_app.estimate.crosstab import crosstab
+from survey_app.estimate.hypotheses import Test
+from survey_app.estimate.intervals import Options
+from survey_app.estimate.option_pairs import names_option, option_of
+from survey_app.languages.numbers import quantity
+from survey_app.results.denominators import EVERYBODY, base
+from survey_app.results.survey_document import TOO_FEW, Line, Note, cell_line
+from survey_app.tally import Bits, Tally, columns_of
+
+TestNote = Literal["too few reports for a test"]
+TOO_FEW_TO_TEST: TestNote = "too few reports for a test"
+
+
+class Crosstab(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Cells, shares within rows, differences to the first row, a test of independence; `base` says whom n counts.
+
+    Where one question hides the other, some combinations cannot occur: these have no lines, and there is no test. Nor
+    is there one where too few reports name some combination; then `note` says so.
+    """
+
+    survey: str
+    rows: str
+    columns: str
+    n: int
+    base: str
+    confidence: float
+    row_options: tuple[str, ...]
+    column_options: tuple[str, ...]
+    estimates: tuple[Line, ...]
+    within_rows: tuple[Line, ...]
+    differences: tuple[Line, ...]
+    test: Test | None
+    note: TestNote | UnsetType = UNSET
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some combinations cannot occur."""
+        return len(self.estimates) < len(self.row_options) * len(self.column_options)
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]:
+        """Its lines, by the lists they are in."""
+        return {"estimates": self.estimates, "within_rows": self.within_rows, "differences": self.differences}
+
+
+class EmptyCrosstab(Struct, frozen=True, kw_only=True):
+    """Too few reports answer both questions."""
+
+    survey: str
+    rows: str
+    columns: str
+    n: int
+    estimates: tuple[Line, ...]
+    note: Note
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]:
+        """No lines."""
+        return {}
+
+
+def crosstab_document(
+    survey: Survey, tally: Tally, scan: Iterable[Bits], rows: str, columns: str, options: Options
+) -> Crosstab | EmptyCrosstab:
+    """Two questions of a survey, or two options of one; EmptyCrosstab where there is nothing to tell."""
+    try:
+        found = crosstab(survey, rows, columns, tally, scan, options)
+    except ApartError as error:
+        raise ApartError(f"{error}{_price(survey, rows, columns)}") from None
+    if not found.cells:
+        return EmptyCrosstab(survey=survey.digest, rows=rows, columns=columns, n=found.n, estimates=(), note=TOO_FEW)
+    document = Crosstab(
+        survey=survey.digest,
+        rows=rows,
+        columns=columns,
+        n=found.n,
+        base=_base(survey, rows, columns),
+        confidence=options.confidence,
+        row_options=found.rows,
+        column_options=found.columns,
+        estimates=tuple(map(cell_line, found.cells)),
+        within_rows=tuple(map(cell_line, found.within)),
+        differences=tuple(map(cell_line, found.differences)),
+        test=found.test,
+    )
+    is_untested = document.test is None and not document.has_gaps
+    return replace(document, note=TOO_FEW_TO_TEST) if is_untested else document
+
+
+def _price(survey: Survey, *names: str) -> str:
+    """What two questions need together, in parts of what they need apart; nothing where they are too many cells."""
+    asked = [
+        Asked(question, place, answering(question, survey.questions), 1.0)
+        for place, question in enumerate(survey.questions)
+        if question.id in names
+    ]
+    if has_too_many_cells([one.question for one in asked]):
+        return ", with fewer options: they have too many combinations"
+    price = joint_price(asked, float(survey.epsilon))
+    gift = ", which saves some" if price < 1 else ""
+    return f": together they need {quantity(price)} times the respondents that they need apart{gift}"
+
+
+def _base(survey: Survey, rows: str, columns: str) -> str:
+    """Which devices n counts."""
+    if names_option(rows):
+        question, _ = option_of(survey, rows)
+        field = columns_of(survey, question.id).field
+        if not channel_of(field.mechanism).reads_answers:
+            return base(survey, field, question) or EVERYBODY
+        skipped = "; whoever gave no answer counts as having chosen neither" if question.optional else ""
+        return f"devices asked about both options{skipped}"
+    field = columns_of(survey, rows).field
+    both = [question for question in field.questions if question.id in (rows, columns)]
+    return (base(survey, field, *both) if len(both) == 2 else "") or EVERYBODY

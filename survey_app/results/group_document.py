@@ -1,0 +1,247 @@
+"""The groups of a study, or other surveys with the same questions, as a document like the results.
+
+A group shows what its own survey shows, so nothing here moves in smaller steps than they do.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from candor_client.definition import Survey
+from candor_client.question import Question
+from survey_app.estimate import group_estimates
+from survey_app.estimate.group_estimates import GroupsError
+from survey_app.estimate.hypotheses import Test
+from survey_app.estimate.intervals import Options
+from survey_app.estimate.question_estimates import LEAST_REPORTS, Estimate, evidence_of, question_estimates
+from survey_app.results.row_order import reached
+from survey_app.results.survey_document import Line, Note, Part, Results, estimate_lines, note_on, results
+from survey_app.store.steps import STEP
+from survey_app.tally import Tally
+
+Group = tuple[Survey, Tally]
+Estimates = Mapping[str, list[Estimate]]  # by question
+TOTAL = "all groups"  # what a table calls their total
+
+
+class GroupPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One question: differences between two groups, or with its `type` the whole of all groups."""
+
+    id: str
+    type: str = ""
+    estimates: tuple[Line, ...]
+    note: Note | UnsetType = UNSET
+
+    @property
+    def name(self) -> str:
+        """What a table calls it."""
+        return self.id
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]:
+        """Its lines, by the lists they are in."""
+        return {"estimates": self.estimates}
+
+
+class Differences(Struct, frozen=True, kw_only=True):
+    """The estimates of one group minus those of another."""
+
+    of: str
+    to: str
+    questions: tuple[GroupPart, ...]
+
+
+class GroupTest(Struct, frozen=True, kw_only=True):
+    """Whether chance alone explains how the groups differ in the shares of one question."""
+
+    id: str
+    test: Test
+
+
+class Total(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All groups together, each by its weight; without questions there is none, and `note` says why.
+
+    The weights are in proportion to the sizes of the groups, unless others were `given`.
+    """
+
+    weights: dict[str, float] = {}
+    given: bool = False
+    questions: tuple[GroupPart, ...] = ()
+    note: str = ""
+
+
+class Study(Struct, frozen=True, kw_only=True):
+    """Each group's results, their differences to the first, tests of all groups at once where there can be one, and
+    their post-stratified whole; other surveys with the same questions, side by side, have it only with weights.
+    """
+
+    study: str | UnsetType = UNSET
+    groups: tuple[Results, ...]
+    differences: tuple[Differences, ...]
+    tests: tuple[GroupTest, ...]
+    total: Total | UnsetType = UNSET
+
+    @property
+    def reports(self) -> int:
+        """Of all groups."""
+        return sum(group.reports for group in self.groups)
+
+    @property
+    def named_parts(self) -> Iterator[tuple[str, Sequence[Part]]]:
+        """What a table calls each group, the total and each difference, and what it has to show."""
+        for group in self.groups:
+            yield group.group, group.parts
+        if self.total is not UNSET and self.total.questions:
+            yield TOTAL, self.total.questions
+        for difference in self.differences:
+            yield f"{difference.of} - {difference.to}", difference.questions
+
+    def condition(self, place: int) -> str:
+        """Return on what it depended whether the question at a place was asked, and how many of each group were."""
+        parts = [(group.group, group.questions[place]) for group in self.groups]
+        numbers = [f"{name} {some.among}" for name, part in parts if (some := reached(part))]
+        asked = f": {', '.join(numbers)} were asked and answered" if numbers else ""
+        return f"{parts[0][1].condition}{asked}."
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Whatever has lines."""
+        return tuple(part for _, parts in self.named_parts for part in parts)
+
+
+def study_document(
+    members: Sequence[Group],
+    sizes: Sequence[int | None],
+    options: Options,
+    *,
+    final: bool = False,
+    weights: Mapping[str, float] | None = None,
+) -> Study:
+    """The groups of one study, with their total once every group is shown; `sizes` are None where they are not known,
+    and do not count where weights are given.
+
+    No interval is of a finite population: that of a study is made of its groups, and each has its own.
+    """
+    surveys = [survey for survey, _ in members]
+    known = [size for size in sizes if size]
+    unseen = [
+        survey.group
+        for survey, tally in members
+        if tally.reports < LEAST_REPORTS and (weights is None or weights.get(survey.slug, 1))
+    ]
+    why = ""
+    if weights is None and len(known) < len(members):
+        why = "no total: the sizes of the groups are not known"
+    elif unseen and final:
+        why = f"no total: fewer than {STEP} reports came from {' and from '.join(unseen)}"
+    elif unseen:
+        has = "has" if len(unseen) == 1 else "have"
+        why = f"no total until {' and '.join(unseen)} {has} {2 * STEP} reports, or {STEP} at closing"
+    by_size = None if why or weights else dict(zip((survey.slug for survey in surveys), known, strict=True))
+    study = groups_document(members, options, None if why else weights or by_size)
+    groups = (replace(group, size=size or UNSET) for group, size in zip(study.groups, sizes, strict=True))
+    total = Total(note=why) if why or not study.total else replace(study.total, given=weights is not None)
+    return replace(study, study=surveys[0].study, groups=tuple(groups), total=total)
+
+
+def groups_document(members: Sequence[Group], options: Options, weights: Mapping[str, float] | None = None) -> Study:
+    """Surveys with the same questions, side by side, and with weights together."""
+    surveys = [survey for survey, _ in members]
+    group_estimates.check_same(surveys)
+    shares = _shares(surveys, weights) if weights is not None else None
+    estimates = [_estimates(survey, tally, options) for survey, tally in members]
+    names = _names(surveys)
+    study = Study(
+        groups=tuple(
+            results(survey, tally, options, group=name, slug=survey.slug)
+            for name, (survey, tally) in zip(names, members, strict=True)
+        ),
+        differences=tuple(
+            Differences(of=name, to=names[0], questions=_differences(surveys[0], estimates[0], other))
+            for name, other in zip(names[1:], estimates[1:], strict=True)
+        ),
+        tests=tuple(_tests(members)),
+    )
+    if shares is None:
+        return study
+    weighed = dict(zip(names, shares, strict=True))
+    return replace(
+        study, total=Total(weights=weighed, given=True, questions=_total(surveys[0], estimates, shares, options))
+    )
+
+
+def _names(surveys: Sequence[Survey]) -> list[str]:
+    """What the groups of one study are called there; other surveys are called by their slugs."""
+    studies = {survey.study for survey in surveys}
+    of_one = len(studies) == 1 and "" not in studies
+    return [survey.group if of_one else survey.slug for survey in surveys]
+
+
+def _tests(members: Sequence[Group]) -> Iterator[GroupTest]:
+    by_group = [
+        {question.id: evidence for evidence in evidence_of(*group) for question in evidence.field.questions}
+        for group in members
+    ]
+    for question in members[0][0].questions:
+        if test := group_estimates.same_shares([evidence[question.id] for evidence in by_group], question.id):
+            yield GroupTest(id=question.id, test=test)
+
+
+def _differences(survey: Survey, first: Estimates, other: Estimates) -> tuple[GroupPart, ...]:
+    return tuple(
+        _part(
+            question.id,
+            "",
+            (
+                group_estimates.difference(b, a, group_estimates.possible(question, a.kind))
+                for a, b in _together([first, other], question)
+            ),
+        )
+        for question in survey.questions
+    )
+
+
+def _total(
+    survey: Survey, estimates: Sequence[Estimates], shares: Sequence[float], options: Options
+) -> tuple[GroupPart, ...]:
+    """Groups of no weight have no say, so they need no reports either."""
+    counted = [(group, share) for group, share in zip(estimates, shares, strict=True) if share]
+    weights = [share for _, share in counted]
+    parts: list[GroupPart] = []
+    for question in survey.questions:
+        by_line = _together([group for group, _ in counted], question)
+        found = group_estimates.whole(question, by_line, weights, options)
+        parts.append(_part(question.id, question.type, found))
+    return tuple(parts)
+
+
+def _part(name: str, kind: str, estimates: Iterable[Estimate]) -> GroupPart:
+    lines = estimate_lines(estimates)
+    return GroupPart(id=name, type=kind, estimates=lines, note=note_on(lines))
+
+
+def _shares(surveys: Sequence[Survey], weights: Mapping[str, float]) -> list[float]:
+    """Weights that sum to one, in the order of the surveys."""
+    slugs = [survey.slug for survey in surveys]
+    if set(weights) != set(slugs):
+        raise GroupsError(f"the weights must name exactly {', '.join(slugs)}")
+    values = [float(weights[slug]) for slug in slugs]
+    if not all(math.isfinite(value) and value >= 0 for value in values) or sum(values) <= 0:
+        raise GroupsError("weights are numbers from 0, and not all 0")
+    return [value / math.fsum(values) for value in values]
+
+
+def _estimates(survey: Survey, tally: Tally, options: Options) -> Estimates:
+    return {
+        question.id: question_estimates(evidence, question, options)
+        for evidence in evidence_of(survey, tally)
+        for question in evidence.field.questions
+    }
+
+
+def _together(by_group: Sequence[Estimates], question: Question) -> list[list[Estimate]]:
+    """For each line of a question, its estimates in every group; lines that some group lacks are left out."""
+    by_option = [{(one.option, one.kind): one for one in estimates[question.id]} for estimates in by_group]
+    return [[lines[key] for lines in by_option] for key in by_option[0] if all(key in lines for lines in by_option)]

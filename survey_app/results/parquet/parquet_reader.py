@@ -1,0 +1,184 @@
+"""Parquet with noisy bits, read with suspicion: all files of one definition, whose digest is that of its bytes, and
+columns that are this definition's bits; anything else is an error that names the file."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from candor_client.definition import Survey
+from candor_client.errors import CandorError
+from survey_app.results.parquet import DEFINITION, DIGEST, PACKED, ParquetError, arrow
+from survey_app.tally import Bits, Counts, asked_bits, column_names
+
+BATCH_BYTES, BATCH_ROWS = 2**24, 2**18  # what is read at once
+
+
+@dataclass(frozen=True)
+class Part:
+    """A row group of a file."""
+
+    path: Path
+    group: int
+    reports: int
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Files of one definition."""
+
+    survey: Survey
+    files: tuple[Path, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def count(self) -> int:
+        """How many reports they hold."""
+        return sum(part.reports for part in self.parts)
+
+
+def find(paths: Sequence[Path]) -> Reports:
+    """The files that are named, and those that lie in folders that are named, once their heads are checked."""
+    files = [file for path in paths for file in _files(path)]
+    for file, times in Counter(file.resolve() for file in files).items():
+        if times > 1:
+            raise ParquetError(f"{file} is named twice: its reports would be counted twice")
+    parts: list[Part] = []
+    survey: Survey | None = None
+    for file in files:
+        with open_file(file) as opened:
+            found = _definition(file, opened, survey)
+            if survey is not None and found != survey:
+                raise ParquetError(
+                    f"{file} is of another definition than {files[0]}: {found.slug} {found.digest}, not {survey.slug} "
+                    f"{survey.digest}; count them apart"
+                )
+            survey = found
+            _check_columns(file, opened.schema_arrow, survey)
+            about = opened.metadata
+            parts += (Part(file, i, about.row_group(i).num_rows) for i in range(about.num_row_groups))
+    if survey is None:
+        raise ParquetError("name a Parquet file of noisy bits, or a folder of them")
+    return Reports(survey, tuple(files), tuple(parts))
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    if inside := sorted(path.glob("*.parquet")):
+        return inside
+    raise ParquetError(f"there is no file in {path} whose name ends in .parquet")
+
+
+def open_file(path: Path) -> Any:
+    """A Parquet file, mapped into memory; pages are checked against their sums."""
+    pyarrow, parquet = arrow()
+    try:
+        return parquet.ParquetFile(path, memory_map=True, page_checksum_verification=True)
+    except FileNotFoundError:
+        raise ParquetError(f"there is no file {path}") from None
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ParquetError(f"{path} is no Parquet file, or was cut off: {_first_line(error)}") from None
+
+
+def _definition(path: Path, opened: Any, known: Survey | None) -> Survey:
+    """What the file says it is of; parsed once."""
+    about = opened.metadata.metadata or {}
+    if DEFINITION not in about or DIGEST not in about:
+        raise ParquetError(f"{path} has no definition in its metadata: only files of candor export can be read")
+    source = about[DEFINITION]
+    digest = hashlib.sha256(source).hexdigest()
+    if digest.encode() != about[DIGEST]:
+        named = about[DIGEST].decode(errors="replace")
+        raise ParquetError(f"{path} was changed: its definition has the digest {digest}, and it says {named}")
+    if known is not None and known.digest == digest:
+        return known
+    try:
+        return Survey.from_stored(source)
+    except CandorError as error:
+        raise ParquetError(f"{path}: its definition is none: {error}") from None
+
+
+def _check_columns(path: Path, schema: Any, survey: Survey) -> None:
+    pyarrow, _ = arrow()
+    names, kinds = schema.names, set(schema.types)
+    packed = names == [PACKED] and kinds <= {pyarrow.binary(survey.length), pyarrow.binary()}
+    if not packed and (names != column_names(survey) or kinds != {pyarrow.bool_()}):
+        raise ParquetError(f"{path}: its columns are not the {survey.width} bits of its definition, in their order")
+
+
+def batches(parts: Iterable[Part], survey: Survey) -> Iterator[Any]:
+    """What the parts hold, some thousand rows at a time."""
+    pyarrow, _ = arrow()
+    size = min(BATCH_ROWS, max(1, BATCH_BYTES // survey.length))
+    for part in parts:
+        try:
+            with open_file(part.path) as opened:
+                yield from opened.iter_batches(size, row_groups=[part.group], use_threads=False)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise ParquetError(f"{part.path} is damaged: {_first_line(error)}") from None
+
+
+def ones(batch: Any, survey: Survey) -> Counts | None:
+    """The ones in each column of a batch; None where the bits are packed."""
+    if not _has_columns(batch, survey):
+        return None
+    return np.array([column.true_count for column in batch.columns], dtype=np.int64)
+
+
+def packed(batch: Any, survey: Survey) -> Bits:
+    """The bits of a batch of either layout, packed, a row for each report; Spark gives fixed bytes as any bytes."""
+    pyarrow, _ = arrow()
+    column, length = batch.column(0), survey.length
+    if _has_columns(batch, survey):
+        rows = np.zeros((length, len(column)), dtype=np.uint8)
+        for bit, column in enumerate(batch.columns):
+            rows[bit // 8] |= column.fill_null(False).to_numpy(zero_copy_only=False).view(np.uint8) << np.uint8(
+                7 - bit % 8
+            )
+        return np.ascontiguousarray(rows.T)
+    if pyarrow.types.is_binary(column.type):
+        try:
+            column = column.cast(pyarrow.binary(length))
+        except pyarrow.ArrowInvalid:
+            raise ParquetError(f"a report to this survey has {length} bytes of bits") from None
+    held = np.frombuffer(column.buffers()[1], dtype=np.uint8)
+    return held[column.offset * length :][: len(column) * length].reshape(-1, length)
+
+
+def _has_columns(batch: Any, survey: Survey) -> bool:
+    """Tell whether every bit has a column of its own; raise if a bit is missing that the device was asked for."""
+    pyarrow, _ = arrow()
+    has_columns = bool(batch.schema.types[0] == pyarrow.bool_())
+    has_nulls = any(column.null_count for column in batch.columns)
+    if has_nulls and not (has_columns and _only_unasked_are_missing(batch, survey)):
+        raise ParquetError("a bit is missing: noisy bits are 0 or 1, and null only where the device was not asked")
+    return has_columns
+
+
+def _only_unasked_are_missing(batch: Any, survey: Survey) -> bool:
+    """Tell whether every null stands where neither of the bits is 1 that say whether its device was asked."""
+    pyarrow, _ = arrow()
+    for column, places in zip(batch.columns, asked_bits(survey).tolist(), strict=True):
+        if not column.null_count:
+            continue
+        if min(places) < 0:
+            return False
+        missing = column.is_null()
+        if any(pyarrow.compute.and_(missing, batch.column(place)).true_count for place in set(places)):
+            return False
+    return True
+
+
+def scan(reports: Reports) -> Iterator[Bits]:
+    """All bits, packed, in the order of the files: what cross-tabs and regression read."""
+    for batch in batches(reports.parts, reports.survey):
+        yield packed(batch, reports.survey)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]

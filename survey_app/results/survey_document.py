@@ -1,0 +1,313 @@
+"""Results as the API gives them: estimates with their intervals, from the snapshot of the tally.
+
+The shapes are structs, and they are the only place where a key is named: JSON, the columns of CSV and the schemas of
+the API's description all follow from their fields, in their order. A key at its default is left out of JSON.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, Protocol
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from candor_client.definition import Survey
+from candor_client.question import Question
+from survey_app.estimate.intervals import Coverage, Method, Options
+from survey_app.estimate.quantiles import quantiles
+from survey_app.estimate.question_estimates import Cell, Estimate, Evidence, evidence_of, family_estimates, joint_cells
+from survey_app.figures import FamilyName, FigureKind
+from survey_app.kinds import kind_of
+from survey_app.results.denominators import Asked, asked_blocks, base, condition
+from survey_app.tally import Tally
+
+Totals = Mapping[str, Sequence[Sequence[str]]]  # for a question, sets of labels
+Note = Literal["not enough reports"]
+TOO_FEW: Note = "not enough reports"
+LEAST_LOWERED = 0.01
+
+
+class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One estimate with its intervals: for an `option`, or for several `options` at once, one of each question.
+
+    `low` and `high`, with their `coverage`, are for the population that the respondents are a sample of, and `method`
+    says how they were made; `sample_low` and `sample_high`, with their `sample_coverage`, are for the respondents
+    themselves, and null where there is no such interval. A ratio has no unbiased estimate: `unbiased` is null, and
+    `raw`, which only ratios have, is that of two unbiased sums, or null where the lower one is not positive. `reported`
+    is the raw share of devices that sent it, or null where the figure is not made of one such share.
+    """
+
+    option: str = ""
+    options: tuple[str, ...] = ()
+    kind: FigureKind
+    n: int
+    estimate: float
+    low: float
+    high: float
+    unbiased: float | None
+    raw: float | UnsetType | None = UNSET
+    reported: float | None
+    coverage: Coverage
+    sample_low: float | None
+    sample_high: float | None
+    sample_coverage: Coverage | None
+    method: Method
+
+    @property
+    def name(self) -> str:
+        """What it is an estimate of, in one cell of a table."""
+        return self.option or " + ".join(self.options)
+
+
+class Quantile(Struct, frozen=True, kw_only=True):
+    """The answers that may hold a quantile."""
+
+    level: float
+    options: tuple[str, ...]
+    n: int
+    coverage: Coverage
+
+
+class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One question: its shares in order, then means; and what follows from the shares, where something does.
+
+    `base` says which devices n counts, unless it is all of them; `condition` of whom it was asked, unless of everybody,
+    and then `answering` which share of n was asked and answered.
+    `lowered` is there where many answers share few reports: by how much the displayed share of the leading answer lies
+    below its unbiased estimate, because all shares have to be possible at once.
+    """
+
+    id: str
+    type: str
+    epsilon: float
+    estimates: tuple[Line, ...]
+    note: Note | UnsetType = UNSET
+    base: str = ""
+    condition: str = ""
+    answering: Line | UnsetType = UNSET
+    lowered: float = 0.0
+    answered: tuple[Line, ...] = ()
+    totals: tuple[Line, ...] = ()
+    cumulative: tuple[Line, ...] = ()
+    quantiles: tuple[Quantile, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What a table calls it."""
+        return self.id
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]:
+        """Its lines, by the lists they are in."""
+        return {
+            "estimates": self.estimates,
+            "answered": self.answered,
+            "totals": self.totals,
+            "cumulative": self.cumulative,
+        }
+
+
+class JointPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Questions that were randomized together: every combination of their answers that can occur."""
+
+    questions: tuple[str, ...]
+    estimates: tuple[Line, ...]
+    note: Note | UnsetType = UNSET
+    base: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a table calls it."""
+        return " + ".join(self.questions)
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]:
+        """Its lines, by the lists they are in."""
+        return {"estimates": self.estimates}
+
+
+class Targets(Struct, frozen=True, kw_only=True):
+    """What the two kinds of intervals are about, in words."""
+
+    population: str
+    sample: str
+
+
+TARGETS = Targets(
+    population="low and high are for the population that the respondents are a random sample of: they cover who"
+    " happened to answer, and the coins.",
+    sample="sample_low and sample_high are for these very respondents: they cover the coins alone, and say nothing"
+    " of others.",
+)
+
+
+class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All questions of a survey, and the joint fields; `asked` only where each device answers one block.
+
+    Where several surveys stand side by side, `group` is what each is called and `slug` its own; `size` is how many
+    people belong to a group of a study, where that is known. `invited` and `taken`, how many have a ticket, only where
+    this server invites, in steps like everything.
+    """
+
+    group: str = ""
+    size: int | UnsetType = UNSET
+    slug: str = ""
+    survey: str
+    reports: int
+    invited: int | UnsetType = UNSET
+    taken: int | UnsetType = UNSET
+    confidence: float
+    simultaneous: bool = False
+    narrow: bool = False
+    population: int | None = None
+    targets: Targets
+    questions: tuple[QuestionPart, ...]
+    joint: tuple[JointPart, ...]
+    asked: Asked | None = None
+
+    @property
+    def parts(self) -> tuple[QuestionPart | JointPart, ...]:
+        """Whatever has lines."""
+        return *self.questions, *self.joint
+
+
+class Part(Protocol):
+    """Whatever has a name and lists of lines."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def lists(self) -> dict[str, tuple[Line, ...]]: ...
+
+
+def results(
+    survey: Survey,
+    tally: Tally,
+    options: Options | None = None,
+    totals: Totals | None = None,
+    *,
+    group: str = "",
+    slug: str = "",
+) -> Results:
+    """The document of GET /api/surveys/<slug>/results."""
+    options = options or Options()
+    questions: dict[str, QuestionPart] = {}
+    joint: list[JointPart] = []
+    for evidence in evidence_of(survey, tally):
+        together = evidence.field.questions
+        for question in together:
+            part = _question(evidence, question, options, (totals or {}).get(question.id, ()))
+            questions[question.id] = replace(
+                part, base=base(survey, evidence.field, question), condition=condition(survey, question)
+            )
+        if evidence.field.joint:
+            cells = tuple(cell_line(cell) for cell in joint_cells(evidence, together, options))
+            names = tuple(question.id for question in together)
+            whom = base(survey, evidence.field, *together)
+            joint.append(JointPart(questions=names, estimates=cells, note=note_on(cells), base=whom))
+    return Results(
+        group=group,
+        slug=slug,
+        survey=survey.digest,
+        reports=tally.reports,
+        confidence=options.confidence,
+        simultaneous=options.simultaneous,
+        narrow=options.narrow,
+        population=options.population,
+        targets=TARGETS,
+        questions=tuple(questions[question.id] for question in survey.questions),
+        joint=tuple(joint),
+        asked=asked_blocks(survey, tally),
+    )
+
+
+def _question(
+    evidence: Evidence, question: Question, options: Options, totals: Sequence[Sequence[str]]
+) -> QuestionPart:
+    kind = kind_of(question)
+    found = {
+        family.name: family_estimates(evidence, question, family, options)
+        for family in kind.families(question)
+        if family.name is not FamilyName.ANSWERING or question.show_if
+    }
+    named = [family for labels in totals if (family := kind.total(question, labels))]
+    summed = [one for family in named for one in family_estimates(evidence, question, family, options)]
+
+    def lines(*names: FamilyName) -> tuple[Line, ...]:
+        return estimate_lines(one for name in names for one in found.get(name, ()))
+
+    estimates = lines(FamilyName.SHARES, FamilyName.MEAN)
+    quartiles = quantiles(question, found.get(FamilyName.CUMULATIVE, ()))
+    return QuestionPart(
+        id=question.id,
+        type=question.type,
+        epsilon=float(evidence.field.mechanism.epsilon),
+        estimates=estimates,
+        note=note_on(estimates),
+        answering=next(iter(lines(FamilyName.ANSWERING)), UNSET),
+        lowered=_lowered(estimates),
+        answered=lines(FamilyName.ANSWERED),
+        totals=estimate_lines(summed),
+        cumulative=lines(FamilyName.CUMULATIVE),
+        quantiles=tuple(
+            Quantile(level=one.level, options=one.options, n=one.n, coverage=one.coverage) for one in quartiles
+        ),
+    )
+
+
+def _lowered(lines: Sequence[Line]) -> float:
+    """By how much the leading share is displayed below its unbiased estimate, where a reader would see it."""
+    shares = [
+        (line.unbiased, line.estimate) for line in lines if line.kind == FigureKind.SHARE and line.unbiased is not None
+    ]
+    leading, shown = max(shares, default=(0.0, 0.0))
+    lowered = min(leading, 1.0) - shown
+    return lowered if lowered >= LEAST_LOWERED else 0.0
+
+
+def note_on(lines: Sequence[Line]) -> Note | UnsetType:
+    """What is said where there are no estimates."""
+    return UNSET if lines else TOO_FEW
+
+
+def estimate_lines(estimates: Iterable[Estimate]) -> tuple[Line, ...]:
+    """Estimates as lines of a document."""
+    return tuple(_line(estimate, option=estimate.option) for estimate in estimates)
+
+
+def cell_line(cell: Cell) -> Line:
+    """A combination of answers as a line of a document."""
+    return _line(cell.estimate, options=cell.options)
+
+
+def _line(estimate: Estimate, *, option: str = "", options: tuple[str, ...] = ()) -> Line:
+    """What is not a number is null, and no point lies outside its interval: one that does stretches it."""
+    interval, sample = estimate.interval.reaching(estimate.estimate), estimate.limits.sample
+    sample = sample and sample.reaching(estimate.estimate)
+    value = None if math.isnan(estimate.unbiased) else estimate.unbiased
+    return Line(
+        option=option,
+        options=options,
+        kind=estimate.kind,
+        n=estimate.n,
+        estimate=estimate.estimate,
+        low=interval.low,
+        high=interval.high,
+        unbiased=None if estimate.is_ratio else value,
+        raw=value if estimate.is_ratio else UNSET,
+        reported=estimate.reported,
+        coverage=interval.label,
+        sample_low=sample.low if sample else None,
+        sample_high=sample.high if sample else None,
+        sample_coverage=sample.label if sample else None,
+        method=interval.method,
+    )
+
+
+def table_rows(parts: Iterable[Part]) -> Iterator[tuple[str, str, Line]]:
+    """The lines of a document for a flat table: in which list, of which question."""
+    for part in parts:
+        for kind, lines in part.lists.items():
+            for line in lines:
+                yield kind, part.name, line

@@ -1,0 +1,83 @@
+"""Queries on drafts of surveys, and on the log of researchers' actions."""
+
+from datetime import datetime
+
+from survey_app.store.records import Draft, Event, StoreError, now
+from survey_app.store.sql.dialect import Base, Connection
+
+MOST_DRAFTS = 1000
+
+
+class Log(Base):
+    """The log of researchers' actions; it holds nothing about respondents."""
+
+    def _note(
+        self,
+        connection: Connection,
+        owner: int,
+        slug: str,
+        what: str,
+        moment: str | None = None,
+        by: int | None = None,
+    ) -> None:
+        """Log an action in the transaction that performs it; an action due at a date is logged with that date.
+
+        The log belongs to the owner; `by` is the account that acted, if it was not the owner.
+        """
+        values = (owner, slug, moment or now().isoformat(timespec="seconds"), what)
+        event = self._insert(connection, "insert into audit (owner, slug, moment, what) values (?, ?, ?, ?)", values)
+        if by is not None and by != owner:
+            connection.execute("insert into actors values (?, ?)", (event, by))
+
+    def record(self, owner: int, slug: str, what: str, by: int | None = None) -> None:
+        """Log an action of a researcher; see `_note`."""
+        with self._transaction() as connection:
+            self._note(connection, owner, slug, what, by=by)
+
+    def events(self, owner: int, slug: str | None = None) -> list[Event]:
+        """Return the logged actions on the surveys of an owner, the newest first."""
+        rows = self._all(
+            "select slug, moment, what, coalesce(name, '') from audit left join actors on event = audit.key"
+            ' left join users on users.key = "user" where owner = ? and (cast(? as text) is null or slug = ?)'
+            " order by audit.key desc",
+            owner,
+            slug,
+            slug,
+        )
+        return [Event(slug, datetime.fromisoformat(moment), what, by) for slug, moment, what, by in rows]
+
+
+class Drafts(Base):
+    """The drafts of each owner."""
+
+    def save_draft(self, owner: int, source: bytes, key: int | None = None) -> int:
+        """Save an author's file as a new draft, or in place of an older one; return its key.
+
+        Raise StoreError if the owner has too many drafts, or if the older one is gone.
+        """
+        with self._transaction() as connection:
+            if key is None:
+                count = connection.execute("select count(*) from drafts where owner = ?", (owner,)).fetchone()[0]
+                if count >= MOST_DRAFTS:
+                    raise StoreError(f"there are {count} drafts already; delete some")
+                return self._insert(connection, "insert into drafts (owner, source) values (?, ?)", (owner, source))
+            values = (source, key, owner)
+            changed = connection.execute("update drafts set source = ? where key = ? and owner = ?", values)
+            if not changed.rowcount:
+                raise StoreError("this draft is gone")
+            return key
+
+    def draft(self, owner: int, key: int) -> Draft | None:
+        """Return one draft of an owner, or None."""
+        row = self._one("select key, source from drafts where key = ? and owner = ?", key, owner)
+        return row and Draft(row[0], bytes(row[1]))
+
+    def drafts(self, owner: int) -> list[Draft]:
+        """Return all drafts of an owner, the oldest first."""
+        rows = self._all("select key, source from drafts where owner = ? order by key", owner)
+        return [Draft(key, bytes(source)) for key, source in rows]
+
+    def delete_draft(self, owner: int, key: int) -> None:
+        """Delete a draft."""
+        with self._transaction() as connection:
+            connection.execute("delete from drafts where key = ? and owner = ?", (key, owner))

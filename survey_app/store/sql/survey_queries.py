@@ -1,0 +1,150 @@
+"""Queries on published surveys and their versions."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from candor_client.definition import Survey
+from survey_app.store.records import Member, Published, State, StoreError, Unavailable
+from survey_app.store.sql.dialect import Connection
+from survey_app.store.sql.state_queries import States, hold_of
+from survey_app.store.sql.survey_rows import SELECT, TERMS, published_from, terms_values
+from survey_app.store.term_changes import check_terms, opening_terms
+
+NEWEST = "coalesce(max(case when state != 'ready' then version end), max(version))"  # prefers opened ones
+
+
+class Surveys(States):
+    """The surveys that owners publish."""
+
+    def add_surveys(
+        self,
+        members: Sequence[Member],
+        *,
+        owner: int,
+        state: State = State.OPEN,
+        source: bytes | None = None,
+        by: int | None = None,
+    ) -> list[Published]:
+        """Publish a survey, or all groups of a study, as a new version; or nothing if one is refused.
+
+        `source` is the author's file they were built from. Raise StoreError if the slug is taken or the terms are
+        refused.
+        """
+        if state not in (State.READY, State.OPEN):
+            raise StoreError("a survey is published ready or open")
+        study = _study_of(members)
+        with self._transaction() as connection:
+            if state is State.OPEN:
+                members = [Member(one, opening_terms(one, terms, self.clock())) for one, terms in members]
+            for survey, terms in members:
+                check_terms(survey, terms, self.clock())
+                _check_name(connection, survey, owner)
+            name = study or members[0].survey.slug
+            query = f"select coalesce(max(version), 0) + 1 from surveys where {'study' if study else 'slug'} = ?"
+            version = connection.execute(query, (name,)).fetchone()[0]
+            keys = []
+            for survey, terms in members:
+                values = (survey.slug, study, version, survey.digest, state.value, *terms_values(terms), owner)
+                values = (*values, int(hold_of(survey)))
+                key = self._insert(
+                    connection,
+                    "insert into surveys (slug, study, version, digest, state,"
+                    f" {TERMS}, owner, hold, definition, source)"
+                    f" values ({', '.join('?' * (len(values) + 2))})",
+                    (*values, survey.source, source),
+                )
+                keys.append(key)
+                self._begin(connection, key, survey.width)
+                done = "published" if state is State.OPEN else "added"
+                self._note(connection, owner, survey.slug, f"{done} {survey.digest[:12]}", by=by)
+            if state is State.OPEN:
+                self._supersede(connection, keys[0])
+                self._settle(connection, keys, self.clock())
+            rows = [connection.execute(f"{SELECT} where key = ?", (key,)).fetchone() for key in keys]
+        return [published_from(row) for row in rows]
+
+    def current(self, slug: str) -> tuple[int, str] | None:
+        """Return key and digest of the newest version of a slug that was opened, or None."""
+        query = "select key, digest from surveys where slug = ? and state != 'ready' order by version desc limit 1"
+        row = self._one(query, slug)
+        return row and (row[0], row[1])
+
+    def newest(self, slug: str) -> Published | None:
+        """Return the newest version of a slug, or None."""
+        return next(iter(self._read("where slug = ? order by version desc limit 1", slug)), None)
+
+    def version(self, slug: str, digest: str) -> Published | None:
+        """Return the version of a slug with this digest, or None."""
+        return next(iter(self._read("where slug = ? and digest = ?", slug, digest)), None)
+
+    def study(self, slug: str, *, unopened: bool = False) -> list[Published]:
+        """Return the groups of a study in the order of publishing, or an empty list if there is no study.
+
+        They are of the newest version that was opened. If none was, or with `unopened`, they are of the newest version.
+        """
+        if not slug:
+            return []
+        newest = f"(select {'max(version)' if unopened else NEWEST} from surveys where study = ?)"
+        return self._read(f"where study = ? and version = {newest} order by key", slug, slug)
+
+    def slug_with(self, part: bytes) -> str | None:
+        """Return the slug of a definition that contains these bytes, for example a key; or None."""
+        row = self._one(f"select slug from surveys where {self.HOLDS} limit 1", part)
+        return row and str(row[0])
+
+    def surveys(self, owner: int | None = None) -> list[Published]:
+        """Return the newest version of every slug, or of every slug of one owner."""
+        return self._read(
+            f"where version = (select {NEWEST} from surveys where slug = s.slug)"
+            " and (cast(? as bigint) is null or owner = ?) order by slug",
+            owner,
+            owner,
+        )
+
+    def source(self, published: Published) -> bytes | None:
+        """Return the author's file that a version was built from, or None if it was not stored."""
+        row = self._one("select source from surveys where key = ?", published.key)
+        return bytes(row[0]) if row and row[0] is not None else None
+
+    def _read(self, where: str, *values: Any) -> list[Published]:
+        """Return versions in their present state; dates that have passed are recorded first."""
+        found = [published_from(row) for row in self._all(f"{SELECT} {where}", *values)]
+        moment = self.clock()
+        if not any(one.is_due(moment) for one in found):
+            return found
+        with suppress(Unavailable):  # without it, only results that were shown before are shown
+            self.expire()
+        found = [published_from(row) for row in self._all(f"{SELECT} {where}", *values)]
+        return [one for one in found if not one.terms.deletes or moment < one.terms.deletes]
+
+
+def _study_of(members: Sequence[Member]) -> str:
+    """Return the study that surveys are groups of; empty for a survey of its own.
+
+    Raise StoreError if they are not distinct groups of one study.
+    """
+    studies, slugs = {one.survey.study for one in members}, {one.survey.slug for one in members}
+    if len(studies) != 1 or len(slugs) != len(members) or (len(members) > 1 and "" in studies):
+        raise StoreError("only the groups of one study are published together, each once")
+    return studies.pop()
+
+
+def _check_name(connection: Connection, survey: Survey, owner: int) -> None:
+    """Raise StoreError for a slug that is taken; the bare name of a study is reserved for the study."""
+    slug, study = survey.slug, survey.study
+
+    def found(where: str, *values: Any) -> bool:
+        return connection.execute(f"select 1 from surveys where {where} limit 1", values).fetchone() is not None
+
+    if found("(slug = ? or study = ?) and owner != ?", slug, study or slug, owner):
+        raise StoreError(f"the slug {slug} belongs to somebody else; choose another")
+    if study and found("slug = ?", study):
+        raise StoreError(f"there is a survey {study} already; a study needs a slug of its own")
+    if found("study = ?", slug):
+        raise StoreError(f"there is a study {slug} already, which has this slug for itself; choose another")
+    if found("slug = ? and study != ?", slug, study):
+        raise StoreError(f"the slug {slug} is taken, by {'another study or survey' if study else 'a group of a study'}")
+    if found("slug = ? and digest = ?", slug, survey.digest):
+        together = "; a new version needs something new in every group, such as another description" if study else ""
+        raise StoreError(f"this very definition of {slug} is published already: {survey.digest}{together}")

@@ -1,0 +1,136 @@
+"""The tally of a survey or of a shard of it: all reports, the shown reports and the ids of pending reports.
+
+It changes in the transaction that stores, closes or deletes; `survey_app.store.steps` decides which reports are shown.
+Reports that came one by one and reports that came in batches wait in two queues. Otherwise an owner could fill a batch
+to push out the report of the one respondent who waits.
+
+At every moment shown_counts are the ones in all reports outside both queues, and total = shown + the ids in both. The
+exception is a survey with everything withheld and nothing shown yet. Its ids are not listed, since all are hidden. Each
+database decides how to store a tally.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from candor_client.report import ID_BYTES
+from survey_app.store.records import Hold, Submission
+from survey_app.store.steps import STEP, stay
+from survey_app.tally import Counts, Tally, add_bits, rows_of
+
+COLUMNS = "total, counts, shown, shown_counts, pending, batched"
+MARKS = ", ".join("?" * len(COLUMNS.split(", ")))
+HIDDEN = "shown, shown_counts, pending, batched"
+
+BitsOf = Callable[[Sequence[bytes]], Iterable[bytes]]  # looks up the stored bits of some ids
+
+
+class Row(NamedTuple):
+    """The values of COLUMNS, as they are stored."""
+
+    total: int
+    counts: bytes
+    shown: int
+    shown_counts: bytes
+    pending: bytes
+    batched: bytes
+
+    @classmethod
+    def empty(cls, width: int) -> "Row":
+        """Return the tally of no reports."""
+        zeros = np.zeros(width, dtype=np.int64).tobytes()
+        return cls(0, zeros, 0, zeros, b"", b"")
+
+    def grown(self, arrived: Sequence[Submission], bits_of: BitsOf, *, batch: bool, hold: Hold) -> "Row":
+        """Return the tally with new reports added, and with all reports shown that may be shown by now.
+
+        `bits_of` looks up the bits of earlier reports.
+        """
+        counts = counts_of(self.counts)
+        add_bits(counts, rows_of([one.bits for one in arrived]))
+        row = self._replace(total=self.total + len(arrived), counts=counts.tobytes())
+        if hold is Hold.ALL:
+            return row
+        waiting = [*ids_of(self.batched if batch else self.pending), *(one.id for one in arrived)]
+        staying = sorted(waiting) if hold is Hold.REST else stay(waiting, final=False)
+        queue = b"".join(staying)
+        row = row._replace(batched=queue) if batch else row._replace(pending=queue)
+        if len(staying) == len(waiting):
+            return row
+        here = {one.id: one.bits for one in arrived}
+        return row._showing(lambda ids: _known(ids, here, bits_of))
+
+    def finished(self, bits_of: BitsOf) -> "Row":
+        """Return the tally after the last step.
+
+        Each queue is shown if it holds at least a step, and otherwise never.
+        """
+        pending, batched = (b"".join(stay(ids_of(queue), final=True)) for queue in (self.pending, self.batched))
+        if (pending, batched) == (self.pending, self.batched):
+            return self
+        return self._replace(pending=pending, batched=batched)._showing(bits_of)
+
+    def revealed(self) -> "Row":
+        """Return the tally of a survey whose withheld reports are shown now.
+
+        They are all shown if they are at least a step, and otherwise none.
+        """
+        if self.total - self.shown < STEP:
+            return self
+        return self._replace(shown=self.total, shown_counts=self.counts, pending=b"", batched=b"")
+
+    def _showing(self, bits_of: BitsOf) -> "Row":
+        """Return the tally with all reports shown that are outside the queues."""
+        ids = ids_of(self.pending + self.batched)
+        counts = counts_of(self.counts)
+        hidden = np.zeros_like(counts)
+        if ids:
+            add_bits(hidden, rows_of(list(bits_of(ids))))
+        return self._replace(shown=self.total - len(ids), shown_counts=(counts - hidden).tobytes())
+
+
+def _known(ids: Sequence[bytes], here: dict[bytes, bytes], bits_of: BitsOf) -> list[bytes]:
+    """Return the bits of some ids, from the new reports or from earlier ones."""
+    earlier = [id for id in ids if id not in here]
+    return [*(here[id] for id in ids if id in here), *(bits_of(earlier) if earlier else ())]
+
+
+def merged(rows: Sequence[Row]) -> Row:
+    """Return the shards of a survey merged into one tally."""
+    totals, counts, shown, shown_counts, pending, batched = zip(*rows, strict=True)
+    return Row(
+        sum(totals),
+        _sum(counts).tobytes(),
+        sum(shown),
+        _sum(shown_counts).tobytes(),
+        b"".join(sorted(id for part in pending for id in ids_of(part))),
+        b"".join(sorted(id for part in batched for id in ids_of(part))),
+    )
+
+
+def tally_of(rows: Sequence[tuple[int, bytes]]) -> Tally:
+    """Return the number of reports and their counts, summed over all shards of a survey."""
+    return Tally(sum(row[0] for row in rows), _sum([row[1] for row in rows]))
+
+
+def hidden_ids(rows: Sequence[tuple[int, bytes, bytes, bytes]]) -> frozenset[bytes] | None:
+    """Return the ids that no reader may see, from rows of HIDDEN_COLUMNS; None if all are hidden."""
+    if not any(row[0] for row in rows):
+        return None
+    return frozenset(id for row in rows for queue in row[2:] for id in ids_of(queue))
+
+
+def _sum(parts: Sequence[bytes]) -> Counts:
+    total: Counts = np.sum([counts_of(part) for part in parts], axis=0, dtype=np.int64)
+    return total
+
+
+def ids_of(blob: bytes) -> list[bytes]:
+    """Split concatenated ids."""
+    return [blob[i : i + ID_BYTES] for i in range(0, len(blob), ID_BYTES)]
+
+
+def counts_of(blob: bytes) -> Counts:
+    """Decode stored counts."""
+    return np.frombuffer(blob, dtype=np.int64).copy()

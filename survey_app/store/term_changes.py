@@ -1,0 +1,85 @@
+"""The terms that a survey may have, the changes it accepts, and their description in the log."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from candor_client.definition import Survey
+from survey_app.authoring.terms import Terms
+from survey_app.authoring.timestamps import spelled
+from survey_app.store.records import Published, State, StoreError
+
+SHOWN_AFTER = timedelta(days=28)  # from opening to `closes` for a survey by invitation, unless its author wrote a date
+SHOWN_AT_LEAST_AFTER = timedelta(days=1)
+AFTER_CLOSING = {"public": "results", "deletes": "deletes", "size": "size"}  # the mutable terms of a closed survey
+
+
+def check_terms(survey: Survey, terms: Terms, moment: datetime) -> None:
+    """Raise StoreError for terms that are invalid or impossible for this survey."""
+    if fault := terms.fault:
+        raise StoreError(f"{fault[0]} {fault[1]}")
+    if survey.tickets and terms.max_reports is not None:
+        raise StoreError(
+            f"{survey.slug} is by invitation: as many can answer as were invited, so it takes no max_reports"
+        )
+    if survey.tickets and survey.tickets.opens and terms.closes and terms.closes <= survey.tickets.opens:
+        raise StoreError(f"{survey.slug} takes answers from {survey.tickets.opens:%Y-%m-%d %H:%M} UTC; it closes later")
+    if terms.deletes and terms.deletes <= moment:
+        raise StoreError("deletes lies in the past")
+
+
+def opening_terms(survey: Survey, terms: Terms, moment: datetime) -> Terms:
+    """Return the terms of a survey that opens; raise StoreError if it cannot open with them.
+
+    A survey by invitation needs a date, `closes`, before its first ticket. Nothing made of bits is shown before that
+    date.
+    """
+    if survey.tickets is None:
+        return terms
+    begins = max(filter(None, (moment, terms.opens, survey.tickets.opens)))
+    if terms.closes is None:
+        terms = replace(terms, closes=begins.replace(second=0, microsecond=0) + SHOWN_AFTER)
+        if terms.fault:
+            raise StoreError(
+                f"{survey.slug} closes 28 days after it opens unless closes is written; deletes is earlier"
+            )
+    elif terms.closes < begins + SHOWN_AT_LEAST_AFTER:
+        raise StoreError(
+            f"{survey.slug} is by invitation: its results are shown at closes, at least a day after it opens; "
+            "set a later closes"
+        )
+    return terms
+
+
+def check_change(before: Published, terms: Terms, moment: datetime, *, final: bool) -> None:
+    """Raise StoreError for changes that a survey does not accept in its state."""
+    old, slug, waits = before.terms, before.survey.slug, before.hold.waits
+    if final or before.state is State.CLOSED:
+        undated = waits and old.closes is None  # from before 0.9: without a date its results would never be shown
+        allowed = replace(old, **{name: getattr(terms, name) for name in AFTER_CLOSING})
+        if undated:
+            allowed = replace(allowed, closes=terms.closes)
+        if terms != allowed:
+            raise StoreError(f"{slug} is closed: only {', '.join(AFTER_CLOSING.values())} can be changed")
+    if not waits or before.state is State.READY or (terms.opens, terms.closes) == (old.opens, old.closes):
+        return
+    if old.closes and (terms.closes is None or terms.closes < old.closes):
+        raise StoreError(f"{slug} is by invitation: the date at which its results are shown can only be moved later")
+    begins = moment if old.closes is None else terms.opens
+    if terms.closes and begins and terms.closes < begins + SHOWN_AT_LEAST_AFTER:
+        raise StoreError(
+            f"{slug} is by invitation: its results are shown at closes, at least a day after "
+            f"{'now' if old.closes is None else 'it opens'}"
+        )
+
+
+def changed(old: Terms, new: Terms) -> list[str]:
+    """Describe the changes of terms, one text each, for the log."""
+    told = []
+    if old.public != new.public:
+        told.append(f"results {'public' if new.public else 'private'}")
+    for name in ("opens", "closes", "max_reports", "deletes", "size"):
+        value = getattr(new, name)
+        if value != getattr(old, name):
+            said = spelled(value) if isinstance(value, datetime) else value
+            told.append(f"{name} {'none' if said is None else said}")
+    return told

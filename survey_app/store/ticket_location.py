@@ -1,0 +1,74 @@
+"""The location of tickets: a file next to the store, on one server only; or none.
+
+The data of an issuer must never share a journal with reports, so it is never in PostgreSQL. There the environment
+variable CANDOR_TICKETS names a file on one of the servers. The other servers issue no tickets and say so.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from survey_app.store.protocol import Store
+from survey_app.store.records import Key, StoreError
+from survey_app.store.sqlite.tickets import Kept, TicketFile
+
+NONE_HERE = (
+    "this server gives out no tickets: with PostgreSQL they are kept in a file of one server. Name it there with "
+    "CANDOR_TICKETS and let the proxy send /api/surveys/*/tickets to that server, or let another issuer invite"
+)
+
+
+class NoTickets(TicketFile):
+    """A stand-in for the ticket file on servers that have none; it stores nothing."""
+
+    here = False
+
+    def __init__(self) -> None:
+        super().__init__(Path("/nonexistent"))
+
+    def migrate(self) -> None:
+        """Do nothing: there are no tables to create."""
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Do nothing: there is no file that others could change."""
+        yield
+
+    def add_key(self, slug: str, key: Key, digest: str | None = None) -> None:
+        """Raise StoreError."""
+        raise StoreError(NONE_HERE)
+
+    def invite(self, slug: str, hashes: Sequence[bytes]) -> None:
+        """Raise StoreError."""
+        raise StoreError(NONE_HERE)
+
+    def private(self, digest: str) -> tuple[int, Key] | None:
+        """Raise StoreError: the key may be on another server."""
+        raise StoreError(NONE_HERE)
+
+    def living(self, slug: str | None = None) -> list[Kept]:
+        """Return no keys."""
+        return []
+
+    def slugs(self) -> list[str]:
+        """Return no slugs."""
+        return []
+
+    def drop_key(self, digest: str) -> None:
+        """Do nothing: there is no key."""
+
+    def invited(self, digest: str) -> dict[bytes, bool]:
+        """Raise StoreError: the invitations are on another server."""
+        raise StoreError(NONE_HERE)
+
+    def count(self, digest: str) -> tuple[int, int]:
+        """Raise StoreError: the invitations are on another server."""
+        raise StoreError(NONE_HERE)
+
+
+def open_tickets(store: Store) -> TicketFile:
+    """Return the ticket file of a store, created if needed; or a stand-in if this server has none."""
+    path = store.beside("tickets")
+    file = TicketFile(path) if path else NoTickets()
+    file.migrate()
+    return file

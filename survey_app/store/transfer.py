@@ -1,0 +1,168 @@
+"""Copying one store into another, on either database: one moment, in the order of keys, some thousand rows at once.
+
+A copy has accounts, surveys, drafts, shares, links, log and reports, both shown and pending (Steps, rule 5). Small
+tables are rewritten at every run. Reports that exist already are left, so a run that was killed is simply repeated. At
+the end a digest of every table is compared on both sides, and all reports are recounted. Until then the destination is
+an unfinished copy, which no server can use. A backup is a copy in a SQLite file.
+
+No copy has the keys of tickets, the hashes of signed messages, or the key that signs sessions.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from candor_client.definition import Survey
+from survey_app.store.records import StoreError
+from survey_app.store.sql.contents import TABLES, TALLIES, Contents
+from survey_app.store.sql.dialect import Connection
+from survey_app.store.sqlite import SqliteStore
+from survey_app.store.sqlite.database import files_beside
+from survey_app.store.tally_row import counts_of
+from survey_app.tally import add_bits, rows_of
+
+Progress = Callable[[int], None]
+Seals = dict[str, tuple[int, str]]  # the number of rows and the digest of each table
+
+
+class _Seal:
+    def __init__(self) -> None:
+        self.count, self._hash = 0, hashlib.sha256()
+
+    def add(self, rows: Iterable[Any]) -> None:
+        for row in rows:
+            self._hash.update(msgspec.msgpack.encode(row))
+            self.count += 1
+
+    def made(self) -> tuple[int, str]:
+        return self.count, self._hash.hexdigest()
+
+
+def copy(source: Contents, target: Contents, identity: bytes, progress: Progress = lambda _: None) -> Seals:
+    """Copy everything, and return the digests of the copied tables.
+
+    Raise StoreError if the target holds other data, or is not equal at the end.
+    """
+    with source.frozen() as connection:
+        if _is_equal(source, connection, target, progress):
+            return seals(target, progress)
+        target.begin_copy(identity)
+        for table in (*TABLES, TALLIES):
+            for rows in source.rows(connection, table):
+                target.put(table, rows)
+        surveys = _surveys(source, connection)
+        target.make_room(list(surveys))
+        for survey in surveys:
+            after = b""
+            for found in source.reports(connection, survey):
+                target.put_reports(survey, after, found)
+                after = found[-1][0]
+                progress(len(found))
+        wanted = _sealed(source, connection, progress)
+    made = seals(target, progress)
+    if wrong := sorted(name for name in wanted.keys() | made.keys() if wanted.get(name) != made.get(name)):
+        raise StoreError(f"the copy differs from its source in {', '.join(wrong)}; nothing may be served from it")
+    target.end_copy()
+    return made
+
+
+def seals(store: Contents, progress: Progress = lambda _: None) -> Seals:
+    """Return the digest of each table in a store, after recounting all reports.
+
+    Raise StoreError if a tally is wrong.
+    """
+    with store.frozen() as connection:
+        return _sealed(store, connection, progress)
+
+
+def identity_of(secret: bytes) -> bytes:
+    """Return a name for a store in its unfinished copies; it reveals nothing about the store's key."""
+    return hashlib.sha256(b"candor copy" + secret).digest()
+
+
+def backup(store: Contents, identity: bytes, file: Path, progress: Progress = lambda _: None) -> Seals:
+    """Copy a store to a new SQLite file, which appears under its name when it is complete."""
+    store.tidy(now=True)
+    partial = file.with_name(f"{file.name}.partial")
+    remains = [partial, *files_beside(partial)]
+    for path in remains:
+        path.unlink(missing_ok=True)
+    target = SqliteStore(partial)
+    try:
+        target.migrate()
+        made = copy(store, target, identity, progress)
+        target.close()
+        os.replace(partial, file)
+        handle = os.open(file.parent, os.O_RDONLY)
+        os.fsync(handle)
+        os.close(handle)
+    finally:
+        target.close()
+        for path in remains:
+            path.unlink(missing_ok=True)
+    return made
+
+
+def count(store: Contents) -> int:
+    """Return the number of reports in a store."""
+    with store.frozen() as connection:
+        return sum(row[1] for rows in store.rows(connection, TALLIES) for row in rows)
+
+
+def keyless(store: Contents) -> list[str]:
+    """Return the slugs of running surveys whose tickets are signed with a key of this server.
+
+    No copy has those keys.
+    """
+    with store.frozen() as connection:
+        final = {row[0] for rows in store.rows(connection, TALLIES) for row in rows if row[-1]}
+        surveys = {key: one for key, one in _surveys(store, connection).items() if key not in final}
+    return sorted({one.slug for one in surveys.values() if one.tickets and not one.tickets.issuer})
+
+
+def _surveys(store: Contents, connection: Connection) -> dict[int, Survey]:
+    place = TABLES["surveys"].columns.split(", ").index("definition")
+    found = (row for rows in store.rows(connection, "surveys") for row in rows)
+    return {row[0]: Survey.from_stored(bytes(row[place])) for row in found}
+
+
+def _is_equal(source: Contents, connection: Connection, target: Contents, progress: Progress) -> bool:
+    """Return whether the target is already a complete and equal copy."""
+    try:
+        target.check_whole()
+    except StoreError:
+        return False
+    with target.frozen() as other:
+        if not any(True for _ in target.rows(other, "users")):
+            return False
+        return _sealed(source, connection, progress) == _sealed(target, other, progress)
+
+
+def _sealed(store: Contents, connection: Connection, progress: Progress) -> Seals:
+    found = {}
+    tallies: dict[int, tuple[int, bytes]] = {}
+    for table in (*TABLES, TALLIES):
+        seal = _Seal()
+        for rows in store.rows(connection, table):
+            seal.add(rows)
+            if table == TALLIES:
+                tallies |= {row[0]: (row[1], bytes(row[2])) for row in rows}
+        found[table] = seal.made()
+    for key, survey in _surveys(store, connection).items():
+        seal, counts = _Seal(), np.zeros(survey.width, dtype=np.int64)
+        for reports in store.reports(connection, key):
+            seal.add(reports)
+            add_bits(counts, rows_of([bits for _, bits in reports]))
+            progress(len(reports))
+        total, kept = tallies[key]
+        if total != seal.count or not np.array_equal(counts, counts_of(kept)):
+            raise StoreError(
+                f"the tally of {survey.slug} differs from a recount: run candor survey check {survey.slug}"
+            )
+        found[f"reports to {survey.slug} {survey.digest[:8]}"] = seal.made()
+    return found

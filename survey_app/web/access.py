@@ -1,0 +1,192 @@
+"""Access control for all pages and the API: who sends the request, which survey it names, and what it may see or do.
+
+Roles are decided in this module alone. Each role may do everything that the roles before it may. The order is: anybody,
+the holder of a link to the results, and then the accounts: reader, editor, owner. docs/console.md has the table of
+roles, and tests/web/test_roles.py tests every cell of it.
+"""
+
+import hmac
+import re
+from collections.abc import Iterator
+
+from flask import Flask, Response, current_app, request
+from flask_login import current_user
+
+from candor_client.canonical import NAME
+from survey_app.accounts import secret_hash
+from survey_app.estimate.contingency import PairError
+from survey_app.languages import numbers
+from survey_app.problems import Problem
+from survey_app.store import Published, Role, State, Store, TicketFile, User, any_version, opened_version
+
+MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
+BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")
+SECRET = re.compile(r"[A-Za-z0-9_-]{43}")  # the secret of a link to results
+WITHDRAWN = "The link that opened these results for you was withdrawn. Ask whoever gave it to you."
+CONSOLE = "/console"  # all paths below it require an account
+RESULTS = "/results/"  # links to results are valid below this path only, and so are their cookies
+
+
+def get_store(app: Flask) -> Store:
+    """Return the store of an app."""
+    kept: Store = app.extensions["candor_store"]
+    return kept
+
+
+def store() -> Store:
+    """Return the store of the current app."""
+    return get_store(current_app)
+
+
+def tickets() -> TicketFile:
+    """Return the tickets file of the current app."""
+    kept: TicketFile = current_app.extensions["candor_tickets"]
+    return kept
+
+
+def visible(slug: str) -> Published:
+    """Return the newest opened version of a survey. Raise Problem if there is none."""
+    published = opened_version(store(), slug)
+    if published is None:
+        raise Problem("not_found", "There is no such survey.")
+    return published
+
+
+def study(slug: str) -> list[Published]:
+    """Return the opened groups of a study in their order; an empty list if the slug names no study."""
+    return [group for group in store().study(slug) if group.state is not State.READY]
+
+
+def account_of(kept: Store, header: str | None) -> User | None:
+    """Return the account whose token a header carries, or None without a header. Raise Problem for an unknown token."""
+    if header is None:
+        return None
+    match = BEARER.fullmatch(header)
+    user = match and kept.user_of_token(secret_hash(match[1]))
+    if not user:
+        raise Problem("unauthorized", "The token is not known, or its account is disabled.")
+    return user
+
+
+def bearer() -> User | None:
+    """Return the account whose token the request carries, or None. Raise Problem if the token is unknown."""
+    return account_of(store(), request.headers.get("Authorization"))
+
+
+def holder() -> User:
+    """Return the account whose token the request carries. Raise Problem if the request carries no token.
+
+    A session does not authorize a script, because another site could ride on it.
+    """
+    user = bearer()
+    if user is None:
+        raise Problem("unauthorized", "This needs a token, in the header Authorization: Bearer …")
+    return user
+
+
+def reader() -> User | None:
+    """Return the account of the reader, by token or session; None without an account."""
+    return bearer() or (current_user.user if current_user.is_authenticated else None)
+
+
+def role_of(user: User | None, published: Published) -> Role | None:
+    """Return the role of an account in a survey; None for a stranger or without an account."""
+    return store().role_of(user, published) if user else None
+
+
+def may(user: User | None, published: Published, least: Role) -> bool:
+    """Return whether an account has at least the role `least` in a survey."""
+    role = role_of(user, published)
+    return role is not None and role >= least
+
+
+def require(user: User | None, published: Published, least: Role) -> Published:
+    """Return the survey if the account has at least the role `least`. Raise Problem otherwise."""
+    role = role_of(user, published)
+    if user is None:
+        raise Problem("unauthorized")
+    if role is None:
+        raise Problem("forbidden", "This survey belongs to another account, and is not shared with yours.")
+    if role < least:
+        raise Problem("forbidden", f"This survey is shared with you as {role.said}; this is for its {least.said}.")
+    return published
+
+
+def managed(slug: str, least: Role, user: User, digest: str | None = None) -> Published:
+    """Return the survey to manage: the version with this digest, or the version that collects. Raise Problem otherwise.
+
+    For a study this is its first group: an action on one group is an action on all of them. To strangers, a survey that
+    was never opened does not exist.
+    """
+    groups = store().study(slug)
+    wanted = groups[0].survey.slug if groups else slug
+    published = any_version(store(), wanted, digest) if NAME.fullmatch(slug) else None
+    if published is None or (role_of(user, published) is None and opened_version(store(), wanted) is None):
+        raise Problem("not_found", "There is no such survey.")
+    return require(user, published, least)
+
+
+def link_cookie(name: str) -> str:
+    """Return the name of the cookie that holds the secret of a link to the results of a survey or study."""
+    return f"candor_link_{name}"
+
+
+def is_linked(published: Published) -> bool:
+    """Return whether this request is for a page of results and carries a valid link to the results of a survey.
+
+    Raise Problem if the link is no longer valid, so that nobody is asked for a password they never had.
+    """
+    secret = request.cookies.get(link_cookie(published.name))
+    if secret is None or not request.path.startswith(RESULTS):
+        return False
+    opened = store().link_opens(secret_hash(secret)) if SECRET.fullmatch(secret) else None
+    if opened is None or not hmac.compare_digest(opened, published.name):
+        raise Problem("not_found", WITHDRAWN)
+    return True
+
+
+def owner() -> int:
+    """Return the key of the signed-in account, whose console this is."""
+    key: int = current_user.user.key
+    return key
+
+
+def version(slug: str) -> Published:
+    """Return the version that ?digest= names, or the newest. Raise Problem if there is none."""
+    digest = request.args.get("digest")
+    if not digest:
+        return visible(slug)
+    published = opened_version(store(), slug, digest)
+    if published is None:
+        raise Problem("not_found", "There is no such version of the survey.")
+    return published
+
+
+def readable(published: Published) -> Published:
+    """Return the survey if this request may see its results. Raise Problem otherwise."""
+    if published.terms.public:
+        return published
+    user = reader()
+    if may(user, published, Role.READER) or is_linked(published):
+        return published
+    if user is None:
+        raise Problem("unauthorized", "These results are private.")
+    raise Problem("forbidden")
+
+
+def check_scan(
+    published: Published, reports: int, command: str = "crosstab", refuse: type[Exception] = PairError
+) -> None:
+    """Raise `refuse` if there are too many reports to read for a page, because reading very many takes seconds.
+
+    Accounts with a role may read more reports than anybody else. Beyond that, only the command reads them.
+    """
+    if reports > (MOST_SCANNED if may(reader(), published, Role.READER) else MOST_SCANNED_FOR_ANYONE):
+        raise refuse(
+            f"{numbers.count(reports)} reports are too many to read for a page; the command candor {command} does it"
+        )
+
+
+def download(body: str | bytes | Iterator[bytes], name: str, kind: str) -> Response:
+    """Return a response that the browser saves as a file called `name`."""
+    return Response(body, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -1,0 +1,199 @@
+"""The API for programs: definitions, reports, results, health, and the description of the API itself."""
+
+import hmac
+
+import msgspec
+from flask import Blueprint, Response, current_app, jsonify, request
+from msgspec import structs
+
+from candor_client.definition import LARGEST_REPORT
+from survey_app.collect.batch import read_batch
+from survey_app.collect.intake import (
+    PREFLIGHT_HEADERS,
+    RESPONDENT_HEADERS,
+    WAIT_SECONDS,
+    Intake,
+    Reply,
+    check_length,
+    reply,
+)
+from survey_app.estimate.contingency import PairError
+from survey_app.estimate.intervals import Options
+from survey_app.estimate.regression import FitError
+from survey_app.invitations.codes import counted
+from survey_app.invitations.issuing import LARGEST_REQUEST, Desk, ticket_reply
+from survey_app.problems import Problem
+from survey_app.results.group_document import Study
+from survey_app.results.survey_document import Results
+from survey_app.store import Role
+from survey_app.web.access import holder, readable, require, store, study, tickets, version, visible
+from survey_app.web.metrics import EXPOSITION, exposition
+from survey_app.web.openapi import document
+from survey_app.web.results.crosstab_view import read_crosstab
+from survey_app.web.results.query_options import read_options, refusal
+from survey_app.web.results.regression_view import read_regression
+from survey_app.web.results.results_cache import Snapshot
+from survey_app.web.results.results_cache import document as kept_results
+from survey_app.web.results.study_page import ReadStudy
+
+blueprint = Blueprint("api", __name__)
+UNTIDY_SECONDS = 10.0  # for which the order of reports may remain readable on disk before /healthz reports it
+
+
+@blueprint.get("/api/surveys/<slug>", provide_automatic_options=False)
+def definition(slug: str) -> Response:
+    """Return the canonical definition, byte for byte, with its digest as the ETag."""
+    published = version(slug)
+    response = Response(published.survey.source, content_type="application/json")
+    response.set_etag(published.survey.digest)
+    for name, value in RESPONDENT_HEADERS:
+        response.headers[name] = value
+    response.headers["Cache-Control"] = "no-cache"
+    return response.make_conditional(request)  # type: ignore[return-value]
+
+
+@blueprint.route("/api/surveys/<slug>", methods=["OPTIONS"])
+@blueprint.route("/api/surveys/<slug>/reports", methods=["OPTIONS"])
+@blueprint.route("/api/surveys/<slug>/tickets", methods=["OPTIONS"])
+def preflight(slug: str) -> Response:
+    """Allow any page to fetch a definition, take a ticket, and send a report."""
+    return Response(status=204, headers=dict(RESPONDENT_HEADERS + PREFLIGHT_HEADERS))
+
+
+@blueprint.post("/api/surveys/<slug>/reports", provide_automatic_options=False)
+def report(slug: str) -> Response:
+    """Take one report under a WSGI server.
+
+    In production, the RSGI adapter takes reports before they reach this function.
+    """
+    intake: Intake = current_app.extensions["candor_intake"]
+    try:
+        intake.limit(request.remote_addr or "")
+        check_length(request.headers.get("Content-Length"), LARGEST_REPORT)
+        body = request.stream.read(LARGEST_REPORT + 1)
+        future = intake.take(slug, body)
+        return _sent(reply(future.result(timeout=WAIT_SECONDS)))
+    except Exception as error:  # a Problem or not, it ends in a problem document
+        return _sent(reply(error))
+
+
+@blueprint.post("/api/surveys/<slug>/tickets", provide_automatic_options=False)
+def ticket(slug: str) -> Response:
+    """Return a blind signature for an invitation, under a WSGI server."""
+    intake: Intake = current_app.extensions["candor_intake"]
+    desk: Desk = current_app.extensions["candor_desk"]
+    try:
+        intake.limit(request.remote_addr or "")
+        check_length(request.headers.get("Content-Length"), LARGEST_REQUEST)
+        body = request.stream.read(LARGEST_REQUEST + 1)
+        future = desk.take(slug, request.headers.get("Candor-Invitation"), body)
+        return _sent(ticket_reply(future.result(timeout=WAIT_SECONDS)))
+    except Exception as error:  # a Problem or not, it ends in a problem document
+        return _sent(ticket_reply(error))
+
+
+def _sent(sent: Reply) -> Response:
+    return Response(sent.body, sent.status, [*RESPONDENT_HEADERS, *sent.headers], content_type=sent.content_type)
+
+
+@blueprint.post("/api/surveys/<slug>/reports/batch")
+def batch(slug: str) -> Response:
+    """Store many reports of the owner at once, one JSON object per line."""
+    require(holder(), visible(slug), Role.OWNER)
+    return jsonify(read_batch(store(), slug, request.get_data(cache=False)))
+
+
+@blueprint.get("/api/surveys/<slug>/results")
+def survey_results(slug: str) -> Response:
+    """Return the results in the snapshot of a survey, or of all groups of a study.
+
+    They are public, or for an account that has a role.
+    """
+    if groups := study(slug):
+        asked = ReadStudy.of(groups)
+        asked.check()
+        whole = asked.document
+        parts = tuple(
+            counted(part, store(), tickets(), group) for part, group in zip(whole.groups, groups, strict=True)
+        )
+        found: Results | Study = structs.replace(whole, groups=parts)
+    else:
+        snapshot = Snapshot.of(readable(version(slug)))
+        made = kept_results(snapshot, _options(snapshot.reports))
+        found = counted(made, store(), tickets(), snapshot.published)
+    response = jsonify(msgspec.to_builtins(found))
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _options(reports: int) -> Options:
+    """Return the intervals that the query requests.
+
+    Raise Problem for a bad choice, because a document has no place for messages.
+    """
+    options, messages = read_options(request.args, reports)
+    if messages:
+        raise refusal(messages)
+    return options
+
+
+@blueprint.get("/api/surveys/<slug>/crosstab")
+def survey_crosstab(slug: str) -> Response:
+    """Return a cross-tab of two questions, from the bits behind the snapshot, to readers of the results."""
+    snapshot = Snapshot.of(readable(version(slug)))
+    rows, columns = (request.args.get(name, "") for name in ("rows", "columns"))
+    options = _options(snapshot.reports)
+    try:
+        found = read_crosstab(snapshot, rows, columns, options)
+    except PairError as error:
+        raise Problem("malformed_request", f"{error}.") from None
+    response = jsonify(msgspec.to_builtins(found))
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@blueprint.get("/api/surveys/<slug>/regression")
+def survey_regression(slug: str) -> Response:
+    """Return the odds of an answer, explained by other answers, to readers of the results."""
+    snapshot = Snapshot.of(readable(version(slug)))
+    options = _options(snapshot.reports)
+    try:
+        found = read_regression(snapshot, request.args.get("outcome", ""), tuple(request.args.getlist("on")), options)
+    except FitError as error:
+        raise Problem("malformed_request", f"{error}.") from None
+    response = jsonify(msgspec.to_builtins(found))
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@blueprint.get("/healthz")
+def health() -> Response:
+    """Return whether the store responds and whether it is tidy.
+
+    The status is untidy after ten seconds or more, and names the day since which the store cannot be tidied. The HTTP
+    status is 200 even then, because reports can be stored.
+    """
+    store().current("healthz")
+    if since := store().untidy_since:
+        return jsonify({"status": f"untidy since {since:%Y-%m-%d}"})
+    return jsonify({"status": "untidy" if store().is_untidy_for(UNTIDY_SECONDS) else "ok"})
+
+
+@blueprint.get("/metrics")
+def metrics() -> Response:
+    """Return metrics for the operator. Raise Problem if the server was started without a token for them."""
+    token: str | None = current_app.config["METRICS_TOKEN"]
+    if not token:
+        raise Problem("not_found", "This server was started without CANDOR_METRICS_TOKEN.")
+    said = request.headers.get("Authorization", "")
+    if not hmac.compare_digest(said.encode(), f"Bearer {token}".encode()):
+        raise Problem("unauthorized", "This needs the token that the server was started with.")
+    response = Response(exposition(store()), content_type=EXPOSITION)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@blueprint.get("/openapi.json")
+def openapi() -> Response:
+    """Return the OpenAPI description of this API."""
+    return jsonify(document())

@@ -1,0 +1,179 @@
+"""Create the Flask app: configuration, store, blueprints, one shape for errors, one place for headers."""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import jinja2
+from flask import Flask, Response, current_app, render_template, request
+from flask.sessions import SecureCookieSessionInterface
+from markupsafe import Markup
+from werkzeug.exceptions import HTTPException
+from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.routing import IntegerConverter
+
+from survey_app import find_folder
+from survey_app.assure.form_file import drawn, icon
+from survey_app.collect.intake import Intake
+from survey_app.collect.rate_limit import (
+    AUTHOR_LIMIT,
+    DEFAULT_LOGIN_LIMIT,
+    DEFAULT_RATE_LIMIT,
+    READING_LIMIT,
+    VISIT_LIMIT,
+    Counts,
+    Limiter,
+)
+from survey_app.invitations.issuing import Desk, of_store
+from survey_app.invitations.key_disposal import end_closed
+from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem, is_api
+from survey_app.store import Store, TicketFile, Unavailable, open_store, open_tickets
+from survey_app.web import DEFAULT_DB, api, assets, auth, filters, invitations_api, landing, surveys_api, tokens
+from survey_app.web.console import editor, home, invitations, languages, launch, sharing, survey_page
+from survey_app.web.form import explanation_pages, form_page
+from survey_app.web.headers import secure
+from survey_app.web.openapi import document
+from survey_app.web.results import codebook_page, downloads, results_link, results_page
+from survey_app.web.upload_limits import LARGEST_OF_ALL
+
+OF_RESPONDENTS = tuple(
+    module.blueprint for module in (api, assets, explanation_pages, form_page, landing, invitations_api)
+)
+OF_RESEARCHERS = tuple(
+    module.blueprint
+    for module in (
+        *(auth, codebook_page, downloads, editor, home, invitations, languages, launch, results_link, results_page),
+        *(sharing, survey_page, surveys_api, tokens),
+    )
+)
+CHANGING = ("POST", "PATCH", "DELETE")
+
+
+class _Key(IntegerConverter):
+    """An integer in a URL that can be the key of a row. Numbers that a store cannot count (2^63) are 404."""
+
+    regex = r"\d{1,18}"
+
+
+class _Sessions(SecureCookieSessionInterface):
+    """Session cookies that are Secure wherever the request came over https."""
+
+    def get_cookie_secure(self, app: Flask) -> bool:
+        return request.is_secure
+
+
+def create_app(
+    config: Mapping[str, Any] | None = None, store: Store | None = None, counts: Counts | None = None
+) -> Flask:
+    """Return the Flask app. `config` may set DB, DEMO, RATE_LIMIT, TRUSTED_PROXIES, and any setting of Flask.
+
+    The workers of a server share `counts`, so that rate limits hold across all of them.
+    """
+    app = Flask("survey_app", static_folder=None)
+    app.url_map.merge_slashes = False  # its redirects would repeat any Host that was sent
+    app.url_map.converters["int"] = _Key
+    app.jinja_loader = jinja2.FileSystemLoader(find_folder("templates"))
+    app.config.from_mapping(
+        DB=os.environ.get("CANDOR_DB", DEFAULT_DB),
+        RATE_LIMIT=os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT),
+        TRUSTED_PROXIES=int(os.environ.get("CANDOR_TRUSTED_PROXIES", "0")),
+        DEMO=None,  # slug and digest of the survey of `candor demo`; no environment variable sets it
+        METRICS_TOKEN=os.environ.get("CANDOR_METRICS_TOKEN"),
+        MAX_CONTENT_LENGTH=LARGEST_OF_ALL,
+        LOGIN_LIMIT=os.environ.get("CANDOR_LOGIN_LIMIT", DEFAULT_LOGIN_LIMIT),
+        WTF_CSRF_SSL_STRICT=False,  # the strict check needs the Referer, which our pages withhold
+        WTF_CSRF_TIME_LIMIT=None,  # valid as long as the session, so that a text that took hours can be saved
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_NAME="candor_session",
+    )
+    app.config.from_mapping(config or {})
+    kept = store or open_store(app.config["DB"])
+    kept.migrate()
+    kept.check_whole()
+    app.config["SECRET_KEY"] = kept.secret_key()
+    app.session_interface = _Sessions()
+    app.extensions["candor_store"] = kept
+    tickets = open_tickets(kept)
+    counts = counts or Counts()
+    app.extensions["candor_tickets"] = tickets
+    app.extensions["candor_desk"] = Desk(tickets, of_store(kept), counts=counts)
+    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], partial(_end, tickets, kept), counts)
+    off = app.config["RATE_LIMIT"] == "off"
+    for place, limit in (("authors", AUTHOR_LIMIT), ("visits", VISIT_LIMIT), ("readings", READING_LIMIT)):
+        app.extensions[f"candor_{place}"] = Limiter("off" if off else limit, place, counts)
+    app.extensions["candor_openapi"] = document()
+    auth.init(app, counts)
+    for by_token in (api.blueprint, invitations_api.blueprint, surveys_api.blueprint):
+        auth.csrf.exempt(by_token)
+    for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
+        app.register_blueprint(blueprint)
+    if app.config["DEMO"]:
+        from survey_app.web import demo  # loads the simulation, which no other server needs
+
+        app.register_blueprint(demo.blueprint)
+    app.jinja_env.undefined = jinja2.StrictUndefined  # a renamed attribute is an error, not empty text
+    app.jinja_env.filters.update(filters.FILTERS)
+    mark = assets.source("/static/mark.svg")
+    app.jinja_env.globals |= {"mark": Markup(drawn(mark)), "icon": icon(mark)}  # noqa: S704  our own file
+    app.before_request(_check_query)
+    app.register_error_handler(Exception, _problem_of)
+    app.after_request(_complete)
+    if proxies := app.config["TRUSTED_PROXIES"]:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies, x_host=proxies)  # type: ignore[method-assign]
+    return app
+
+
+def _end(tickets: TicketFile, kept: Store) -> bool:
+    """Dispose of the ticket keys of closed surveys. The writer calls this on its own thread, seldom."""
+    ended = end_closed(tickets, kept)
+    tickets.close()
+    return ended
+
+
+def _check_query() -> None:
+    """Raise Problem if the query string is not UTF-8, once, before any code reads a parameter."""
+    try:
+        request.query_string.decode()
+    except UnicodeDecodeError:
+        raise Problem("malformed_request", "The query is not UTF-8.") from None
+
+
+def _complete(response: Response) -> Response:
+    researchers = any(request.blueprint == blueprint.name for blueprint in OF_RESEARCHERS)
+    if researchers and request.method in CHANGING:  # the request may have closed or deleted a survey
+        end_closed(current_app.extensions["candor_tickets"], current_app.extensions["candor_store"])
+    return secure(response, researchers)
+
+
+def _problem_of(error: Exception) -> Response:
+    allowed = None
+    if isinstance(error, Problem):
+        problem = error
+    elif isinstance(error, Unavailable):
+        problem = Problem("unavailable")
+    elif isinstance(error, HTTPException) and error.code is not None and error.code < 400:
+        return Response(error.get_response().get_data(), error.code, dict(error.get_response().headers))
+    elif isinstance(error, HTTPException):
+        problem = Problem.of_status(error.code or 500)
+        allowed = error.get_response().headers.get("Allow")
+    else:
+        current_app.logger.error("%s in %s", type(error).__name__, request.endpoint, exc_info=error)
+        problem = Problem("internal_error")
+    headers = dict(problem.headers) | ({"Allow": allowed} if allowed else {})
+    if is_api(request.path):
+        return Response(problem.body(), problem.status, headers, content_type=CONTENT_TYPE)
+    return _page_of(problem, headers)
+
+
+def _page_of(problem: Problem, headers: Mapping[str, str]) -> Response:
+    page = render_template("problem.html", title=PROBLEMS[problem.code][1], detail=problem.detail, words=None)
+    return Response(page, problem.status, headers, content_type="text/html; charset=utf-8")
+
+
+def problem_page(app: Flask, problem: Problem) -> tuple[list[tuple[str, str]], bytes]:
+    """Return the headers and the page of a refusal that is the same at every address."""
+    with app.test_request_context("/"):
+        response = secure(_page_of(problem, {"Cache-Control": "no-store"}), researchers=False)
+        return [(name.lower(), value) for name, value in response.headers.items()], response.get_data()

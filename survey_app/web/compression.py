@@ -1,0 +1,43 @@
+"""gzip for the pages, scripts and styles that respondents load. A definition is not compressed: its ETag is its digest.
+
+None of these responses holds a secret, so their length reveals nothing. Researchers' pages do hold secrets and are not
+compressed: text that an attacker chooses, next to a secret, would show in the length.
+"""
+
+import gzip
+from functools import lru_cache
+
+from flask import Request, Response
+
+LEVEL = 9
+MOST_KEPT = 128
+
+
+def squeeze(body: bytes) -> bytes:
+    """Return the compressed body. The same body always gives the same bytes."""
+    return gzip.compress(body, LEVEL, mtime=0)
+
+
+kept = lru_cache(MOST_KEPT)(squeeze)
+
+
+def lean(response: Response, request: Request) -> Response:
+    """Return the response in the encoding that the request accepts, or 304 if the client has it already.
+
+    Each encoding has an ETag of its own, because its bytes differ.
+    """
+    response.add_etag()
+    accepted = compressed(response, request, again=True)
+    if accepted.content_encoding:
+        accepted.set_etag(f"{response.get_etag()[0]}-gzip")
+    return accepted.make_conditional(request)  # type: ignore[return-value]
+
+
+def compressed(response: Response, request: Request, *, again: bool = False) -> Response:
+    """Return the response, compressed if the request accepts gzip. Set `reuse` to cache the compressed body."""
+    response.vary.add("Accept-Encoding")
+    if response.status_code == 200 and request.accept_encodings["gzip"] > 0:
+        body = response.get_data()
+        response.set_data(kept(body) if again else squeeze(body))
+        response.content_encoding = "gzip"
+    return response

@@ -1,0 +1,1 @@
+"""Pages for researchers: write, try, publish, run and end surveys."""

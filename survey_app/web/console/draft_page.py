@@ -1,0 +1,192 @@
+"""Shared parts of the pages of a draft: its file, its sidebar, and stamps against concurrent edits.
+
+A form carries the stamp of the file, or of the part of the file, that it shows. If another window has changed that part
+in the meantime, nothing is overwritten without a question.
+"""
+
+import hashlib
+import json
+import re
+from typing import Any
+
+from flask import render_template, request, session
+from flask.typing import ResponseReturnValue
+
+from survey_app.authoring.ask import Ask
+from survey_app.authoring.diagnostics import Checked, check
+from survey_app.authoring.drafts import form_fields
+from survey_app.authoring.drafts.sections import handle_of
+from survey_app.authoring.yaml_source import Plain
+from survey_app.kinds import KINDS
+from survey_app.languages.language_names import names
+from survey_app.plan.ask_advice import saving
+from survey_app.plan.variants import NAMES
+from survey_app.problems import Problem
+from survey_app.store import StoreError
+from survey_app.web.access import owner, store
+from survey_app.web.console.editor_sidebar import MOST_RESPONDENTS, RESPONDENTS, levels, outlook, respondents_of
+
+TYPE_NAMES = {name: kind.menu for name, kind in KINDS.items()}
+OTHERS = {"battery": "Battery", "section": "Section"}
+KEY_NAMES = {
+    "accept_weak_privacy": "weak privacy",
+    "ask": "what each person answers",
+    "closes": "closing",
+    "deletes": "deletion",
+    "epsilon": "ε",
+    "invitations": "who may answer",
+    "joint": "joint fields",
+    "max": "most",
+    "max_reports": "maximum",
+    "min": "least",
+    "opens": "opening",
+    "show_if": "condition",
+    "slug": "URL",
+}
+DESIGN_NAMES = {
+    "": "none: the best for its ε",
+    "coin": "coin (¾, ¼)",
+    "die": "die (⅔, ⅓)",
+    "forced_die": "forced die (5/6, 1/6)",
+    "warner": "Warner, with p",
+    "gamma": "gamma, ½ ± g",
+    "forced": "forced response",
+}
+ASKS = {
+    Ask.ALL: "Each person answers every question. Their protection is split among all the answers, so each answer "
+    "carries a lot of noise.",
+    Ask.ONE: "Each person's device draws one block and asks only that: one question, or one of your joint fields. So "
+    "few answers need less noise.",
+    Ask.AUTO: "The same, with blocks of questions that are formed so that you need the fewest people.",
+}
+REMEMBERED = 20  # drafts for which a session remembers the expected respondents
+TICKED = ("show_if_is",)
+CHANGED = "This was changed in another window, and what you typed was not saved. Save again to put it in its place."
+
+
+def stamp(source: bytes) -> str:
+    """Return a short stamp of the file that a form was made from."""
+    return hashlib.sha256(source).hexdigest()[:16]
+
+
+def part_stamp(part: Plain) -> str:
+    """Return the stamp of a part of the file: a question, or the settings."""
+    return stamp(json.dumps(part, sort_keys=True).encode())
+
+
+def settings_of(said: dict[str, Plain]) -> dict[str, Plain]:
+    """Return the values that the settings form shows: all except the questions."""
+    return {key: value for key, value in said.items() if key != "questions"}
+
+
+def draft_of(key: int) -> bytes:
+    """Return the file of a draft of the signed-in account. Raise Problem if there is none."""
+    found = store().draft(owner(), key)
+    if found is None:
+        raise Problem("not_found", "There is no such draft. It may have been published or deleted.")
+    return found.source
+
+
+def save(key: int, source: bytes) -> None:
+    """Save a draft. Raise Problem if it was deleted in the meantime."""
+    try:
+        store().save_draft(owner(), source, key)
+    except StoreError as error:
+        raise Problem("not_found", f"{error}.") from None
+
+
+def sent() -> dict[str, str]:
+    """Return the fields of the form by name.
+
+    Of several fields with one name the last is returned, so that a switch can be off. A field of check boxes returns
+    all of its ticked values.
+    """
+    return {name: "\n".join(values) if name in TICKED else values[-1] for name, values in request.form.lists()}
+
+
+def planned(key: int) -> int:
+    """Return the number of respondents expected for a draft. The session remembers it for the most recent drafts.
+
+    The number is not part of the file, which becomes the survey. A draft has no other place for it, because two people
+    who share a draft may expect different numbers.
+
+    The session is one cookie, which also holds the messages for the next page. So it is set only if the number changes.
+    A needless cookie in the reply to a live check could overtake the reply to a save, and the message "saved" would be
+    lost.
+    """
+    found = session.get("respondents")
+    kept: dict[str, int] = found if isinstance(found, dict) else {}
+    known = kept.get(str(key)) or _people(key) or RESPONDENTS
+    expected = respondents_of(request.args.get("respondents"), known)
+    if expected != known:
+        others = [(name, number) for name, number in kept.items() if name != str(key)]
+        session["respondents"] = dict([*others, (str(key), expected)][-REMEMBERED:])
+    return expected
+
+
+def _people(key: int) -> int:
+    """Return the total size of the groups of a draft; 0 if their sizes are unknown, or it is no valid survey yet."""
+    built = check(draft_of(key)).built
+    return min(sum(built.sizes or ()), MOST_RESPONDENTS) if built else 0
+
+
+def page(template: str, key: int, source: bytes, status: int = 200, **more: Any) -> ResponseReturnValue:
+    """Render a page about a draft, with its sidebar."""
+    checked = check(source)
+    ahead = outlook(source, planned(key), request.args.get("plan") == "all")
+    html = render_template(
+        f"console/{template}.html",
+        **context(key, source, checked),
+        outlook=ahead,
+        levels=levels(),
+        **more,
+    )
+    return html, status
+
+
+def context(key: int, source: bytes, checked: Checked) -> dict[str, Any]:
+    """Return the template variables that every page of a draft needs."""
+    said = checked.content.said if checked.content else {}
+    title = said.get("title")
+    return {
+        "key": key,
+        "stamp": stamp(source),
+        "checked": checked,
+        "content": checked.content,
+        "title": title if isinstance(title, str) and title.strip() else "Untitled draft",
+        "respondents": planned(key),
+        "asks": [(ask, name.capitalize(), ASKS[ask]) for ask, name in NAMES.items()],
+        "asked": said.get("ask", Ask.ALL),
+        "saving": saving,
+        "type_names": TYPE_NAMES,
+        "others": OTHERS,
+        "handle_of": handle_of,
+        "design_names": DESIGN_NAMES,
+        "key_names": KEY_NAMES,
+        "show_question": form_fields.show_question,
+        "question_template": question_template,
+        "parents_of": form_fields.parents_of,
+        "answers_of": form_fields.answers_of,
+        "languages": names(),
+        "type_of": form_fields.type_of,
+        "part_stamp": part_stamp,
+        "own": part_stamp(settings_of(said)),
+        "moment_kind": moment_kind,
+    }
+
+
+def question_template(question: dict[str, Plain], typed: dict[str, str]) -> str:
+    """Return the template of a question's form: the template of its type, or of the type chosen in an unsaved form.
+
+    An unknown type has no fields of its own.
+    """
+    kind = KINDS.get(typed.get("type", form_fields.show_question(question)["type"]))
+    return kind.template if kind else "console/question.html"
+
+
+def moment_kind(text: str | None) -> str:
+    """Return the input type for a moment.
+
+    Browsers pick valid moments; any other value stays text, so that the author can see and correct it.
+    """
+    return "datetime-local" if not text or re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d", text) else "text"

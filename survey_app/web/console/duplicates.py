@@ -1,0 +1,25 @@
+"""Duplicates of surveys and drafts: a new draft under an unused slug, without the keys that no longer make sense."""
+
+from flask import flash, redirect, url_for
+from flask.typing import ResponseReturnValue
+
+from survey_app.authoring.drafts.duplicate import duplicate
+from survey_app.authoring.drafts.edits import EditError
+from survey_app.authoring.yaml_source import AuthoringError
+from survey_app.problems import Problem
+from survey_app.store import now
+from survey_app.web.access import owner, store
+from survey_app.web.console.home import peek
+
+
+def keep_duplicate(source: bytes) -> ResponseReturnValue:
+    """Save a duplicate as a draft, report the omitted keys, and redirect to the draft."""
+    drafted = {peek(draft.source, "slug") for draft in store().drafts(owner())}
+    try:
+        made, left_out = duplicate(source, lambda slug: slug not in drafted and store().owner_of(slug) is None, now())
+    except (AuthoringError, EditError) as error:
+        raise Problem("malformed_request", f"This file cannot be duplicated by a button: {error}.") from None
+    key = store().save_draft(owner(), made)
+    told = f" Left out, because it would not make sense any more: {', '.join(left_out)}." if left_out else ""
+    flash(f"This is a duplicate, a draft of another survey with the address {peek(made, 'slug')}.{told}", "status")
+    return redirect(url_for("editor.questions", key=key))

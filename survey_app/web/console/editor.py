@@ -1,0 +1,327 @@
+"""The editor: an author's file, changed by forms or by hand, until it is published.
+
+The file is the only source of truth. Every form is an ordinary POST. All input is saved to the file even if it is
+wrong, and each error is shown at its place.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from survey_app.authoring.ask import Ask
+from survey_app.authoring.authored_question import BATTERY
+from survey_app.authoring.diagnostics import check
+from survey_app.authoring.drafts import draft_translations, edits, form_fields, group_rows
+from survey_app.authoring.drafts.edits import EditError
+from survey_app.authoring.drafts.sections import SECTION, handle_of
+from survey_app.authoring.yaml_source import LARGEST_FILE, LARGEST_FORM, AuthoringError, Plain
+from survey_app.kinds import KINDS
+from survey_app.languages import numbers
+from survey_app.problems import Problem
+from survey_app.web.access import download, owner, store
+from survey_app.web.console.draft_page import (
+    CHANGED,
+    OTHERS,
+    context,
+    draft_of,
+    page,
+    part_stamp,
+    save,
+    sent,
+    settings_of,
+    stamp,
+)
+from survey_app.web.console.duplicates import keep_duplicate
+from survey_app.web.console.guard import guard
+
+blueprint = Blueprint("editor", __name__)
+guard(blueprint)
+
+ACTION = re.compile(r"(save|done|open|up|down|copy|head|remove|delete|move):(\d{1,6})|add:(\w+)")
+BACK = re.compile(r"/console/drafts/([0-9]{1,18})(/settings|/yaml|/try|/publish)?(\?edit=[0-9]{1,6})?")
+POSITION = re.compile(r"[0-9]{1,6}")
+STRAY = (
+    "“Answers from” belongs to two phases, where people take a ticket first. Choose them at “Invitations”, or empty it."
+    " Nothing was saved."
+)
+NOT_TYPED = ("csrf_token", "stamp", "own", "do", "was", "question", "to", "back")
+
+
+class Done(NamedTuple):
+    """The result of an action: the file, the question to scroll to, and the message.
+
+    `edit` is the position of the open question, and `remove` of the question to be deleted.
+    """
+
+    source: bytes
+    at: int
+    told: str
+    edit: int | None = None
+    remove: int | None = None
+
+
+class Changed(Exception):
+    """Raised if another window changed the question being edited, which is at `position`."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(CHANGED)
+        self.position = position
+
+
+@blueprint.url_value_preprocessor
+def _room(endpoint: str | None, values: dict[str, Any] | None) -> None:
+    """Raise the size limit of form fields, so that a whole file fits into one. This runs before the form is read."""
+    request.max_form_memory_size = LARGEST_FORM
+
+
+# questions
+
+
+@blueprint.get("/console/drafts/<int:key>")
+def questions(key: int) -> ResponseReturnValue:
+    """Show all questions, one of them open. Redirect to the YAML if there is nothing else to show."""
+    source = draft_of(key)
+    if check(source).content is None:
+        return redirect(url_for(".yaml", key=key))
+    places = {name: request.args.get(name, -1, type=int) for name in ("edit", "remove", "focus")}
+    return page("questions", key, source, **places, typed={}, notice="")
+
+
+@blueprint.post("/console/drafts/<int:key>")
+def change(key: int) -> ResponseReturnValue:
+    """Save the open question, if there is one, then perform the action of the button."""
+    source, fields = draft_of(key), sent()
+    action = ACTION.fullmatch(fields.get("do", ""))
+    if action is None:
+        raise Problem("malformed_request", "The form does not say what to do.")
+    try:
+        position, changed = int(action[2] or 0), fields.get("stamp") != stamp(source)
+        if "question" in fields:  # the buttons of the whole page save the open question
+            others = action[2] is not None and action[2] != fields["question"]
+            source, opened = with_question(source, fields)
+            if others and changed:
+                save(key, source)
+                flash("Saved. The draft was changed in another window, so nothing else was done; look again.", "error")
+                return redirect(url_for(".questions", key=key))
+            position = position if others else opened
+        elif changed:
+            flash("The draft was changed in another window. Nothing was done; look again.", "error")
+            return redirect(url_for(".questions", key=key))
+        done = _do(source, action, position, fields)
+    except Changed as error:
+        places = {"edit": error.position, "remove": -1, "focus": -1}
+        return page("questions", key, source, 409, **places, typed=fields, notice=CHANGED)
+    except (EditError, AuthoringError) as error:
+        return _unsaved(key, fields, str(error))
+    save(key, done.source)
+    flash(done.told, "status")
+    anchor = f"q{done.at}" if done.edit is None else None  # a browser that jumps to an anchor focuses nothing
+    at = url_for(".questions", key=key, edit=done.edit, remove=done.remove, focus=done.at, _anchor=anchor)
+    return redirect(at)
+
+
+def with_question(source: bytes, fields: dict[str, str]) -> tuple[bytes, int]:
+    """Return the file with the fields of the open question, and the current position of that question."""
+    content = edits.content_of(source)
+    position = int(fields["question"]) if POSITION.fullmatch(fields["question"]) else -1
+    ids = [handle_of(entry) for entry in content.questions]
+    if fields.get("stamp") != stamp(source) and (position >= len(ids) or ids[position] != fields.get("was")):
+        if ids.count(was := fields.get("was", "")) != 1:
+            raise EditError("The question was changed or deleted in another window.")
+        position = ids.index(was)
+    now = part_stamp(content.question(position))
+    if fields.get("own") not in (None, "", now):
+        raise Changed(position)
+    changes, renames = form_fields.question_changes(content.question(position), fields)
+    return edits.set_question(source, position, changes, renames), position
+
+
+def _do(source: bytes, action: re.Match[str], position: int, fields: dict[str, str]) -> Done:
+    content = edits.content_of(source)
+    last = len(content.questions) - 1
+    if kind := action[3]:
+        if kind not in (*KINDS, *OTHERS):
+            raise Problem("malformed_request", "There is no such type of question.")
+        told, place = f"{OTHERS.get(kind, 'Question')} added.", last + 1
+        if kind in KINDS and content.questions and form_fields.type_of(content.questions[-1]) == BATTERY:
+            source, place = edits.add_question(source, form_fields.new_question(content, SECTION)), place + 1
+            told = "Question added, and a section above it: what follows a battery needs a heading of its own."
+        return Done(edits.add_question(source, form_fields.new_question(content, kind)), place, told, edit=place)
+    if action[1] == "head":
+        added = edits.add_question(source, form_fields.new_question(content, SECTION))
+        return Done(edits.move_question(added, last + 1, position), position, "Section added.", edit=position)
+    if action[1] in ("up", "down", "move"):
+        wanted = POSITION.fullmatch(fields.get("to", "").strip())
+        steps = {"up": position - 1, "down": position + 1, "move": int(wanted[0]) - 1 if wanted else position}
+        to = min(max(steps[action[1]], 0), last)
+        return Done(edits.move_question(source, position, to), to, f"Question moved to position {to + 1}.")
+    if action[1] == "copy":
+        return Done(edits.copy_question(source, position), position + 1, "Question duplicated.", edit=position + 1)
+    if action[1] == "delete":
+        return Done(edits.delete_question(source, position), min(position, last - 1), "Question deleted.")
+    if action[1] == "remove":
+        return Done(source, position, "Saved.", remove=position)
+    return Done(source, position, "Saved.", edit=None if action[1] == "done" else position)
+
+
+def _unsaved(key: int, fields: dict[str, str], why: str) -> ResponseReturnValue:
+    """Show the input that could not be saved to the file as YAML to paste, so that nothing typed is lost."""
+    shown = {name: form_fields.tidy(text) for name, text in fields.items() if text and name not in NOT_TYPED}
+    typed = "\n".join(edits.entry(name, text, 0, "\n") for name, text in shown.items())
+    return render_template("console/unsaved.html", key=key, why=why, typed=typed), 409
+
+
+# the survey itself
+
+
+@blueprint.post("/console/drafts/<int:key>/duplicate")
+def duplicate(key: int) -> ResponseReturnValue:
+    """Create another draft like this one, under a slug of its own."""
+    return keep_duplicate(draft_of(key))
+
+
+@blueprint.post("/console/drafts/<int:key>/ask")
+def choose(key: int) -> ResponseReturnValue:
+    """Set what each device answers, from any page of the draft, and redirect back to that page."""
+    source, fields = draft_of(key), sent()
+    if (ask := fields.get("ask")) not in list(Ask):
+        raise Problem("malformed_request", "The form does not say what each device answers.")
+    try:
+        if edits.content_of(source).said.get("ask", Ask.ALL) != ask:
+            source = edits.set_survey(source, {"ask": ask})
+    except (EditError, AuthoringError) as error:
+        return _unsaved(key, fields, str(error))
+    save(key, source)
+    flash("Saved.", "status")
+    back = BACK.fullmatch(fields.get("back", ""))
+    return redirect(back[0] if back and int(back[1]) == key else url_for(".questions", key=key))
+
+
+@blueprint.get("/console/drafts/<int:key>/settings")
+def settings(key: int) -> ResponseReturnValue:
+    """Show texts, dates, limits, and the budget."""
+    source = draft_of(key)
+    found = check(source)
+    if found.content is None:
+        return redirect(url_for(".yaml", key=key))
+    return page("settings", key, source, shown=_shown(found.content.said), notice="")
+
+
+@blueprint.post("/console/drafts/<int:key>/settings")
+def change_settings(key: int) -> ResponseReturnValue:
+    """Save texts, dates, limits, and the budget."""
+    source, fields = draft_of(key), sent()
+    try:
+        said = edits.content_of(source).said
+        now = part_stamp(settings_of(said))
+        notice = (
+            CHANGED if fields.get("own") not in (None, "", now) else STRAY if form_fields.is_stray(said, fields) else ""
+        )
+        if notice:
+            shown = _shown(said)
+            shown |= {name: text for name, text in fields.items() if name in shown}
+            return page("settings", key, source, 409, shown=shown, notice=notice)
+        source = with_settings(source, fields)
+    except (EditError, AuthoringError) as error:
+        return _unsaved(key, fields, str(error))
+    save(key, source)
+    flash("Saved.", "status")
+    return redirect(url_for(".settings", key=key))
+
+
+def with_settings(source: bytes, fields: dict[str, str]) -> bytes:
+    """Return the file with the fields of the settings form."""
+    said = edits.content_of(source).said
+    source = edits.set_survey(source, form_fields.survey_changes(said, fields))
+    rows = group_rows.wanted(said, fields)
+    return source if rows is None else group_rows.set_groups(source, rows)
+
+
+def _shown(said: dict[str, Plain]) -> form_fields.Shown:
+    return {**form_fields.show_survey(said), **group_rows.show(said)}
+
+
+# the file
+
+
+@blueprint.get("/console/drafts/<int:key>/yaml")
+def yaml(key: int) -> ResponseReturnValue:
+    """Show the file itself."""
+    source = draft_of(key)
+    return page("yaml", key, source, text=source.decode("utf-8-sig", "replace"), notice="")
+
+
+@blueprint.post("/console/drafts/<int:key>/yaml")
+def change_yaml(key: int) -> ResponseReturnValue:
+    """Save the file as it was typed, even if it is invalid."""
+    source, fields = draft_of(key), sent()
+    typed = with_text(source, fields.get("source", ""))
+    notice = ""
+    if len(typed) > LARGEST_FILE:
+        notice = f"A survey file has at most {numbers.count(LARGEST_FILE)} bytes; this one was not saved."
+    elif fields.get("stamp") != stamp(source) and typed != source:
+        notice = (
+            "The draft was changed in another window, and this text was not saved. "
+            "Save again to put it in the place of the other."
+        )
+    if notice:
+        text = typed.decode("utf-8-sig", "replace")
+        return page("yaml", key, source, 409, text=text, notice=notice)
+    save(key, typed)
+    flash("Saved.", "status")
+    return redirect(url_for(".yaml", key=key))
+
+
+def with_text(source: bytes, typed: str) -> bytes:
+    """Return the typed text with the line breaks and the byte order mark of the file.
+
+    If the text is unchanged, return the file itself.
+    """
+    old = source.decode("utf-8-sig", "replace")
+    new = typed.replace("\r\n", "\n").replace("\r", "\n")
+    if new == old.replace("\r\n", "\n").replace("\r", "\n"):
+        return source
+    mark = b"\xef\xbb\xbf" if source.startswith(b"\xef\xbb\xbf") else b""
+    return mark + (new.replace("\n", "\r\n") if "\r\n" in old else new).encode("utf-8", "replace")
+
+
+@blueprint.get("/console/drafts/<int:key>/file.yaml")
+def file(key: int) -> Response:
+    """Return the file as a download, byte for byte."""
+    source = draft_of(key)
+    content = check(source).content
+    name = content.said.get("slug") if content else None
+    safe = re.sub(r"[^a-z0-9_-]", "", name) if isinstance(name, str) else ""
+    return download(source, f"{safe or 'survey'}.yaml", "application/yaml; charset=utf-8")
+
+
+@blueprint.post("/console/drafts/<int:key>/check")
+def live(key: int) -> ResponseReturnValue:
+    """Return the diagnostics of the draft with the unsaved input. Nothing is saved."""
+    source, fields = draft_of(key), sent()
+    edited = -1
+    try:
+        if "source" in fields:
+            source = with_text(source, fields["source"])[: LARGEST_FILE + 1]
+        elif "question" in fields:
+            source, edited = with_question(source, fields)
+        elif "spoken" in fields:
+            source = draft_translations.set_texts(source, fields["spoken"], fields)
+        else:
+            source = with_settings(source, fields)
+    except (Changed, EditError, AuthoringError):
+        return Response(status=204)
+    return page("live", key, source, edited=edited)
+
+
+@blueprint.route("/console/drafts/<int:key>/delete", methods=["GET", "POST"])
+def throw_away(key: int) -> ResponseReturnValue:
+    """Delete the draft, after a confirmation page."""
+    source = draft_of(key)
+    if request.method == "POST":
+        store().delete_draft(owner(), key)
+        flash("The draft is deleted.", "status")
+        return redirect(url_for("console.home"))
+    return render_template("console/delete_draft.html", **context(key, source, check(source)))

@@ -1,0 +1,37 @@
+"""The guard of all console pages: they require sign-in, and a refusal leads back to the console."""
+
+from flask import Blueprint, current_app, render_template
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+from flask_wtf.csrf import CSRFError
+
+from survey_app.problems import PROBLEMS, Problem
+from survey_app.store import StoreError, Unavailable
+
+
+def signed_in() -> ResponseReturnValue | None:
+    """Redirect visitors who are not signed in to the sign-in page; return None for others."""
+    if current_user.is_authenticated:
+        return None
+    unauthorized: ResponseReturnValue = current_app.login_manager.unauthorized()  # type: ignore[attr-defined]
+    return unauthorized
+
+
+def refused(error: Problem | Unavailable | StoreError | CSRFError) -> ResponseReturnValue:
+    """Show a page that explains the refusal and leads back to the console."""
+    if isinstance(error, CSRFError):
+        told = "You signed out, or in again, since the page was made. Nothing was changed; open the page anew."
+        return render_template("console/problem.html", title="This page is too old.", detail=told), 400
+    if isinstance(error, StoreError):
+        return render_template("console/problem.html", title="This was refused.", detail=f"{error}."), 409
+    code = "unavailable" if isinstance(error, Unavailable) else error.code
+    status, title = PROBLEMS[code]
+    detail = error.detail if isinstance(error, Problem) else "The database cannot write now. Nothing was changed."
+    return render_template("console/problem.html", title=title, detail=detail), status
+
+
+def guard(pages: Blueprint) -> None:
+    """Require sign-in for a blueprint of the console, and register its error pages."""
+    pages.before_request(signed_in)
+    for kind in (Problem, Unavailable, StoreError, CSRFError):
+        pages.register_error_handler(kind, refused)

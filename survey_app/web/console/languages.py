@@ -1,0 +1,107 @@
+"""The languages of a draft: every text next to its translation, and the missing translations.
+
+The form works without scripts, as everywhere in the editor. Translations are saved in the author's file, text by text.
+"""
+
+from flask import Blueprint, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from survey_app.authoring.diagnostics import check
+from survey_app.authoring.drafts import draft_translations
+from survey_app.authoring.drafts.edits import EditError
+from survey_app.authoring.drafts.form_fields import tidy
+from survey_app.authoring.yaml_source import LARGEST_FORM, AuthoringError, Content
+from survey_app.languages import Words
+from survey_app.languages.language_names import name_of
+from survey_app.problems import Problem
+from survey_app.web.console.draft_page import CHANGED, draft_of, page, part_stamp, save, sent
+from survey_app.web.console.guard import guard
+
+blueprint = Blueprint("languages", __name__)
+guard(blueprint)
+
+LONGEST_TAG = 40
+
+
+@blueprint.get("/console/drafts/<int:key>/languages")
+def texts(key: int) -> ResponseReturnValue:
+    """Show all languages with their missing texts, one of them open.
+
+    Redirect to the YAML if there is nothing else to show.
+    """
+    source = draft_of(key)
+    content = check(source).content
+    if content is None:
+        return redirect(url_for("editor.yaml", key=key))
+    known = draft_translations.tags(content)
+    tag = request.args.get("language", "")
+    return _page(key, source, content, tag if tag in known else "", remove=request.args.get("remove", "") in known)
+
+
+@blueprint.post("/console/drafts/<int:key>/languages")
+def change(key: int) -> ResponseReturnValue:
+    """Add a language, save the texts of a language, or remove a language."""
+    request.max_form_memory_size = LARGEST_FORM
+    source, fields = draft_of(key), sent()
+    action, _, tag = fields.get("do", "").partition(":")
+    content = check(source).content
+    if content is None:
+        return redirect(url_for("editor.yaml", key=key))
+    try:
+        if action == "add":
+            tag = tidy(fields.get("tag", "")) or fields.get("known", "")
+            source, told = draft_translations.add_language(source, tag[:LONGEST_TAG]), "Language added."
+        elif action == "save":
+            if fields.get("own") != _stamp(content, tag):
+                return _page(key, source, content, tag, typed=fields, notice=CHANGED, status=409)
+            source, told = draft_translations.set_texts(source, tag, fields), "Saved."
+        elif action == "remove":
+            source, told = draft_translations.remove_language(source, tag), "The language is gone from the draft."
+        else:
+            raise Problem("malformed_request", "The form does not say what to do.")
+    except (EditError, AuthoringError) as error:
+        return _page(key, source, content, "" if action == "add" else tag, typed=fields, notice=str(error), status=409)
+    save(key, source)
+    flash(told, "status")
+    return redirect(url_for(".texts", key=key, language=None if action == "remove" else tag))
+
+
+def _stamp(content: Content, tag: str) -> str:
+    """Return the stamp of a language and of the texts that it translates."""
+    known = draft_translations.translated(content, tag)
+    originals = [text for part in draft_translations.parts(content) for text in part.texts]
+    return part_stamp([[text.name, text.original, known[text.name]] for text in originals])
+
+
+def _page(
+    key: int,
+    source: bytes,
+    content: Content,
+    tag: str,
+    *,
+    typed: dict[str, str] | None = None,
+    notice: str = "",
+    remove: bool = False,
+    status: int = 200,
+) -> ResponseReturnValue:
+    own = content.said.get("language")
+    known = draft_translations.tags(content)
+    parts = draft_translations.parts(content)
+    shown = {**draft_translations.translated(content, tag), **(typed or {})} if tag in known else {}
+    return page(
+        "languages",
+        key,
+        source,
+        status,
+        spoken=[(one, len(draft_translations.missing(content, one))) for one in known],
+        count=sum(not text.optional for part in parts for text in part.texts),
+        original=Words(own if isinstance(own, str) and own else "en"),
+        target=Words(tag) if tag in known else None,
+        parts=parts,
+        shown=shown,
+        theirs=_stamp(content, tag),
+        typed_tag=(typed or {}).get("tag", ""),
+        name_of=name_of,
+        notice=notice,
+        remove=remove,
+    )

@@ -1,0 +1,81 @@
+"""Sharing a survey: the accounts that may see it or work on it, and links to its results.
+
+Only its owner shares a survey; an account that it is shared with may leave. If no account has the name, the page says
+so: owners share by name, and the operator made all accounts here. The sign-in page does not reveal names.
+
+The secret of a link is behind `#`, which no browser sends, so neither a log nor another site learns it. A script, or
+the person by hand, sends it to `/results/<slug>/link` (`survey_app/web/results/results_link.py`).
+"""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+
+from survey_app.accounts import new_token, secret_hash
+from survey_app.problems import Problem
+from survey_app.store import Role, token_id
+from survey_app.web.access import require, store
+from survey_app.web.console.guard import guard
+from survey_app.web.console.survey_page import allowed
+
+blueprint = Blueprint("people", __name__)
+guard(blueprint)
+
+UNKNOWN = "unknown"  # flash category for a name that no account has, shown next to the field
+GIVEN: dict[str, Role] = {role.said: role for role in (Role.READER, Role.EDITOR)}
+
+
+@blueprint.post("/console/<slug>/shares")
+def share(slug: str) -> ResponseReturnValue:
+    """Share with an account, or change its role."""
+    published = allowed(slug, Role.OWNER)
+    name, role = request.form.get("name", "").strip(), GIVEN.get(request.form.get("role", ""))
+    if role is None:
+        raise Problem("malformed_request", "A survey is shared as reader or editor.")
+    user = store().user_named(name)
+    if user is None or user.disabled:
+        flash(name, UNKNOWN)
+    else:
+        store().share(published, user, role)
+        flash(f"{published.survey.title} is shared with {name} as {role.said}.", "status")
+    return redirect(url_for("survey.show", slug=published.name, _anchor="people"))
+
+
+@blueprint.post("/console/<slug>/shares/withdraw")
+def withdraw(slug: str) -> ResponseReturnValue:
+    """Stop sharing with an account. The owner or that account may do this."""
+    published, name = allowed(slug, Role.READER), request.form.get("name", "")
+    leaves = name == current_user.user.name
+    if not leaves:
+        require(current_user.user, published, Role.OWNER)
+    user = store().user_named(name)
+    if user is None:
+        raise Problem("not_found", "There is no such account.")
+    store().share(published, user, None)
+    flash(f"{published.survey.title} is no longer shared with {'you' if leaves else name}.", "status")
+    return redirect(
+        url_for("console.home") if leaves else url_for("survey.show", slug=published.name, _anchor="people")
+    )
+
+
+@blueprint.post("/console/<slug>/links")
+def make_link(slug: str) -> ResponseReturnValue:
+    """Create a link to the results and show it on a page that is not cached. Only its hash is stored."""
+    published, label = allowed(slug, Role.OWNER), " ".join(request.form.get("label", "").split())
+    secret = new_token()
+    hashed = secret_hash(secret)
+    store().add_link(published, label, hashed)
+    link = f"{request.url_root}results/{published.name}/link#key={secret}"
+    told = {"published": published, "survey": published.survey, "label": label}
+    return render_template("console/link.html", **told, link=link, id=token_id(hashed))
+
+
+@blueprint.post("/console/<slug>/links/withdraw")
+def withdraw_link(slug: str) -> ResponseReturnValue:
+    """Withdraw a link, also for readers who have it open."""
+    published = allowed(slug, Role.OWNER)
+    if store().withdraw_link(published, request.form.get("link", "")):
+        flash("The link is withdrawn. Whoever opens it, or has it open, is told so.", "status")
+    else:
+        flash("There is no such link any more.", "error")
+    return redirect(url_for("survey.show", slug=published.name, _anchor="people"))

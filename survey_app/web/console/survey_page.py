@@ -1,0 +1,287 @@
+"""The console page of one survey: its state, terms, links, files and log, and closing and deleting it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import segno
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+
+from candor_client import display
+from survey_app.authoring.publication import set_terms
+from survey_app.channels import posterior
+from survey_app.invitations.codes import shown as shown_invitations
+from survey_app.invitations.mail.message import by_hand
+from survey_app.languages import LANGUAGES, Words
+from survey_app.languages.language_names import name_of
+from survey_app.problems import Problem
+from survey_app.results.report_counts import withheld
+from survey_app.store import Published, Role, State, StoreError, may_close, now
+from survey_app.web.access import download, managed, owner, role_of, store, tickets
+from survey_app.web.console.duplicates import keep_duplicate
+from survey_app.web.console.guard import guard
+from survey_app.web.console.home import LISTED_EVENTS, stand
+from survey_app.web.console.terms_form import TermsError, read_sizes, read_terms, said_terms, shown_terms, with_terms
+
+blueprint = Blueprint("survey", __name__)
+guard(blueprint)
+
+
+def allowed(slug: str, least: Role) -> Published:
+    """Return the version of a survey that the request names, if the signed-in account has at least this role.
+
+    Raise Problem otherwise; see `find_managed`.
+    """
+    return managed(slug, least, current_user.user, request.values.get("digest"))
+
+
+def link(published: Published) -> str:
+    """Return the address for respondents."""
+    return f"{request.url_root}s/{published.survey.slug}"
+
+
+def pinned(published: Published) -> str:
+    """Return the address for respondents with the digest, so that a device refuses any other definition."""
+    return f"{link(published)}#sha256={published.survey.digest}"
+
+
+def qr(published: Published) -> segno.QRCode:
+    """Return the QR code of the pinned link for a poster. Paper is a channel independent of this server."""
+    return segno.make(pinned(published), error="m", micro=False)
+
+
+@blueprint.get("/console/<slug>")
+def show(slug: str) -> ResponseReturnValue:
+    """Show the page of one survey, or of all groups of a study."""
+    return page_of(slug, allowed(slug, Role.READER))
+
+
+def page_of(slug: str, published: Published, message: str = "", said: dict[str, str] | None = None) -> str:
+    """Render the page of a survey or a study.
+
+    If its terms were refused, the page shows the `message` and the refused `values`.
+    """
+    kept, terms = store(), said or shown_terms(published.terms)
+    if groups := kept.study(slug):
+        return _study(slug, groups, message=message, terms=terms)
+    return render_template(
+        "console/survey.html",
+        slug=published.survey.slug,
+        published=published,
+        survey=published.survey,
+        total=posterior.total(published.survey),
+        stand=stand(published),
+        message=message,
+        terms=terms,
+        reports=kept.snapshot(published).reports,
+        words=Words(published.survey.language),
+        source=kept.source(published) is not None,
+        letters=_letters(published),
+        name_of=name_of,
+        waiting=None if request.args else _waiting(published.survey.study, [published]),
+        link=link(published),
+        pinned=pinned(published),
+        qr=_drawn(published),
+        events=kept.events(published.owner, slug)[:LISTED_EVENTS],
+        **_people(published),
+    )
+
+
+def _letters(published: Published) -> list[tuple[str, str]]:
+    """Return the text of an e-mail, with its language tag, in every supported language of a survey except English."""
+    survey = published.survey
+    spoken = [tag for tag in display.languages(survey) if (main := tag.split("-")[0]) in LANGUAGES and main != "en"]
+    address = "(here the link of this person)" if published.invited else pinned(published)
+    return [(tag, by_hand(survey, tag, address)) for tag in spoken]
+
+
+def _study(slug: str, groups: Sequence[Published], **more: Any) -> str:
+    """Render one page for all groups. Each group has its link, its QR code and its text for an e-mail."""
+    kept, first = store(), groups[0]
+    counts = [kept.snapshot(group).reports for group in groups]
+    sharing = [
+        (group, reports, link(group), pinned(group), _drawn(group))
+        for group, reports in zip(groups, counts, strict=True)
+    ]
+    names = (slug, *(one.survey.slug for one in groups))
+    events = [event for name in names for event in kept.events(first.owner, name)]
+    return render_template(
+        "console/study.html",
+        slug=slug,
+        published=first,
+        survey=first.survey,
+        total=posterior.total(first.survey),
+        stand=stand(first),
+        reports=sum(counts),
+        source=kept.source(first) is not None,
+        waiting=_waiting(slug, groups),
+        groups=sharing,
+        events=sorted(events, key=lambda event: event.moment, reverse=True)[:LISTED_EVENTS],
+        **_people(first),
+        **more,
+    )
+
+
+def _people(published: Published) -> dict[str, Any]:
+    """Return template variables for the role of the reader, and for the people who may see the survey.
+
+    The templates show those people to the owner only.
+    """
+    kept, name = store(), published.name
+    role = role_of(current_user.user, published) or Role.READER
+    return {
+        "role": role,
+        "owns": role is Role.OWNER,
+        "edits": role >= Role.EDITOR,
+        "owner": kept.user(published.owner),
+        "shares": kept.shares(name),
+        "links": kept.links(name),
+        "invitations": None if published.survey.study else shown_invitations(kept, tickets(), published),
+    }
+
+
+def _waiting(study: str, groups: Sequence[Published]) -> Published | None:
+    """Return a newer version that was published and not opened; None if there is none."""
+    known = {group.survey.digest for group in (*groups, *store().study(study))}
+    newest = store().study(study, unopened=True) if study else [store().newest(groups[0].survey.slug)]
+    return next((one for one in newest if one and one.survey.digest not in known), None)
+
+
+def _drawn(published: Published) -> str:
+    return qr(published).svg_inline(scale=4, border=4, svgclass="qr", lineclass="dark", light="#fff", omitsize=True)
+
+
+@blueprint.get("/console/<slug>/source.yaml")
+def source(slug: str) -> Response:
+    """Return the author's file, as it was written."""
+    found = store().source(allowed(slug, Role.READER))
+    if found is None:
+        raise Problem("not_found", "The file that this version was made from was not kept.")
+    return download(found, f"{slug}.yaml", "application/yaml; charset=utf-8")
+
+
+@blueprint.get("/console/<slug>/definition.json")
+def definition(slug: str) -> Response:
+    """Return the canonical definition, byte for byte."""
+    return download(allowed(slug, Role.READER).survey.source, f"{slug}.definition.json", "application/json")
+
+
+@blueprint.get("/console/<slug>/qr.svg")
+def poster(slug: str) -> Response:
+    """Return the QR code as a file."""
+    return download(
+        qr(allowed(slug, Role.READER)).svg_inline(scale=8, border=4, light="#fff"), f"{slug}-qr.svg", "image/svg+xml"
+    )
+
+
+@blueprint.post("/console/<slug>/edit")
+def edit(slug: str) -> ResponseReturnValue:
+    """Create a draft of the next version, from the file of this one."""
+    published = allowed(slug, Role.EDITOR)
+    found = store().source(published)
+    if found is None:
+        raise Problem("not_found", "The file of this version was not kept, so there is nothing to edit.")
+    flash("This is a copy. The published survey stays as it is until you publish this one.", "status")
+    return redirect(url_for("editor.questions", key=store().save_draft(owner(), with_terms(found, published.terms))))
+
+
+@blueprint.post("/console/<slug>/duplicate")
+def duplicate(slug: str) -> ResponseReturnValue:
+    """Create a draft of another survey, from the file of this one."""
+    found = store().source(allowed(slug, Role.READER))
+    if found is None:
+        raise Problem("not_found", "The file of this version was not kept, so there is nothing to duplicate.")
+    return keep_duplicate(found)
+
+
+@blueprint.post("/console/<slug>/open")
+def open_survey(slug: str) -> ResponseReturnValue:
+    """Open a survey that was published unopened, or resume it after a pause."""
+    published = allowed(slug, Role.EDITOR)
+    store().set_state(published, State.OPEN, by=owner())
+    flash(f"{published.survey.title} is open.", "status")
+    return redirect(url_for(".show", slug=published.name))
+
+
+@blueprint.post("/console/<slug>/pause")
+def pause(slug: str) -> ResponseReturnValue:
+    """Pause the survey: it takes no reports for a while."""
+    published = allowed(slug, Role.EDITOR)
+    store().set_state(published, State.PAUSED, by=owner())
+    flash(f"{published.survey.title} is paused. It takes no reports until you let it go on.", "status")
+    return redirect(url_for(".show", slug=slug))
+
+
+@blueprint.post("/console/<slug>/terms")
+def change_terms(slug: str) -> ResponseReturnValue:
+    """Change the terms, or show on the same page why they are refused.
+
+    Terms that may close the survey at once need a confirmation.
+    """
+    published, said = allowed(slug, Role.EDITOR), said_terms(request.form)
+    groups = store().study(published.survey.study) or [published]
+    try:
+        reports = sum(store().snapshot(group).reports for group in groups)
+        terms = read_terms(published.terms, said, reports, now())
+        if terms.max_reports and may_close(store(), groups, terms.max_reports) and "sure" not in request.form:
+            asked = {"published": published, "survey": published.survey, "slug": slug, "said": said}
+            return render_template("console/limit.html", **asked, most=terms.max_reports), 409
+        changed = set_terms(store(), published, terms, current_user.user)
+    except (TermsError, StoreError) as error:
+        reason = str(error)
+        return page_of(slug, published, f"{reason[0].upper()}{reason[1:]}.", said), 409
+    told = "The terms are changed."
+    if changed.state is State.CLOSED:
+        told = f"{published.survey.title} is closed: it had as many reports as that. Its results are final."
+    flash(told, "status")
+    return redirect(url_for(".show", slug=slug))
+
+
+@blueprint.post("/console/<slug>/sizes")
+def change_sizes(slug: str) -> ResponseReturnValue:
+    """Change the number of people in each group of a study: in all groups, or in none."""
+    published = allowed(slug, Role.EDITOR)
+    groups = store().study(published.survey.study)
+    try:
+        for group, size in read_sizes(groups, request.form):
+            set_terms(store(), group, replace(group.terms, size=size), current_user.user)
+    except (TermsError, StoreError) as error:
+        reason = str(error)
+        return page_of(published.name, published, f"{reason[0].upper()}{reason[1:]}."), 409
+    flash("The sizes of the groups are changed.", "status")
+    return redirect(url_for(".show", slug=published.name))
+
+
+@blueprint.route("/console/<slug>/close", methods=["GET", "POST"])
+def close(slug: str) -> ResponseReturnValue:
+    """Close the survey permanently, after a confirmation page."""
+    published = allowed(slug, Role.EDITOR)
+    if request.method == "POST":
+        store().set_state(published, State.CLOSED, by=owner())
+        when = withheld(store().version(published.survey.slug, published.survey.digest) or published)
+        flash(f"{published.survey.title} is closed. {when or 'Its results are final.'}", "status")
+        return redirect(url_for(".show", slug=slug))
+    groups = store().study(published.survey.study) or [published]
+    reports = sum(store().snapshot(group).reports for group in groups)
+    return render_template(
+        "console/close.html", published=published, survey=published.survey, reports=reports, groups=len(groups)
+    )
+
+
+@blueprint.route("/console/<slug>/delete", methods=["GET", "POST"])
+def delete(slug: str) -> ResponseReturnValue:
+    """Delete all versions and reports, of all groups of a study, after the slug was typed."""
+    published = allowed(slug, Role.OWNER)
+    name = published.name
+    wrong = request.method == "POST" and request.form.get("typed", "").strip() != name
+    if request.method == "POST" and not wrong:
+        store().delete_survey(slug)
+        flash(f"{published.survey.title} is deleted, with all versions and reports.", "status")
+        return redirect(url_for("console.home"))
+    groups = store().study(name) or [published]
+    reports = sum(store().snapshot(group).reports for group in groups)
+    told = {"published": published, "survey": published.survey, "groups": len(groups), "reports": reports}
+    page = render_template("console/delete.html", **told, name=name, wrong=wrong)
+    return page, 400 if wrong else 200

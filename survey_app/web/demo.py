@@ -1,0 +1,164 @@
+"""The pages of the demo: a newcomer acts as a respondent, as a researcher and as a curious administrator.
+
+They exist only where `candor demo` serves, and show only its own survey. The administrator's page shows reports outside
+`pending`, as everywhere (docs/data-model.md, "Steps"). A class may answer the demo for real, and everyone in it sees
+the browser. The operator of the demo sees the other reports in a terminal.
+"""
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flask import Blueprint, Response, current_app, render_template, request
+
+from candor_client.definition import Field, Survey
+from candor_client.description import describe
+from candor_client.report import ID_BYTES, unpack
+from survey_app.assure.posterior_attack import Suspicion, attack, suspicions
+from survey_app.assure.simulation import demo_survey, devices
+from survey_app.channels.posterior import raised, rounded_up, suspected, total
+from survey_app.languages.numbers import chance, epsilon
+from survey_app.problems import Problem
+from survey_app.results.bit_meanings import Bit, field_name, stored_bits
+from survey_app.store import STEP, Published
+from survey_app.web.access import readable, store
+from survey_app.web.headers import content_security
+
+blueprint = Blueprint("demo", __name__, url_prefix="/demo")
+ROWS = 6  # rows of the table that are shown at once
+PEOPLE = 20_000  # simulated people who are attacked at each visit
+SUSPICIONS = (100, 20, 5, 2)
+USUAL = 20
+
+
+@dataclass(frozen=True)
+class Part:
+    """A field of one report: its bits, their meaning, and the updated suspicions.
+
+    A field that was not asked has no bits.
+    """
+
+    field: Field
+    bits: str
+    sent: str
+    suspicions: list[Suspicion]
+
+    @property
+    def name(self) -> str:
+        """The names of the field's questions."""
+        return field_name(self.field)
+
+
+@blueprint.get("")
+def seats() -> Response:
+    """Show the start page, which leads through the three roles."""
+    published = sample()
+    return _page("demo/seats.html", survey=published.survey, step=STEP)
+
+
+@blueprint.get("/administrator")
+def administrator() -> Response:
+    """Show the database as it is on disk, one report from it, and the conclusions that report allows."""
+    published = sample()
+    survey = published.survey
+    rows = _rows(published)
+    suspicion = _suspicion()
+    where, table = store().table_of(published)
+    found = {}
+    if rows:
+        id, bits = rows[0]
+        cell = store().cell_of(published, id, bits)
+        found = {
+            "id": id,
+            "bits": list(_told(survey, bits)),
+            "parts": list(_parts(survey, bits, Fraction(1, suspicion))),
+            "cell": cell,
+            "whole": b"".join(part for _, part in cell).hex(),
+            "following": rows[1][0].hex() if len(rows) > 1 else "",
+        }
+    loss = total(survey)
+    rng = np.random.default_rng()
+    people = demo_survey.people_of(survey, PEOPLE, rng)
+    guessed = attack(survey, people, np.concatenate(list(devices.reports(survey, people, rng))))
+    return _page(
+        "demo/administrator.html",
+        survey=survey,
+        shown=store().snapshot(published).reports,
+        step=STEP,
+        where=where,
+        table=table,
+        rows=[(id.hex(), _text(survey, bits)) for id, bits in rows],
+        suspicion=suspicion,
+        suspicions=SUSPICIONS,
+        epsilon=epsilon(loss, 2),
+        before=chance(suspected(suspicion)),
+        after=lambda one: chance(rounded_up(one.after)),
+        bound=chance(raised(suspicion, loss)),
+        people=PEOPLE,
+        guessed=guessed,
+        least_wrong=min(1 - one.right / one.asked for one in guessed),
+        **found,
+    )
+
+
+def sample() -> Published:
+    """Return the demo's own survey. Raise Problem if it was deleted, or its results were made private."""
+    published = store().version(*current_app.config["DEMO"])
+    if published is None:
+        raise Problem("not_found", "The demo's survey is gone. Start candor demo again to have a new one.")
+    return readable(published)
+
+
+def _rows(published: Published) -> list[tuple[bytes, bytes]]:
+    """Return some reports, beginning with the report that the URL names, or at a random one.
+
+    After the last report comes the first.
+    """
+    named = request.args.get("row", "")
+    first = _id(named) if named else secrets.token_bytes(ID_BYTES)
+    before = (int.from_bytes(first, "big") - 1).to_bytes(ID_BYTES, "big") if any(first) else b""
+    rows = store().some_shown(published, before, ROWS)
+    if len(rows) < ROWS:
+        rows += [row for row in store().some_shown(published, b"", ROWS - len(rows)) if row not in rows]
+    return rows
+
+
+def _id(text: str) -> bytes:
+    try:
+        found = bytes.fromhex(text)
+    except ValueError:
+        found = b""
+    if len(found) != ID_BYTES:
+        raise Problem("not_found", "There is no such report.")
+    return found
+
+
+def _suspicion() -> int:
+    asked = request.args.get("suspicion", str(USUAL))
+    return int(asked) if asked in map(str, SUSPICIONS) else USUAL
+
+
+def _text(survey: Survey, bits: bytes) -> str:
+    """Return the stored bits as text, without the padding of the last byte."""
+    return "".join(f"{byte:08b}" for byte in bits)[: survey.width]
+
+
+def _told(survey: Survey, bits: bytes) -> Iterator[tuple[str, Bit]]:
+    """Yield every bit of a report with the meaning of a 1 in its place."""
+    return zip(_text(survey, bits), stored_bits(survey), strict=True)
+
+
+def _parts(survey: Survey, bits: bytes, before: Fraction) -> Iterator[Part]:
+    for field, value in zip(survey.fields, unpack(survey, bits), strict=True):
+        width = field.mechanism.width
+        told = "" if value is None else f"{value:0{width}b}"
+        sent = "" if value is None else describe(field, value)
+        yield Part(field, told, sent, list(suspicions(field, value, before)))
+
+
+def _page(name: str, **values: object) -> Response:
+    headers = {"Cache-Control": "no-store", "Content-Security-Policy": content_security(form="'self'")}
+    page = render_template(name, **values)
+    return Response(page, content_type="text/html; charset=utf-8", headers=headers)

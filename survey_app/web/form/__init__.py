@@ -1,0 +1,1 @@
+"""Pages for respondents: the form, and the pages that explain the survey."""

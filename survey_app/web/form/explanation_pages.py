@@ -1,0 +1,81 @@
+"""The pages that explain: what a survey can learn about a person, the survey on paper, and the interviewer's page.
+
+They need no script, except for the interviewer's page, and set no cookie. They are in the survey's language. The first
+of them is in the reader's language, where the survey has a translation.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Blueprint, Response, render_template, request
+
+from candor_client.definition import Survey
+from survey_app.languages.translation import language_for, languages, localized
+from survey_app.problems import Problem
+from survey_app.store import Outcome, Unavailable
+from survey_app.web.access import visible
+from survey_app.web.compression import compressed
+from survey_app.web.form.form_page import missing, refusal
+from survey_app.web.form.privacy_text import Explanation
+
+blueprint = Blueprint("explain", __name__)
+blueprint.add_app_template_global(Explanation, "explanation")  # for the text that the form shows without scripts
+for error in (Problem, Unavailable):
+    blueprint.register_error_handler(error, missing)
+
+
+@blueprint.after_request
+def fresh(response: Response) -> Response:
+    """Forbid caching of a page.
+
+    It repeats the address of the request, and contains an example that is new each time.
+    """
+    response.headers["Cache-Control"] = "no-store"
+    response.vary.add("Accept-Language")
+    return compressed(response, request)
+
+
+def _page(template: str, slug: str, read: Callable[[Survey], Survey] = lambda survey: survey) -> str:
+    published = visible(slug)
+    told = explained(read(published.survey), f"{request.url_root}s/{slug}", refusal(published))
+    return render_template(template, **told)
+
+
+def preferred(survey: Survey) -> Survey:
+    """Return the survey in the language that the browser prefers, if it is translated into that language."""
+    return localized(survey, language_for(languages(survey), request.accept_languages.values()))
+
+
+def explained(survey: Survey, url: str, refused: Outcome | None = None) -> dict[str, Any]:
+    """Return the template variables that explain a survey. A preview uses them for its draft."""
+    told = Explanation(survey)
+    return {
+        "survey": survey,
+        "refusal": refused,
+        "told": told,
+        "say": told.say,
+        "root": request.url_root,
+        "url": url,
+        "language": told.words.language,
+    }
+
+
+@blueprint.get("/s/<slug>/privacy")
+def privacy(slug: str) -> str:
+    """Show what the survey can and cannot learn about a person.
+
+    The URL does not reveal the language of the page.
+    """
+    return _page("form/privacy.html", slug, preferred)
+
+
+@blueprint.get("/s/<slug>/paper")
+def paper(slug: str) -> str:
+    """Show the survey on paper, with one printed sheet for each person."""
+    return _page("form/paper.html", slug)
+
+
+@blueprint.get("/s/<slug>/enter")
+def enter(slug: str) -> str:
+    """Show the page on which an interviewer enters the outcomes that are ticked on sheets."""
+    return _page("form/enter.html", slug)

@@ -1,0 +1,123 @@
+"""The form page of a survey, and the form as a file.
+
+The server sends the state of the survey, and our own strings in its languages. The device shows all text of the author,
+from the title to the thanks, from the definition that it has fetched and verified. So respondents read exactly the text
+that is hashed. Only without scripts does the server show this text, with the other ways to answer.
+"""
+
+import hashlib
+import secrets
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from flask import Blueprint, Response, render_template, request
+from markupsafe import Markup
+
+from candor_client.definition import Survey
+from candor_client.version import __version__
+from survey_app.assure.form_file import NoFile, checked_server, form_file
+from survey_app.assure.form_strings import block, told
+from survey_app.channels import posterior
+from survey_app.languages import LANGUAGES, Words
+from survey_app.problems import Problem
+from survey_app.store import Outcome, Published, Unavailable, now, state_refusal
+from survey_app.web import assets
+from survey_app.web.access import visible
+from survey_app.web.compression import lean
+from survey_app.web.headers import content_security
+
+blueprint = Blueprint("form", __name__)
+MOST_KEPT = 32  # files
+SOMEWHERE = f"https://{secrets.token_hex(16)}.invalid"  # a random name, so that no text of an author contains it
+
+
+@blueprint.get("/s/<slug>")
+def form(slug: str) -> Response:
+    """Show the frame of the form, or the reason why there is none."""
+    published = visible(slug)
+    survey, refused = published.survey, refusal(published)
+    made = None if refused else file_of(survey)
+    more = {"file": hashlib.sha256(made).hexdigest()} if made else {}
+    if published.shown_from and not refused:
+        more["shown"] = published.shown_from.isoformat()
+    page = render_template("form/form.html", **frame_of(survey, refused, published.terms.opens, **more))
+    headers = {"Cache-Control": "no-cache"}
+    if survey.tickets and survey.tickets.issuer:
+        headers["Content-Security-Policy"] = content_security(connect=f"'self' {survey.tickets.issuer}")
+    response = Response(page, content_type="text/html; charset=utf-8", headers=headers)
+    return lean(response, request)
+
+
+def frame_of(
+    survey: Survey, refused: Outcome | None = None, opens: datetime | None = None, **more: str
+) -> dict[str, Any]:
+    """Return the template variables of the frame around a survey. A preview uses them for its draft."""
+    words = Words(survey.language)
+    if opens and refused is Outcome.NOT_OPEN:
+        more["opens"] = opens.isoformat()
+    return {
+        "survey": survey,
+        "refusal": refused,
+        "words": words,
+        "deniable": posterior.deniable(survey),
+        "opens": opens,
+        "data": Markup(block(told(survey, refused or "open", **more))),  # noqa: S704
+        "language": survey.language,
+        "direction": words.direction,
+    }
+
+
+@blueprint.get("/s/<slug>/form.html")
+def file(slug: str) -> Response:
+    """Return the form as a file, for respondents who do not trust the page."""
+    made = file_of(visible(slug).survey)
+    if made is None:
+        raise Problem("not_found")
+    headers = {"Cache-Control": "no-cache", "Content-Disposition": f'attachment; filename="{slug}.html"'}
+    return lean(Response(made, content_type="text/html; charset=utf-8", headers=headers), request)
+
+
+def file_of(survey: Survey) -> bytes | None:
+    """Return the form of a survey on this server as a file; None if no link can hold the server's name."""
+    try:
+        return made_file(survey.source, request.url_root.rstrip("/").lower())
+    except NoFile:
+        return None
+
+
+def made_file(source: bytes, server: str) -> bytes:
+    """Return the form file for a definition and a server. See `survey_app.assure.form_file`.
+
+    Raise NoFile if the server's name is invalid.
+    """
+    return _file_somewhere(source).replace(SOMEWHERE.encode(), checked_server(server).encode())
+
+
+@lru_cache(MOST_KEPT)
+def _file_somewhere(source: bytes) -> bytes:
+    """Build a file once for all servers.
+
+    Any client may call our server by any name, and each name would otherwise need a new file.
+    """
+    style = assets.source("/static/style.css")
+    mark = assets.source("/static/mark.svg")
+    script = assets.script_of_the_form()
+    survey = Survey.from_stored(source)
+    return form_file(survey, SOMEWHERE, script=script, style=style, mark=mark, version=__version__)
+
+
+def refusal(published: Published) -> Outcome | None:
+    """Return the reason why the survey takes no reports now, as the outcome that a report would get; else None."""
+    return state_refusal(published.at(now()), full=published.full)
+
+
+@blueprint.errorhandler(Problem)
+@blueprint.errorhandler(Unavailable)
+def missing(error: Problem | Unavailable) -> tuple[str, int, dict[str, str]]:
+    """Show an error page for a link that leads nowhere, in a language that the reader prefers."""
+    known = not isinstance(error, Problem)
+    words = Words(request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0])
+    title, detail = words("trouble.page_unavailable" if known else "trouble.page_not_found").split("\n")
+    page = render_template("problem.html", title=title, detail=detail, language=words.language, words=words)
+    return page, 503 if known else 404, {"Vary": "Accept-Language"}

@@ -1,0 +1,66 @@
+"""Invitations for programs: create codes, and list the codes that were not used; for owner and editors, with a token.
+
+`survey_app.invitations.mail` writes to people, on the machine that has their addresses. This API receives a number and
+returns codes, once. Owner and editors see exact counts, as on the console page; everybody else sees steps.
+"""
+
+import msgspec
+from flask import Blueprint, Response, jsonify, request
+
+from survey_app.invitations import codes as inviting
+from survey_app.languages import numbers
+from survey_app.problems import Problem
+from survey_app.store import Published, Role, State, User, now, too_late
+from survey_app.web.access import holder, require, store, tickets, visible
+
+blueprint = Blueprint("inviting", __name__)
+
+
+class _Wanted(msgspec.Struct, forbid_unknown_fields=True):
+    count: int
+
+
+def _managed(slug: str, user: User) -> Published:
+    """Return a survey by invitation that the account may manage. Raise Problem otherwise."""
+    published = require(user, visible(slug), Role.EDITOR)
+    survey_tickets = published.survey.tickets
+    if survey_tickets is None:
+        raise Problem("not_found", "Anybody with the link may answer this survey; it has no invitations.")
+    if survey_tickets.issuer:
+        raise Problem("not_found", f"{survey_tickets.issuer} invites to this survey, not this server.")
+    return published
+
+
+@blueprint.get("/api/surveys/<slug>/invitations")
+def invited(slug: str) -> Response:
+    """Return the counts of invitations and tickets, with the hashes of the unused codes."""
+    published = _managed(slug, holder())
+    found = inviting.invited(tickets(), published.survey.digest)
+    return _private({"survey": published.survey.digest, "state": published.state, **found._asdict()}, 200)
+
+
+@blueprint.post("/api/surveys/<slug>/invitations")
+def invite(slug: str) -> Response:
+    """Create codes and return them once: only their hashes are stored."""
+    user = holder()
+    published = _managed(slug, user)
+    try:
+        count = msgspec.json.decode(request.get_data(cache=False), type=_Wanted).count
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Problem("malformed_request", f'Send {{"count": 20}}: {error}') from None
+    if not 1 <= count <= inviting.MOST_AT_ONCE:
+        raise Problem("malformed_request", f"Make from 1 to {inviting.MOST_AT_ONCE} invitations at once.")
+    if published.state is State.CLOSED:
+        raise Problem("survey_closed", "The survey is closed, so nobody can be invited any more.")
+    if why := too_late(published.survey, now()):
+        raise Problem("too_late", f"{why}.")
+    codes = inviting.invite(tickets(), slug, count)
+    store().record(published.owner, slug, f"made {numbers.count(count)} invitations", user.key)
+    return _private({"survey": published.survey.digest, "codes": codes}, 201)
+
+
+def _private(document: dict[str, object], status: int) -> Response:
+    response = jsonify(document)
+    response.status_code = status
+    response.headers["Cache-Control"] = "no-store"
+    return response

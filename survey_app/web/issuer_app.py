@@ -1,0 +1,74 @@
+"""A server that only issues tickets, for surveys published elsewhere: `candor issuer serve`.
+
+Inviting and collecting are then separate. The issuer sees invitations and never a report; the collecting server sees
+reports and never an invitation. The issuer has no pages and no accounts. Surveys are registered by command.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from survey_app.collect.intake import PREFLIGHT_HEADERS, Reply, reply
+from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT, Counts, Limiter
+from survey_app.invitations.issuing import LARGEST_REQUEST, TICKETS, Desk, of_file
+from survey_app.problems import Problem
+from survey_app.store import TicketFile, Unavailable
+from survey_app.web import rsgi_io
+
+FILE = "CANDOR_ISSUER"  # the environment variable that names the tickets file for the workers
+LOWER_PREFLIGHT = [(name.lower(), value) for name, value in PREFLIGHT_HEADERS]
+
+
+class Issuer:
+    """An RSGI application: one route, its preflight, and a health check."""
+
+    def __init__(self, file: TicketFile, limit: str, proxies: int, counts: Counts | None = None) -> None:
+        counts = counts or Counts()
+        self._file, self._desk = file, Desk(file, of_file(file), counts=counts)
+        self._limiter, self._proxies = Limiter(limit, "senders", counts), proxies
+
+    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        """Reply to one request."""
+        if scope.proto != "http":
+            protocol.response_empty(400, [])
+            return
+        path = TICKETS.fullmatch(scope.path)
+        try:
+            if path and scope.method == "POST":
+                self._limiter.check(rsgi_io.address(scope, self._proxies))
+            body = await rsgi_io.read(scope, protocol, LARGEST_REQUEST)
+        except Problem as problem:
+            rsgi_io.refuse(protocol, problem)
+            return
+        if path and scope.method == "POST":
+            rsgi_io.send(protocol, await rsgi_io.ticket(self._desk, path[1], scope, body))
+        elif path and scope.method == "OPTIONS":
+            rsgi_io.send(protocol, Reply(204, "text/plain", b""), *LOWER_PREFLIGHT)
+        elif scope.path == "/healthz" and scope.method in ("GET", "HEAD"):
+            rsgi_io.send(protocol, self._health())
+        elif path or scope.path == "/healthz":
+            rsgi_io.send(
+                protocol, reply(Problem("method_not_allowed")), ("allow", "POST, OPTIONS" if path else "GET, HEAD")
+            )
+        else:
+            rsgi_io.send(
+                protocol, reply(Problem("not_found", "This server gives out tickets for surveys, nothing else."))
+            )
+
+    def _health(self) -> Reply:
+        try:
+            self._file.slugs()
+        except Unavailable as error:
+            return reply(error)
+        return Reply(200, "application/json", b'{"status":"ok"}')
+
+    def close(self) -> None:
+        """End the signing process."""
+        self._desk.close()
+
+
+def create(counts: Counts) -> Issuer:
+    """Return the application that a worker serves. All workers share `counts`."""
+    limit = os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT)
+    proxies = int(os.environ.get("CANDOR_TRUSTED_PROXIES", "0"))
+    return Issuer(TicketFile(Path(os.environ[FILE])), limit, proxies, counts)

@@ -1,0 +1,94 @@
+"""The front page: a description of this server, its open public surveys, and links to the console and to the checks.
+
+It does not identify its visitors: it has no cookie and no script, and lists only surveys with public results. The
+groups of a study are one entry, because the link that people were given decides their group.
+"""
+
+import time
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, current_app, render_template, request
+
+from candor_client.definition import Survey
+from survey_app.languages import LANGUAGES, Words, numbers
+from survey_app.store import Published
+from survey_app.web.access import store
+from survey_app.web.compression import lean
+from survey_app.web.form.form_page import refusal
+
+blueprint = Blueprint("front", __name__)
+
+MOST_LISTED = 200
+# The cache lasts this many times as long as reading all surveys took: any visitor may ask, and some servers have many.
+REST = 20
+
+clock = time.monotonic
+
+
+@dataclass(frozen=True)
+class Read:
+    """The surveys with public results, and the time until which they are not read again."""
+
+    surveys: list[Published]
+    until: float
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A survey, or a study with all its groups, as the page lists it."""
+
+    slug: str
+    title: str
+    words: Words  # in the language of the title
+    invited: bool
+    grouped: bool
+
+
+@blueprint.get("/")
+def front() -> Response:
+    """Show the page in the language that the URL names or that the visitor prefers."""
+    asked = request.args.get("language", "")
+    words = Words(asked if asked in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0])
+    entries = open_and_public(_surveys(), words.language)
+    page = render_template(
+        "front.html",
+        words=words,
+        language=words.language,
+        languages=[Words(language) for language in LANGUAGES],
+        entries=entries[:MOST_LISTED],
+        more=numbers.count(len(entries) - MOST_LISTED, numbers.MARKS[words.language]),
+        left_out=len(entries) > MOST_LISTED,
+    )
+    response = Response(page, content_type="text/html; charset=utf-8", headers={"Cache-Control": "no-cache"})
+    response.vary.add("Accept-Language")
+    return lean(response, request)
+
+
+def _surveys() -> list[Published]:
+    kept: Read | None = current_app.extensions.get("candor_front")
+    start = clock()
+    if kept is None or start >= kept.until:
+        found = [published for published in store().surveys() if published.terms.public]
+        kept = current_app.extensions["candor_front"] = Read(found, clock() + REST * (clock() - start))
+    return kept.surveys
+
+
+def open_and_public(surveys: list[Published], language: str) -> list[Entry]:
+    """Return an entry for each survey with public results that takes reports now, sorted by title."""
+    entries: dict[str, Entry] = {}
+    for published in surveys:
+        survey = published.survey
+        if refusal(published) is None:
+            slug = survey.study or survey.slug
+            invited, grouped = survey.tickets is not None, bool(survey.study)
+            entries.setdefault(slug, Entry(slug, *_title(survey, language), invited, grouped))
+    return sorted(entries.values(), key=lambda entry: (entry.title.casefold(), entry.slug))
+
+
+def _title(survey: Survey, language: str) -> tuple[str, Words]:
+    """Return the title in this language if it was translated, or as its author wrote it."""
+    own = Words(survey.language)
+    for translation in survey.translations if own.tag.split("-")[0] != language else ():
+        if translation.language.split("-")[0] == language:
+            return translation.title, Words(translation.language)
+    return survey.title, own

@@ -1,0 +1,52 @@
+"""Metrics for the operator, in the text format of Prometheus. There are few, because a changing number reveals a time.
+
+The count of reports is the count that results show, which moves in steps of twenty or more (docs/data-model.md). Every
+number that changes with a single report or visit is omitted on purpose: requests, connections, open files, processor
+time, file sizes, time of the last write. For memory, only the peak of the replying worker is given, rounded up, and it
+never falls.
+"""
+
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+from candor_client.version import __version__
+from survey_app.store import State, Store, now
+
+EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
+MEMORY_STEP = 64_000_000
+_started = time.time()
+
+
+def exposition(store: Store) -> str:
+    """Return all metrics, at one moment."""
+    return "".join(f"{line}\n" for line in _lines(store))
+
+
+def _lines(store: Store) -> Iterator[str]:
+    surveys = store.surveys()
+    opened = [one for one in surveys if one.state is not State.READY]
+    states = Counter(str(one.at(now())) for one in surveys)
+    yield from _told("candor_info", "Which version runs.", [(f'version="{__version__}"', 1)])
+    yield from _told("candor_surveys", "Surveys in each state.", [(f'state="{s}"', states[s]) for s in State])
+    yield from _told(
+        "candor_reports_shown",
+        "Reports behind the results of each survey, in steps, as they are shown.",
+        [(f'survey="{one.survey.slug}"', store.snapshot(one).reports) for one in opened],
+    )
+    yield from _told("candor_worker_start_seconds", "When the worker that replies was started.", [("", int(_started))])
+    yield from _told("candor_worker_memory_bytes", "The most it ever had, rounded up.", [("", _memory())])
+
+
+def _told(name: str, told: str, values: list[tuple[str, int]]) -> Iterator[str]:
+    yield f"# HELP {name} {told}"
+    yield f"# TYPE {name} gauge"
+    for labels, value in values:
+        yield f"{name}{{{labels}}} {value}" if labels else f"{name} {value}"
+
+
+def _memory() -> int:
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return -(-most // MEMORY_STEP) * MEMORY_STEP

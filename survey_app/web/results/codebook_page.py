@@ -1,0 +1,35 @@
+"""What goes to an archive beside the numbers: the codebook, for whoever may see the results."""
+
+from flask import Blueprint, Response
+
+from survey_app.languages import numbers
+from survey_app.languages.markup import html, markdown
+from survey_app.problems import Problem
+from survey_app.results.codebook import codebook
+from survey_app.results.ddi import ddi
+from survey_app.web.access import download, readable, store, version
+from survey_app.web.results.results_page import refused
+
+blueprint = Blueprint("archive", __name__)
+blueprint.register_error_handler(Problem, refused)
+
+TYPES = {"html": "text/html; charset=utf-8", "md": "text/markdown; charset=utf-8", "xml": "application/xml"}
+MOST_BITS = 10_000  # that are listed for a page; the command lists any number
+
+
+@blueprint.get("/results/<slug>/codebook.<kind>")
+def codebook_file(slug: str, kind: str) -> Response:
+    """What every stored bit means: to read, or as DDI-Codebook 2.5."""
+    published = readable(version(slug))
+    survey = published.survey
+    if kind not in TYPES:
+        raise Problem("not_found", f"A codebook comes as {', '.join(TYPES)}.")
+    if survey.width > MOST_BITS:
+        bits = numbers.count(survey.width)
+        raise Problem("malformed_request", f"{bits} bits are too many for a page; the command candor codebook does it.")
+    if kind == "xml":
+        body: str | bytes = ddi(survey, store().snapshot(published).reports)
+    else:
+        blocks = codebook(survey)
+        body = markdown(blocks) if kind == "md" else html(f"Codebook: {survey.title}", blocks)
+    return download(body, f"{slug}-codebook.{kind}", TYPES[kind])

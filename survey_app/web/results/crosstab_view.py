@@ -1,0 +1,173 @@
+"""A cross-tab on the results page: tables and a plot, with yes before no as everywhere on the page."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from candor_client.definition import Survey
+from candor_client.question import Question
+from survey_app.estimate.contingency import PairError
+from survey_app.estimate.intervals import Options
+from survey_app.estimate.option_pairs import names_option, option_question
+from survey_app.estimate.possible_pairs import possible_cells
+from survey_app.languages.number_format import Format
+from survey_app.results import row_order
+from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab, crosstab_document
+from survey_app.results.denominators import EVERYBODY
+from survey_app.results.survey_document import Line
+from survey_app.web.access import check_scan
+from survey_app.web.charts import intervals
+from survey_app.web.results.plots import MOST_PLOTTED, Plot, View, is_known, point_format, rows_of, share_format
+from survey_app.web.results.query_options import Choices
+from survey_app.web.results.results_cache import Snapshot
+
+Place = tuple[int, int]  # row and column
+
+
+class CrosstabTable(NamedTuple):
+    """Lines by row and column, None where there is nothing to estimate, and how their numbers are written."""
+
+    key: str
+    heading: str
+    rows: list[tuple[str, list[Line | None]]]
+    form: Format
+
+
+@dataclass(frozen=True)
+class CrosstabView:
+    """Two questions, or two options of one, each as a yes or no of its own."""
+
+    survey: Survey
+    rows: Question
+    columns: Question
+    document: Crosstab
+    view: View
+
+    @classmethod
+    def of(cls, survey: Survey, document: Crosstab, view: View) -> "CrosstabView":
+        """Return the view of a document."""
+        return cls(survey, _side(survey, document.rows), _side(survey, document.columns), document, view)
+
+    @property
+    def intervals(self) -> int:
+        """How many there are to see."""
+        return sum(map(len, self.document.lists.values()))
+
+    @property
+    def tables(self) -> list[CrosstabTable]:
+        """Cells, shares within rows, differences to the first row."""
+        cells, within, differences = self.document.lists.values()
+        tables = [
+            CrosstabTable("estimates", f"Cells: shares of {self.document.base}",
+                          self._by_row(self._possible, cells), share_format(cells, self.view)),
+            CrosstabTable("within_rows", "Within rows: of those in a row, the share in each column",
+                          self._by_row(self._possible, within), share_format(within, self.view)),
+        ]  # fmt: skip
+        if differences:
+            first = self.document.row_options[0]
+            heading = f"Differences: each row's shares minus those of “{first}”, in percentage points"
+            form = point_format(within, self.view)  # as many decimals as the shares that they are made of
+            tables.append(CrosstabTable("differences", heading, self._by_row(self._compared, differences), form))
+        return tables
+
+    @cached_property
+    def _possible(self) -> list[Place]:
+        """The combinations that can occur, by row and column."""
+        if names_option(self.rows.id):
+            rows, columns = self.document.row_options, self.document.column_options
+            return [(rows.index(line.options[0]), columns.index(line.options[1])) for line in self.document.estimates]
+        return [(i, j) for i, j in np.argwhere(possible_cells(self.survey, self.rows, self.columns)).tolist()]
+
+    @property
+    def _compared(self) -> list[Place]:
+        """Those that differ from one in the first row: not where a row has only one."""
+        several = {i for i, count in Counter(i for i, _ in self._possible).items() if count > 1}
+        return [(i, j) for i, j in self._possible if i and {i, 0} <= several and (0, j) in self._possible]
+
+    def _by_row(self, places: Sequence[Place], lines: Sequence[Line]) -> list[tuple[str, list[Line | None]]]:
+        """Return the rows that have lines; a row is found by its place, since two answers may have the same name."""
+        at = dict(zip(places, lines, strict=True))
+        names, filled = self.document.row_options, {i for i, _ in places}
+        rows = [i for i in row_order.places(self.rows, len(names)) if i in filled]
+        return [(names[i], [at.get((i, j)) for j in self._columns]) for i in rows]
+
+    @property
+    def _columns(self) -> list[int]:
+        return row_order.places(self.columns, len(self.document.column_options))
+
+    @property
+    def column_options(self) -> list[str]:
+        """The answers above the columns, as they are read."""
+        return [self.document.column_options[j] for j in self._columns]
+
+    @property
+    def plot(self) -> Plot | None:
+        """The shares within rows, if they are few enough."""
+        within = self._by_row(self._possible, self.document.within_rows)
+        lines = [line for _, row in within for line in row if line is not None and is_known(line)]
+        if not 0 < len(lines) <= MOST_PLOTTED:
+            return None
+        svg = intervals(
+            rows_of(lines, self.view, [" · ".join(line.options) for line in lines]),
+            title=f"{self.columns.text} Within each answer to: {self.rows.text}",
+            name="plot-crosstab",
+            note=self.view.note(lines, "" if self.document.base == EVERYBODY else self.document.base),
+            words=self.view.words,
+            zoomed=self.view.zoomed,
+            standalone=self.view.standalone,
+        )
+        return Plot(f"{self.rows.id.partition(':')[0]}.crosstab", svg)
+
+    @property
+    def file_name(self) -> str:
+        """The name of its file."""
+        return crosstab_file_name(self.document.rows, self.document.columns)
+
+
+def _side(survey: Survey, name: str) -> Question:
+    """Return what stands in the rows or columns: a question, or an option as a yes or no of its own."""
+    if names_option(name):
+        return option_question(survey, name)
+    return next(question for question in survey.questions if question.id == name)
+
+
+def crosstab_file_name(rows: str, columns: str) -> str:
+    """Return the name of a cross-tab's file; the label of an option may hold anything."""
+    return "-by-".join(re.sub(r"[^\w-]+", "-", name) for name in (rows, columns))
+
+
+def read_crosstab(snapshot: Snapshot, rows: str, columns: str, options: Options) -> Crosstab | EmptyCrosstab:
+    """Return a cross-tab, as the API gives it."""
+    check_scan(snapshot.published, snapshot.reports)
+    return _scan_crosstab(snapshot, rows, columns, options)
+
+
+@lru_cache(maxsize=8)
+def _scan_crosstab(snapshot: Snapshot, rows: str, columns: str, options: Options) -> Crosstab | EmptyCrosstab:
+    published = snapshot.published
+    with snapshot.store.shown(published) as (tally, bits):
+        return crosstab_document(published.survey, tally, bits, rows, columns, options)
+
+
+def view_crosstab(snapshot: Snapshot, choices: Choices, view: View) -> tuple[CrosstabView | None, list[str]]:
+    """Return the cross-tab that the reader chose, or why there is none."""
+    if not choices.rows and not choices.columns:
+        return None, []
+    if not choices.rows or not choices.columns:
+        lacking = "columns" if choices.rows else "rows"
+        return None, [f"A cross-tab needs two questions, and none is chosen for the {lacking}: choose one there too."]
+    if choices.rows == choices.columns:
+        twice = "The same is chosen for the rows and for the columns"
+        return None, [f"{twice}: choose two different questions, or two different options of one."]
+    try:
+        document = read_crosstab(snapshot, choices.rows, choices.columns, choices.options)
+    except PairError as error:
+        return None, [f"No cross-tab: {error}."]
+    if isinstance(document, EmptyCrosstab):
+        return None, [f"No cross-tab: too few reports answer both questions ({document.n})."]
+    return CrosstabView.of(snapshot.published.survey, document, view), []

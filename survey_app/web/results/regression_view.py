@@ -1,0 +1,142 @@
+"""A regression on the results page of a survey, or of a study: the fit that the reader asks for.
+
+A fit reads every report behind the results and takes up to seconds, so its size is bounded (`PAGE`), and kept.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from candor_client.question import Question
+from survey_app.estimate.group_estimates import GroupsError
+from survey_app.estimate.intervals import Options
+from survey_app.estimate.regression import FitError
+from survey_app.kinds import kind_of
+from survey_app.languages import numbers as written
+from survey_app.results.informativeness import NOTHING, tells_nothing
+from survey_app.results.regression_document import (
+    PAGE,
+    CoefficientLine,
+    Regression,
+    named_outcome,
+    odds,
+    regression_on_groups,
+    regression_on_questions,
+)
+from survey_app.web.access import check_scan
+from survey_app.web.results.query_options import Choices
+from survey_app.web.results.results_cache import Snapshot
+from survey_app.web.results.weights import numbers_of
+
+
+class Term(NamedTuple):
+    """One coefficient with its label."""
+
+    label: str
+    line: CoefficientLine
+
+    @property
+    def instead(self) -> str:
+        """What stands in its place where it says nothing."""
+        return NOTHING if tells_nothing(self.line) else ""
+
+    @property
+    def ratios(self) -> list[str]:
+        """The odds ratio and its ends, in three digits."""
+        return [_ratio(value) for value in (self.line.estimate, self.line.low, self.line.high)]
+
+
+@dataclass(frozen=True)
+class RegressionView:
+    """A regression on the answers to other questions; or, without these, on a number that is known of each group."""
+
+    outcome: Question
+    document: Regression
+    on: tuple[Question, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """How many reports were read."""
+        return self.document.coefficients[0].n
+
+    @property
+    def intervals(self) -> int:
+        """How many there are to see."""
+        return len(self.document.coefficients)
+
+    @property
+    def intercept(self) -> Term:
+        """The log odds where every question has its first answer, or where the number is 0."""
+        return Term("intercept", self.document.coefficients[0])
+
+    @property
+    def slope(self) -> Term:
+        """What one more of the number adds to the log odds."""
+        return Term("for each 1 more", self.document.coefficients[1])
+
+    @property
+    def parts(self) -> Iterator[tuple[Question, str, list[Term]]]:
+        """The questions, each with the answer that the others are compared with, and these."""
+        rest = iter(self.document.coefficients[1:])
+        for question in self.on:
+            first, *others = kind_of(question).symbol_labels(question)
+            yield question, first, [Term(label, next(rest)) for label in others]
+
+
+def read_regression(snapshot: Snapshot, outcome: str, on: tuple[str, ...], options: Options) -> Regression:
+    """Return a regression on questions, as the API gives it."""
+    _check_outcome(outcome)
+    if not on:
+        raise FitError("choose at least one question that may explain it")
+    check_scan(snapshot.published, snapshot.reports, "regress", FitError)
+    return _scan_regression(snapshot, outcome, on, Options(options.confidence))
+
+
+@lru_cache(maxsize=8)
+def _scan_regression(snapshot: Snapshot, outcome: str, on: tuple[str, ...], options: Options) -> Regression:
+    published = snapshot.published
+    with snapshot.store.shown(published) as (_, bits):
+        return regression_on_questions(published.survey, bits, *named_outcome(outcome), on, options, PAGE)
+
+
+def view_regression(snapshot: Snapshot, choices: Choices) -> tuple[RegressionView | None, list[str]]:
+    """Return the regression that the reader of a survey chose, or why there is none."""
+    if not choices.outcome and not choices.on:
+        return None, []
+    try:
+        document = read_regression(snapshot, choices.outcome, choices.on, choices.options)
+    except FitError as error:
+        return None, [f"No regression: {error}."]
+    by_id = {question.id: question for question in snapshot.published.survey.questions}
+    return RegressionView(by_id[document.outcome], document, tuple(by_id[name] for name in choices.on)), []
+
+
+def view_group_regression(snapshots: Sequence[Snapshot], choices: Choices) -> tuple[RegressionView | None, list[str]]:
+    """Return the regression that the reader of a study chose, or why there is none."""
+    if not choices.outcome and not choices.known:
+        return None, []
+    surveys = [snapshot.published.survey for snapshot in snapshots]
+    try:
+        _check_outcome(choices.outcome)
+        numbers = numbers_of(choices.known, [(survey.slug, survey.group) for survey in surveys], "number", -math.inf)
+        members = [(snapshot.published.survey, snapshot.tally) for snapshot in snapshots]
+        covariates = {slug: {"number": value} for slug, value in numbers}
+        options = Options(choices.options.confidence)
+        document = regression_on_groups(members, *named_outcome(choices.outcome), covariates, options)
+    except (FitError, GroupsError) as error:
+        return None, [f"No regression: {error}."]
+    return RegressionView(next(one for one in surveys[0].questions if one.id == document.outcome), document), []
+
+
+def _check_outcome(outcome: str) -> None:
+    if not outcome:
+        raise FitError("choose the answer whose odds shall be explained")
+
+
+def _ratio(log_odds: float) -> str:
+    value = odds(log_odds)
+    if value is None:
+        return "∞" if log_odds > 0 else "0"
+    return written.count(round(value)) if value >= 100 else f"{value:#.3g}"

@@ -1,0 +1,176 @@
+"""The API that publishes and changes surveys, so that scripts need no shell on the server.
+
+Only a token authorizes a request, because another site could ride on a session. The checks are the same as in the
+console and the command: `authoring` reads the file, `publication` publishes it and changes terms. Actions that cannot
+be undone need a confirmation. A limit that may be reached already needs `sure`; deleting a survey needs its slug in a
+header.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from flask import Blueprint, Response, current_app, jsonify, request, url_for
+from msgspec import UNSET, UnsetType, structs
+
+from survey_app.authoring.diagnostics import check
+from survey_app.authoring.publication import publish_as, set_terms
+from survey_app.authoring.terms import Terms
+from survey_app.authoring.timestamps import moment_of
+from survey_app.authoring.yaml_source import LARGEST_FILE
+from survey_app.invitations.keys import make_key
+from survey_app.problems import CONTENT_TYPE, Problem
+from survey_app.store import Published, Role, State, StoreError, User, any_version, grouped, listed, may_close, now
+from survey_app.web.access import holder, managed, store, tickets
+from survey_app.web.console.terms_form import would_close
+from survey_app.web.survey_summary import Listing, Told, told
+
+blueprint = Blueprint("surveys", __name__)
+
+YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain")
+STATES = {"open": State.OPEN, "ready": State.READY}
+CONFIRM = "Candor-Confirm"
+CLOSE_INSTEAD = 'To close it now, send {"state": "closed"}'
+
+
+class Change(msgspec.Struct, forbid_unknown_fields=True):
+    """Other terms, or another state; what is left out stays as it is, and null takes a limit away."""
+
+    state: Literal["open", "paused", "closed"] | UnsetType = UNSET
+    results: Literal["public", "private"] | UnsetType = UNSET
+    closes: str | UnsetType | None = UNSET
+    max_reports: Annotated[int, msgspec.Meta(ge=1, lt=10**9)] | UnsetType | None = UNSET
+    deletes: str | UnsetType | None = UNSET
+    sure: bool = False
+
+
+@blueprint.errorhandler(StoreError)
+def refused(error: StoreError) -> Response:
+    """Return a refusal of the store or of `publication` as a problem document, in its own words."""
+    problem = Problem("conflict", _sentence(str(error)))
+    return Response(problem.body(), problem.status, content_type=CONTENT_TYPE)
+
+
+@blueprint.get("/api/surveys")
+def all_surveys() -> Response:
+    """List the surveys of the account, then the surveys shared with it."""
+    user, kept = holder(), store()
+    found = [*listed(kept, user.key), *grouped(kept, kept.shared_with(user.key))]
+    return _reply(Listing([told(groups, user) for groups in found]))
+
+
+@blueprint.post("/api/surveys")
+def add() -> Response:
+    """Publish an author's file, as a new version if its slug is known."""
+    user = _author()
+    state = STATES.get(request.args.get("state", "open"))
+    if state is None:
+        raise Problem("malformed_request", "A survey is published with state=open or state=ready.")
+    if request.mimetype not in (*YAML, "application/json"):
+        raise Problem("malformed_request", "Send the survey as application/yaml, or as application/json.")
+    is_json = request.mimetype == "application/json"
+    source = request.get_data(cache=False)
+    checked = check(source, json_file=is_json)
+    if checked.built is None:
+        faults = [{"reason": one.reason, "path": one.path, "line": one.line} for one in checked.faults]
+        things = "One thing" if len(faults) == 1 else f"{len(faults)} things"
+        raise Problem("bad_survey", f"{things} to mend; nothing was published.", faults)
+    kept = None if is_json else source  # the console edits YAML
+    added = publish_as(store(), tickets(), checked.built, user, state=state, source=kept, make_key=make_key)
+    response = _reply(structs.replace(told(added, user), advice=list(checked.built.advice)), 201)
+    response.headers["Location"] = url_for("api.definition", slug=added[0].survey.slug)
+    return response
+
+
+@blueprint.patch("/api/surveys/<slug>")
+def change(slug: str) -> Response:
+    """Change the terms or the state of a survey, or of all groups of a study."""
+    user = _author()
+    published = managed(slug, Role.EDITOR, user, request.args.get("digest"))
+    try:
+        wanted = msgspec.json.decode(request.get_data(cache=False), type=Change)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Problem("malformed_request", _sentence(str(error))) from None
+    terms = _terms(published.terms, wanted)
+    if (wanted.state is UNSET) == (terms == published.terms):
+        raise Problem("malformed_request", "Send another state, or other terms: one of the two at a time.")
+    if wanted.state is not UNSET:
+        store().set_state(published, State(wanted.state), by=user.key)
+    else:
+        _check_closing(published, terms, wanted.sure)
+        set_terms(store(), published, terms, user)
+    return _reply(_now(published, user))
+
+
+@blueprint.delete("/api/surveys/<slug>")
+def delete(slug: str) -> Response:
+    """Delete all versions and reports. A header repeats the slug, because there is no confirmation page."""
+    name = managed(slug, Role.OWNER, _author()).name
+    if request.headers.get(CONFIRM) != name:
+        raise Problem("malformed_request", f"To delete it with all versions and reports, send {CONFIRM}: {name}")
+    store().delete_survey(name)
+    return Response(status=204)
+
+
+def _author() -> User:
+    """Return the account, before the body is read, and limit the size of the body.
+
+    Raise Problem if the account sends requests too often.
+    """
+    user = holder()
+    current_app.extensions["candor_authors"].check(str(user.key))
+    request.max_content_length = LARGEST_FILE
+    return user
+
+
+def _terms(old: Terms, wanted: Change) -> Terms:
+    said: dict[str, Any] = {} if wanted.results is UNSET else {"public": wanted.results == "public"}
+    for name in ("closes", "deletes"):
+        value = getattr(wanted, name)
+        if value is not UNSET:
+            said[name] = None if value is None else _moment(name, value)
+    if wanted.max_reports is not UNSET:
+        said["max_reports"] = wanted.max_reports
+    return replace(old, **said)
+
+
+def _moment(name: str, text: str) -> datetime:
+    try:
+        return moment_of(text)
+    except ValueError as error:
+        raise Problem("malformed_request", f"{name} {error}.") from None
+
+
+def _check_closing(published: Published, terms: Terms, sure: bool) -> None:
+    """Raise StoreError if the terms would close a survey at once, as in the console.
+
+    Terms that may close it need `sure`.
+    """
+    groups = store().study(published.survey.study) or [published]
+    reports = sum(store().snapshot(group).reports for group in groups)
+    if why := would_close(published.terms, terms, reports, now()):
+        raise StoreError(f"{why}. {CLOSE_INSTEAD}")
+    if terms.max_reports and not sure and may_close(store(), groups, terms.max_reports):
+        raise StoreError(
+            f"it may have {terms.max_reports} reports already, because fewer are shown than have come, and would close "
+            'for good; add "sure": true if that is right'
+        )
+
+
+def _now(published: Published, user: User) -> Told:
+    """Return the summary of a survey, or of all groups of its study, after a change."""
+    survey = published.survey
+    now_there = any_version(store(), survey.slug, survey.digest)
+    groups = store().study(survey.study) or [now_there or published]
+    return told(groups, user)
+
+
+def _reply(document: Listing | Told, status: int = 200) -> Response:
+    response = jsonify(msgspec.to_builtins(document))
+    response.status_code = status
+    return response
+
+
+def _sentence(reason: str) -> str:
+    return f"{reason[0].upper()}{reason[1:]}."

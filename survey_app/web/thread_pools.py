@@ -1,0 +1,104 @@
+"""The thread pools of a worker, so that readers of results do not delay respondents.
+
+Each worker has five pools. A reading (results, cross-tabs, regressions, downloads, codebooks) takes up to seconds of
+processor time or reads every report, and most readings need no account. So few run at once, a bounded number waits, and
+the next is refused. The pages of a draft parse the author's file and plan the survey, which takes as long, for accounts
+only. The pages that explain a survey are rendered for each reader, which takes long for a thousand questions. The
+requests that a device needs to answer a survey are quick, and wait only for each other. Reports and tickets need no
+thread.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
+from typing import Any, NamedTuple, TypeVar
+
+from survey_app.problems import Problem
+
+Result = TypeVar("Result")
+
+BUSY = "Too many such pages are being made here at once."
+TRY_AGAIN = 5  # seconds
+PATIENCE = 10.0  # seconds that a request may wait for a thread; after a longer wait it is refused on its turn
+
+
+class Kind(StrEnum):
+    """The kind of a request, which decides its thread pool."""
+
+    RESPONDENT = "respondent"
+    EXPLANATION = "explanation"
+    PAGE = "page"
+    READING = "reading"
+    DRAFT = "draft"
+
+
+class Size(NamedTuple):
+    """The number of threads of a pool, and of requests that may wait for them."""
+
+    threads: int
+    waiting: float
+
+
+SIZES = {
+    Kind.RESPONDENT: Size(8, math.inf),
+    Kind.EXPLANATION: Size(2, 200),
+    Kind.PAGE: Size(8, 1_000),
+    Kind.READING: Size(2, 200),
+    Kind.DRAFT: Size(2, 50),
+}
+KINDS = {  # by blueprint or by endpoint; all other endpoints are pages
+    Kind.RESPONDENT: ("assets", "form", "api.definition", "api.health", "api.preflight"),
+    Kind.EXPLANATION: ("explain",),
+    Kind.READING: (
+        *("archive", "downloads", "results.page", "demo.administrator"),
+        *("api.survey_results", "api.survey_crosstab", "api.survey_regression"),
+    ),
+    Kind.DRAFT: ("editor", "languages", "launch", "console.start", "surveys.add"),
+}  # fmt: skip
+
+
+def kind_of(endpoint: str) -> Kind:
+    """Return the kind of a request to an endpoint. An empty endpoint, for a path without a route, is a page."""
+    names = (endpoint, endpoint.partition(".")[0])
+    return next((kind for kind, named in KINDS.items() if any(name in named for name in names)), Kind.PAGE)
+
+
+def never() -> bool:
+    """Return False: the client is never considered disconnected."""
+    return False
+
+
+class Pool:
+    """Threads with a bounded queue. Only the worker's event loop calls it."""
+
+    def __init__(self, kind: Kind) -> None:
+        size = SIZES[kind]
+        self._most, self._asked = size.threads + size.waiting, 0
+        self._patience = PATIENCE if math.isfinite(size.waiting) else math.inf
+        self._threads = ThreadPoolExecutor(size.threads, kind)
+
+    async def run(self, call: Callable[..., Result], *arguments: Any, is_gone: Callable[[], bool] = never) -> Result:
+        """Call a function on a thread and return its result.
+
+        Raise Problem if too many requests wait, if this request waited too long, or if its client has disconnected.
+        """
+        if self._asked >= self._most:
+            raise Problem("unavailable", BUSY, wait=TRY_AGAIN)
+        self._asked += 1
+        try:
+            run = asyncio.get_running_loop().run_in_executor
+            return await run(self._threads, self._call, time.monotonic(), is_gone, call, *arguments)
+        finally:
+            self._asked -= 1
+
+    def _call(self, begun: float, is_gone: Callable[[], bool], call: Callable[..., Result], *arguments: Any) -> Result:
+        if time.monotonic() - begun > self._patience or is_gone():
+            raise Problem("unavailable", BUSY, wait=TRY_AGAIN)
+        return call(*arguments)
+
+    def close(self) -> None:
+        """End the threads, after the last request."""
+        self._threads.shutdown()

@@ -1,0 +1,85 @@
+"""Upload limits: the largest body by URL, the uploads that need an account, and the memory for all bodies together.
+
+Each limit is defined next to what it limits; this module combines them. Any upload larger than a report needs an
+account: a token with the required role, or a session. The headers decide that, so that nobody else can make the server
+buffer megabytes. The app receives a refused request without its body and reports the error.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flask import Flask, request
+from flask_login import current_user
+
+from candor_client.definition import LARGEST_REPORT
+from survey_app.authoring.yaml_source import LARGEST_FILE, LARGEST_FORM
+from survey_app.collect.batch import BATCHES, LARGEST_BATCH
+from survey_app.invitations.issuing import LARGEST_REQUEST, TICKETS
+from survey_app.problems import Problem
+from survey_app.store import Role
+from survey_app.web.access import CONSOLE, holder, managed, require, visible
+
+SURVEYS = "/api/surveys"
+LARGEST_OF_ALL = max(LARGEST_REPORT, LARGEST_FORM, LARGEST_BATCH)
+MOST_HELD = 64_000_000  # bytes of bodies that one worker holds for all accounts together
+MOST_HELD_OF_ANYBODY = 32_000_000  # and separately for everybody else: neither can exhaust the budget of the other
+UNCOUNTED = 8_192  # bytes of each body: an ordinary report is accepted however many other bodies are incomplete
+TRY_AGAIN = 5  # seconds: incomplete bodies release their memory within READ_SECONDS
+
+
+def largest_upload(method: str, path: str) -> int:
+    """Return the largest number of bytes that a request may carry. Larger ones are refused unread."""
+    if TICKETS.fullmatch(path):
+        return LARGEST_REQUEST
+    if method != "POST":
+        return LARGEST_REPORT
+    if path.startswith(CONSOLE):
+        return LARGEST_FORM
+    if path == SURVEYS:
+        return LARGEST_FILE
+    return LARGEST_BATCH if BATCHES.fullmatch(path) else LARGEST_REPORT
+
+
+def of_an_account(method: str, path: str) -> bool:
+    """Return whether the sender of a request must be authenticated before its body is read."""
+    return method == "PATCH" or largest_upload(method, path) > LARGEST_REPORT
+
+
+def admits(app: Flask, environ: dict[str, object]) -> bool:
+    """Return whether the headers of a request authorize its sender to upload the body."""
+    with app.request_context(environ):
+        try:
+            if request.path.startswith(CONSOLE):
+                return bool(current_user.is_authenticated)
+            user, slug = holder(), (request.view_args or {}).get("slug")
+            if slug is not None and request.method == "PATCH":
+                managed(slug, Role.EDITOR, user, request.args.get("digest"))
+            elif slug is not None:
+                require(user, visible(slug), Role.OWNER)
+        except Exception:  # the app meets the same error, and reports it
+            return False
+        return request.routing_exception is None
+
+
+class Budget:
+    """The memory of a worker for request bodies in progress. Only its event loop calls it."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._held = most, 0
+
+    @contextmanager
+    def room(self, length: int) -> Iterator[None]:
+        """Reserve memory for a body of this length until its request is over. Raise Problem, before reading it, if
+        there is none.
+
+        All of it is reserved at once. If memory were reserved piece by piece, many half-read bodies would refuse each
+        other.
+        """
+        counted = max(length - UNCOUNTED, 0)
+        if counted and self._held + counted > self._most:
+            raise Problem("unavailable", "Too much is being sent here at once; send the same again.", wait=TRY_AGAIN)
+        self._held += counted
+        try:
+            yield
+        finally:
+            self._held -= counted

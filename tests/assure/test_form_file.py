@@ -1,0 +1,286 @@
+"""The form as a file: the same bytes everywhere, a changed one found, and a survey answered from disk or elsewhere."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from playwright.sync_api import Browser, expect
+
+from candor_client.definition import Survey
+from candor_client.version import __version__
+from survey_app.assure.form_file import NoFile, check_file, difference, form_file
+from survey_app.cli import main
+from survey_app.languages import Words
+from survey_app.web.form.form_page import made_file
+from tests.browser import PHONE, ROOT, Site, Visit, overflows, violations, visit
+from tests.definitions import COIN, define, encode, field, survey, yes_no
+from tests.display_survey import study
+from tests.form_browser import everything, fill, option, randomize, send, shown_bytes
+from tests.javascript import Files
+from tests.translated_survey import translated
+
+SERVER = "https://survey.example.org"
+CODE = "a-code-of-22-characters"
+
+
+def made(definition: bytes, server: str = SERVER) -> bytes:
+    return made_file(definition, server)
+
+
+def check(data: bytes) -> str:
+    """Where the file differs from what is made again."""
+    return check_file(data, lambda found, server: made(found.source, server)).difference
+
+
+# the bytes
+
+
+def test_every_machine_makes_the_same_file(tmp_path: Path) -> None:
+    """Two processes with other seeds of hashes, other languages, other clocks, in other folders."""
+    source = tmp_path / "exam.json"
+    source.write_bytes(encode(translated(study(), de="«de»", ar="«ع»")))
+    files = []
+    for name, seed, language, zone in (("one", "1", "C", "Asia/Tokyo"), ("two", "2", "de_DE.UTF-8", "America/Lima")):
+        folder = tmp_path / name
+        folder.mkdir()
+        environment = {
+            "PYTHONHASHSEED": seed, "LC_ALL": language, "LANG": language, "TZ": zone, "PYTHONPATH": str(ROOT),
+            "PATH": os.environ["PATH"],
+        }  # fmt: skip
+        words = ["form", str(source), "--server", SERVER, "-o", "form.html"]
+        command = [sys.executable, "-c", "from survey_app.cli import main; main()", *words]
+        subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+        files.append((folder / "form.html").read_bytes())
+    assert files[0] == files[1] == made(source.read_bytes())
+
+
+def test_a_changed_byte_is_found_wherever_it_is() -> None:
+    whole = made(encode(everything()))
+    assert check(whole) == ""
+    inside = whole.index(b'id="definition">'), whole.rindex(b'<script type="module">')
+    for at in (*range(0, len(whole), len(whole) // 97), len(whole) - 1):
+        other = whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
+        with suppress(NoFile):  # if it can no longer be read
+            told = check(other)
+            assert f"byte {at + 1}," in told or ("#sha256=" in told and inside[0] < at < inside[1])
+    assert "nothing more" in check(whole + b"\n")
+    with pytest.raises(NoFile):
+        check(whole[:1000])
+
+
+def test_another_definition_makes_another_file_and_a_forged_one_is_refused() -> None:
+    whole = made(encode(everything()))
+    other = made(encode(everything(title="Anything")))
+    assert check(other) == "" and other != whole, "the digests tell them apart, and --check prints them"
+    assert "#sha256=" in check(whole.replace(b"Did you copy?", b"Did you cheat?"))
+    with pytest.raises(NoFile, match="definition in it is refused"):
+        check(whole.replace(rb"\"kind\":\"flip\"", rb"\"kind\":\"none\""))
+    with pytest.raises(NoFile, match="holds the definition of"):
+        check(whole.replace(f"{SERVER}/s/exam".encode(), f"{SERVER}/s/other".encode()))
+    with pytest.raises(NoFile, match="not a form"):
+        check(b"\xff\xfe")
+
+
+@pytest.mark.parametrize(
+    "server", ["example.org", "https://example.org/", "https://a b", "https://a'; x", "ftp://a", ""]
+)
+def test_a_server_is_an_address_and_nothing_else(server: str) -> None:
+    with pytest.raises(NoFile, match="no address"):
+        made(encode(everything()), server)
+
+
+def test_nothing_in_it_can_end_a_block_or_reach_anybody_else() -> None:
+    hostile = "</script><script>alert(1)</script><!-- \"'>"
+    page = made(encode(define([yes_no(text=hostile)], [field(COIN, "cheated")], title=hostile))).decode()
+    assert page.count("<script") == page.count("</script>") == 3
+    assert "alert(1)</script>" not in page
+    assert f"connect-src {SERVER}/api/surveys/exam/; form-action 'none'" in page
+    parts = {"script": "let a;", "style": "b {}", "mark": "<path/>"}
+    for name in ("script", "style"):
+        with pytest.raises(NoFile, match="cannot be laid"):
+            form_file(survey(everything()), SERVER, version="1", **(parts | {name: "</SCRIPT>"}))
+    assert difference(b"a\nbc", b"a\nbd").startswith("byte 4, line 2: the file has 'a\\nbc', this version makes")
+
+
+# the command
+
+
+def candor(*words: str) -> Result:
+    return CliRunner().invoke(main, list(words))
+
+
+def test_the_command_writes_and_checks(tmp_path: Path) -> None:
+    source, file = tmp_path / "exam.json", tmp_path / "form.html"
+    source.write_bytes(encode(everything()))
+    done = candor("form", str(source), "--server", f"{SERVER}/", "-o", str(file))
+    assert done.exit_code == 0, done.output
+    sums = hashlib.sha256(file.read_bytes()).hexdigest(), Survey.from_json(source.read_bytes()).digest
+    assert all(one in done.output for one in (*sums, SERVER))
+    again = candor("form", "--check", str(file))
+    assert again.exit_code == 0 and all(one in again.output for one in (*sums, SERVER, "to the last byte", "Compare"))
+    assert "exists; --force" in candor("form", str(source), "-o", str(file)).output
+    file.write_bytes(file.read_bytes().replace(b"Roll the dice", b"Roll the dyce"))
+    wrong = candor("form", "--check", str(file))
+    assert wrong.exit_code == 1 and "First difference: byte" in wrong.output and "dyce" in wrong.output
+    file.write_bytes(file.read_bytes().replace(f"Candor {__version__}".encode(), b"Candor 0.1"))
+    assert "was made by Candor 0.1" in candor("form", "--check", str(file)).output
+    assert candor("form").exit_code == candor("form", "exam").exit_code == 2
+    here = candor("form", str(source), "-o", str(file), "--force")
+    assert "http://127.0.0.1:8000 is this machine alone" in here.output
+
+
+# in a browser
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Files]:
+    """Another origin."""
+    running = Files(tmp_path)
+    yield running
+    running.close()
+
+
+def answer(device: Visit) -> str:
+    """Answer everything, send it, and say what was sent."""
+    fill(device.page)
+    randomize(device.page)
+    shown = shown_bytes(device.page)
+    send(device.page)
+    return shown
+
+
+def test_it_answers_from_disk_and_from_another_origin(
+    site: Site, browser: Browser, elsewhere: Files, tmp_path: Path
+) -> None:
+    published = site.add(everything(description="A sample.", contact="ada@example.org"))
+    with visit(browser, **PHONE, accept_downloads=True) as device:
+        page = device.open(site.link(published))
+        page.get_by_text("Do not trust this server?").click()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Save the form as a file").click()
+        file = tmp_path / download.value.suggested_filename
+        download.value.save_as(file)
+        assert file.name == "exam.html"
+        assert file.read_bytes() == made(published.survey.source, site.origin)
+        told = page.locator("#foot code").all_inner_texts()
+        assert told[:2] == [hashlib.sha256(file.read_bytes()).hexdigest(), published.survey.digest]
+        assert told[2] == f'python -m candor_client "{site.link(published)}#sha256={published.survey.digest}"'
+        assert violations(page) == [] and overflows(page) == []
+        site.received.clear()
+        for address in (file.as_uri(), f"{elsewhere.origin}/exam.html"):
+            page.goto(f"{address}#sha256={published.survey.digest}")
+            device.settle()
+            assert page.title() == "Everything" and "A sample." in device.text()
+            expect(page.get_by_text("0 of 24 for 127.0.0.1")).to_be_visible()  # the server's host, not the file's
+            shown = answer(device)
+            assert site.sent()[-1].body.decode() == shown
+            page.reload()
+            expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
+            page.get_by_text("This form is a file").click()
+            assert page.locator("#foot code").all_inner_texts() == [published.survey.digest]
+            assert violations(page) == [] and overflows(page) == []
+            kept = page.evaluate("() => Object.values(JSON.parse(localStorage['candor-ledger/2']).ledger.entries)[0]")
+            assert (kept["server"], kept["stored"]) == (site.origin, True)
+        assert {(request.method, request.path) for request in site.received} == {
+            ("OPTIONS", "/api/surveys/exam/reports"),
+            ("POST", "/api/surveys/exam/reports"),
+        }
+        assert len(site.stored(published)) == 2
+        assert not {"cookie", "referer"} & {name for request in site.received for name in request.headers}
+        assert device.complaints == []
+        other = f"fetch('{elsewhere.origin}/exam.json').then(() => 'reached', () => 'refused')"
+        page.goto(file.as_uri())
+        assert page.evaluate(other) == "refused", "it talks to nobody else"
+
+
+def test_a_ticket_is_taken_and_used_from_disk(site: Site, browser: Browser, tmp_path: Path) -> None:
+    published = site.invite(CODE, definition=define([yes_no()], [field(COIN, "cheated")]))
+    file = tmp_path / "form.html"
+    file.write_bytes(made(published.survey.source, site.origin))
+    with visit(browser) as device:
+        page = device.page
+        page.goto(f"{file.as_uri()}#code={CODE}")
+        page.get_by_role("button", name="Take my ticket").click()
+        expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
+        assert page.url == file.as_uri(), "the code has left the address bar"
+        page.get_by_text("Answer on another device").click()
+        link = page.get_by_label("Link with your ticket").first.input_value()
+        assert link.startswith(f"{file.as_uri()}#ticket=")
+        option(page, "Yes").check()
+        randomize(page)
+        send(page)
+        assert len(site.stored(published)) == 1
+        assert not [request for request in site.sent() if "code" in request.path or CODE in request.body.decode()]
+        assert device.complaints == []
+
+
+def test_another_file_on_the_disk_reads_charges_and_nothing_else(site: Site, browser: Browser, tmp_path: Path) -> None:
+    """Browsers give all files one storage. What was made and not sent is in the page alone, and lost with it."""
+    published = site.add(everything())
+    file, attachment = tmp_path / "form.html", tmp_path / "mail" / "attachment.html"
+    attachment.parent.mkdir()
+    file.write_bytes(made(published.survey.source, site.origin))
+    attachment.write_text("<!doctype html><title>Invoice</title>")
+    with visit(browser) as device:
+        page = device.page
+        page.goto(file.as_uri())
+        device.settle()
+        assert Words("en")("form.file_memory") in device.text()
+        fill(page)
+        randomize(page)
+        report = json.loads(shown_bytes(page))
+        spy = page.context.new_page()
+        spy.goto(attachment.as_uri())
+        stored = spy.evaluate("() => ({...localStorage})")
+        (entry,) = json.loads(stored["candor-ledger/2"])["ledger"]["entries"].values()
+        assert entry.keys() == {"slug", "study", "server", "epsilon", "day", "stored"}
+        assert not [secret for secret in (report["id"], report["bits"]) if secret in json.dumps(stored)]
+        spy.goto(file.as_uri())  # a second tab of the form
+        expect(spy.locator(".notice")).to_contain_text("send it there")
+        assert spy.locator("form").count() == 0
+        page.reload()
+        expect(page.locator(".notice")).to_contain_text("No second one is made")
+        assert page.get_by_role("button", name="Send this").count() == 0
+        assert not site.sent(), "and nothing is sent"
+        assert device.complaints == []
+
+
+def test_a_ticket_in_a_file_is_in_the_page_alone(site: Site, browser: Browser, tmp_path: Path) -> None:
+    published = site.invite(CODE, definition=define([yes_no()], [field(COIN, "cheated")]))
+    file = tmp_path / "form.html"
+    file.write_bytes(made(published.survey.source, site.origin))
+    with visit(browser) as device:
+        page = device.page
+        page.goto(f"{file.as_uri()}#code={CODE}")
+        page.get_by_role("button", name="Take my ticket").click()
+        expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
+        assert Words("en")("form.ticket_file") in device.text()
+        page.get_by_text("Answer on another device").click()
+        link = page.get_by_label("Link with your ticket").first.input_value()
+        prefix = link.partition("#ticket=")[2].partition(".")[0]
+        stored = page.evaluate("() => JSON.stringify({...localStorage})")
+        assert not [secret for secret in (CODE, prefix) if secret in stored]
+        page.goto("about:blank")
+        page.goto(link)  # what was saved still answers
+        page.get_by_role("button", name="I took it myself").click()
+        option(page, "Yes").check()
+        randomize(page)
+        send(page)
+        assert len(site.stored(published)) == 1
+
+
+def test_a_file_that_is_not_the_pinned_survey_asks_nothing(site: Site, browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "form.html"
+    file.write_bytes(made(encode(everything()), site.origin))
+    with visit(browser) as device:
+        device.page.goto(f"{file.as_uri()}#sha256={'0' * 64}")
+        expect(device.page.get_by_role("heading", name="This is not the survey your link names")).to_be_visible()
+        assert device.page.locator("form").count() == 0
+        assert not site.received

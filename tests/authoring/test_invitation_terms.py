@@ -1,0 +1,75 @@
+"""`invitations:` in an author's file: who may answer, from when, and who invites."""
+
+import pytest
+
+from survey_app.authoring import Built, build
+from survey_app.authoring.invitation_terms import format_modulus
+from survey_app.authoring.yaml_source import AuthoringError
+from tests.ticket_surveys import key
+
+KEY = format_modulus(key().modulus)
+HERE = "https://council.example"
+
+
+def written(*lines: str) -> Built:
+    file = "slug: exam\ntitle: Exam\nepsilon: 2\nquestions:\n  - {id: cheated, type: yes_no, text: Did you?}\n"
+    return build((file + "\n".join(lines)).encode())
+
+
+@pytest.mark.parametrize("said", ["true", "yes", "{}", "{from: 2026-12-10T00:00Z}"])
+def test_this_server_invites_and_makes_the_key_later(said: str) -> None:
+    built = written(f"invitations: {said}")
+    assert built.needs_key and built.invitations is not None and built.survey.tickets is None
+    whole = built.invitations.complete(built.survey, KEY)
+    assert whole.tickets is not None and whole.tickets.key == key().modulus and whole.tickets.issuer == ""
+    assert whole.slug == "exam" and whole.digest != built.survey.digest
+    with pytest.raises(AuthoringError, match="when it is published"):
+        built.invitations.complete(built.survey)
+
+
+@pytest.mark.parametrize("said", ["false", "no"])
+def test_anybody_may_answer(said: str) -> None:
+    built = written(f"invitations: {said}")
+    assert not built.needs_key and built.invitations is None
+    assert built.survey == written().survey
+
+
+def test_another_server_invites_with_its_own_key() -> None:
+    built = written(f"invitations: {{issuer: '{HERE}', key: {KEY}, from: '2026-12-10T01:00+01:00'}}")
+    assert not built.needs_key and built.survey.tickets is not None
+    assert (built.survey.tickets.issuer, built.survey.tickets.key) == (HERE, key().modulus)
+    assert b'"from":"2026-12-10T00:00Z"' in built.survey.source, "as definitions write it"
+
+
+@pytest.mark.parametrize(
+    ("lines", "path", "reason"),
+    [
+        (["invitations: perhaps"], "invitations", "true or false"),
+        (["invitations: [true]"], "invitations", "mapping"),
+        (["invitations: {until: 2026-12-10T00:00Z}"], "invitations.until", "unknown key"),
+        ([f"invitations: {{issuer: '{HERE}'}}"], "invitations", "go together"),
+        ([f"invitations: {{key: {KEY}}}"], "invitations", "go together"),
+        ([f"invitations: {{issuer: '{HERE}/', key: {KEY}}}"], "invitations.issuer", "origin"),
+        ([f"invitations: {{issuer: 'http://council.example', key: {KEY}}}"], "invitations.issuer", "https"),
+        ([f"invitations: {{issuer: '{HERE}', key: {KEY[:-1]}}}"], "invitations.key", "3072 bits"),
+        (["invitations: {from: tomorrow}"], "invitations.from", "date and time"),
+        (["invitations: {from: 2026-12-10T00:00:30Z}"], "invitations.from", "whole minute"),
+        (["closes: 2026-12-10T00:00Z", "invitations: {from: 2026-12-10T00:00Z}"], "invitations.from", "earlier than closes"),
+        (["opens: 2026-12-11T00:00Z", "invitations: {from: 2026-12-10T00:00Z}"], "invitations.from", "later than opens"),
+        (["max_reports: 40", "invitations: true"], "max_reports", "leave it out"),
+        (["groups: {a: {}, b: {}}", f"invitations: {{issuer: '{HERE}', key: {KEY}}}"], "invitations", "key of its own"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_told_with_its_line(lines: list[str], path: str, reason: str) -> None:
+    with pytest.raises(AuthoringError) as error:
+        written(*lines)
+    assert (error.value.path, error.value.line) == (
+        path,
+        6 + [path.split(".")[0] in line for line in lines].index(True),
+    )
+    assert reason in error.value.reason
+
+
+def test_every_group_of_a_study_is_by_invitation() -> None:
+    built = written("groups: {a: {}, b: {}}", "invitations: true")
+    assert built.needs_key and len(built.surveys) == 2

@@ -1,0 +1,85 @@
+"""Sharing by command, for whoever runs the server."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from survey_app.accounts import secret_hash
+from survey_app.store import Role
+from survey_app.store.sqlite import SqliteStore
+from tests.console import EXAM
+from tests.definitions import simple, survey
+from tests.fixtures import add
+
+TWICE = "a long password\na long password\n"
+
+
+@pytest.fixture
+def store(run: Any, tmp_path: Path) -> SqliteStore:
+    """Ada's survey and her study of two groups, and an account of eve's."""
+    for name in ("ada", "eve"):
+        assert run("user", "add", name, text=TWICE).exit_code == 0
+    groups = EXAM.replace(b"slug: exam", b"slug: study").replace(
+        b"questions:", b"groups: {north: {label: N}, south: {label: S}}\nquestions:"
+    )
+    for name, source in (("exam", EXAM), ("study", groups)):
+        (tmp_path / f"{name}.yaml").write_bytes(source)
+        assert run("survey", "add", str(tmp_path / f"{name}.yaml")).exit_code == 0
+    return SqliteStore(tmp_path / "candor.db")
+
+
+@pytest.mark.parametrize("slug", ["exam", "study"])
+def test_a_survey_or_a_study_is_shared_listed_and_withdrawn(run: Any, store: SqliteStore, slug: str) -> None:
+    assert run("survey", "share", slug, "eve").output == f"{slug} is shared with eve as reader\n"
+    assert run("survey", "share", slug, "eve", "--as", "editor").output == f"{slug} is shared with eve as editor\n"
+    assert store.shares(slug) == [("eve", Role.EDITOR)]
+    published = store.newest("exam" if slug == "exam" else "study-north")
+    assert published
+    store.add_link(published, "the council", secret_hash("x"))
+    made = store.links(slug)[0]
+    assert run("survey", "share", slug).output == (
+        f"editor   eve\nlink     {made.id}, made on {made.made}, for the council\n"
+    )
+    assert run("survey", "share", slug, "eve", "--withdraw").output == f"{slug} is no longer shared with eve\n"
+    again = run("survey", "share", slug, "eve", "--withdraw")
+    assert (again.exit_code, again.output) == (1, f"Error: {slug} is not shared with eve\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("nothing", "eve"), 1, "there is no survey 'nothing'"),
+        (("exam", "nobody"), 1, "there is no account 'nobody'; candor user list shows all"),
+        (("exam", "ada"), 1, "exam belongs to ada already"),
+        (("exam", "--withdraw"), 2, "--withdraw takes a name"),
+        (("exam", "eve", "--as", "reader", "--withdraw"), 2, "and no --as"),
+        (("exam", "--as", "reader"), 2, "say with whom"),
+    ],
+)
+def test_what_cannot_be_shared_is_told_in_a_line(
+    run: Any, store: SqliteStore, arguments: tuple[str, ...], code: int, told: str
+) -> None:
+    done = run("survey", "share", *arguments)
+    assert done.exit_code == code and told in done.output
+    assert store.shares("exam") == []
+
+
+def test_disabling_an_account_says_whom_its_surveys_are_still_shared_with(run: Any, store: SqliteStore) -> None:
+    run("user", "add", "bob", text=TWICE)
+    bob = store.user_named("bob")
+    assert bob
+    add(store, survey(simple() | {"slug": "poll"}), owner=bob.key)
+    run("survey", "share", "poll", "eve")
+    assert run("user", "disable", "bob").output == (
+        "bob is disabled\neve is still reader of poll; candor survey share poll eve --withdraw ends it\n"
+    )
+    assert run("user", "enable", "bob").output == "bob is enabled\n"
+    assert [one.disabled for one in store.users()] == [False] * 3
+
+
+def test_the_last_administrator_is_not_disabled(run: Any, store: SqliteStore) -> None:
+    done = run("user", "disable", "ada")
+    assert done.exit_code == 1 and done.output.startswith("Error: ada is the last administrator")
+    ada = store.user_named("ada")
+    assert ada and not ada.disabled

@@ -1,0 +1,157 @@
+"""What a person reads about bits."""
+
+from fractions import Fraction
+
+import pytest
+
+from candor_client.definition import Field
+from candor_client.description import blind, describe, digit_label, odds_sentence, said, symbol_label
+from candor_client.mechanisms import Drawn, Flip, Subset, parse
+from tests.definitions import (
+    COIN,
+    define,
+    drawn,
+    field,
+    geometric,
+    multiple,
+    number,
+    scale,
+    subset,
+    survey,
+    yes_no,
+)
+from tests.definitions import choice as choice_question
+
+
+def one(definition_field: dict[str, object], *questions: dict[str, object]) -> Field:
+    return survey(define(list(questions), [definition_field])).fields[0]
+
+
+HOURS = number(max=60, unit="h", levels=3)
+
+
+@pytest.mark.parametrize(
+    ("field_", "bits", "said"),
+    [
+        (one(field(COIN, "cheated"), yes_no()), 1, "yes"),
+        (one(field(COIN, "cheated"), yes_no()), 0, "no"),
+        (one(field(subset(4, 2), "fair"), scale(optional=True)), 0b1001, "Disagree or no answer"),
+        (one(field(drawn(4, 2), "used"), multiple(optional=True)), 0b01000010, "item 0: yes, no answer: no"),
+        (one(field(subset(8, 1), "used"), multiple()), 0b00000100, "{item 0, item 2}"),
+        (one(field(subset(3, 1), "hours"), HOURS), 0b010, "30 h"),
+        (one(field(subset(3, 1), "hours"), number(bins=3)), 0b100, "0 to 2"),
+        (one(field(subset(7, 1), "hours"), number(bins=7)), 0b1000000, "0"),
+        (one(field(geometric(3), "hours"), HOURS), 0b001, "60 h"),
+        (one(field(subset(6, 1), "cheated", "fair"), yes_no(), scale()), 0b000001, "yes + Agree"),
+        (one(field(subset(2, 1), "hours"), number(max="0.7", step="0.1", levels=2)), 0b01, "0.7"),
+    ],
+)
+def test_bits_in_words(field_: Field, bits: int, said: str) -> None:
+    assert describe(field_, bits) == said
+
+
+def test_every_number_lies_in_the_bin_that_names_it() -> None:
+    question = one(field(subset(4, 1), "hours"), number(max=10, bins=4)).questions[0]
+    labels = [digit_label(question, i * 4 // 11) for i in range(11)]
+    assert labels == ["0 to 2"] * 3 + ["3 to 5"] * 3 + ["6 to 8"] * 3 + ["9 to 10"] * 2
+
+
+def test_joint_symbols_are_mixed_radix() -> None:
+    joint = one(field(subset(6, 1), "cheated", "fair"), yes_no(), scale())
+    assert [symbol_label(joint, i) for i in (0, 2, 3)] == ["no + Disagree", "no + Agree", "yes + Disagree"]
+
+
+def test_joint_symbols_are_possible_combinations() -> None:
+    joint = one(
+        field(subset(4, 1), "cheated", "why"),
+        yes_no(),
+        choice_question("why", options=2, show_if={"question": "cheated", "is": ["yes"]}),
+    )
+    said = ["no + no answer", "yes + option 0", "yes + option 1", "yes + no answer"]
+    assert [symbol_label(joint, i) for i in range(4)] == said
+
+
+YES_NO = "in about 50 of 100 cases the device sends what was said, otherwise yes or no, drawn blindly"
+FAIR = "in about 67 of 100 cases the device sends what was said, otherwise one of all 4 possible answers, drawn blindly"
+SEVERAL = "otherwise one of all {} combinations of answers, drawn blindly"
+
+
+def test_odds_in_words() -> None:
+    assert odds_sentence(one(field(COIN, "cheated"), yes_no())) == YES_NO
+    assert odds_sentence(one(field(subset(2, 1), "cheated"), yes_no())) == YES_NO  # the same coin by another name
+    assert odds_sentence(one(field(subset(4, 1), "fair"), scale(optional=True))) == FAIR
+    weak = one(field({"kind": "flip", "one": str(2**64 - 2**50), "zero": str(2**50)}, "cheated"), yes_no())
+    assert "in about 99,988 of 100,000 cases" in odds_sentence(weak)
+    block = one(field(subset(6, 1), "cheated", "fair"), yes_no(), scale())
+    assert odds_sentence(block).endswith(SEVERAL.format(6))
+    sets = one(field(subset(8, 1), "used"), multiple())
+    assert odds_sentence(sets).endswith(SEVERAL.format(8))
+    some = one(field(drawn(4, 2), "used"), multiple(optional=True))
+    assert odds_sentence(some) == (
+        "reports on 2 of 4 options, drawn at random: in about 67 of 100 cases what was said, "
+        "otherwise yes or no for each, drawn blindly"
+    )
+    years = one(field(subset(2, 1), "hours"), number(max=40, unit="years"))
+    assert odds_sentence(years).endswith("otherwise 40 years or 0 years, drawn blindly")
+
+
+def test_odds_in_words_where_no_blind_draw_explains_them() -> None:
+    favours_yes = one(field({"kind": "flip", "one": str(3 * 2**62), "zero": str(2**63)}, "cheated"), yes_no())
+    assert (
+        odds_sentence(favours_yes) == "of 100 people with yes, about 75 devices send yes; of 100 with no, about 50 do"
+    )
+    named = one(field(subset(4, 2), "fair"), scale(optional=True))
+    assert odds_sentence(named) == (
+        "names 2 of 4 possible answers; "
+        "of 100 people who gave an answer, about 75 devices name it; of 100 who gave another, about 41 do"
+    )
+    many = one(field(subset(40, 39, 2**64 - 1), "hours"), number(max=39, bins=40))
+    assert describe(many, 2**40 - 2).endswith("11 or 27 more")
+    noisy = one(field(geometric(3, 2**63), "hours"), HOURS)
+    assert odds_sentence(noisy) == (
+        "random noise is added, on about every second device at least 30 h; what leaves the range is cut there"
+    )
+    calm = one(field(geometric(3, 2**62), "hours"), HOURS)
+    assert "on more than half of all devices it leaves the number as it is" in odds_sentence(calm)
+
+
+CELLS = [COIN, *(subset(size, 1, keep) for size in (2, 3, 4, 12, 60) for keep in (2**64 * 3 // 5, 2**64 - 2**54))]
+
+
+@pytest.mark.parametrize("form", CELLS, ids=str)
+def test_the_sentence_is_the_mechanism(form: dict[str, object]) -> None:
+    """The truth with chance t, otherwise each of all cells alike, has the published chances to the last digit."""
+    mechanism = parse(form, int(str(form.get("size", 2))), "")
+    assert isinstance(mechanism, Flip | Subset)
+    truth = mechanism.p - mechanism.q
+    blindly = (1 - truth) / mechanism.size
+    assert (truth + blindly, blindly) == (mechanism.p, mechanism.q)
+    e = mechanism.odds
+    assert truth == 1 / (1 + mechanism.size / (e - 1))  # 1/(1+tau)
+    told = blind(mechanism)
+    assert told is not None
+    people, cases = told
+    assert truth <= Fraction(cases, people) < truth + Fraction(1, people)  # never fewer than there are
+    assert people * (1 - truth) >= 10
+
+
+@pytest.mark.parametrize("draw", [1, 2, 3])
+def test_the_sentence_about_drawn_options_is_the_mechanism(draw: int) -> None:
+    """Of an asked option, the truth with chance t, otherwise yes or no alike; and of all of them together."""
+    mechanism = parse(drawn(5, draw, 2**64 * 2 // 3 + 2**62), 5, "")
+    assert isinstance(mechanism, Drawn)
+    truth = mechanism.p - mechanism.q
+    assert (truth + (1 - truth) / 2, (1 - truth) / 2) == (mechanism.p, mechanism.q)
+    kept = Fraction(mechanism.keep, 2**64)
+    assert kept == truth + (1 - truth) / mechanism.sets
+    assert blind(mechanism) is not None
+
+
+def test_numbers_are_spelled_exactly() -> None:
+    fine = one(field(subset(2, 1), "hours"), number(min="-1234567.5", max="7654321.25", step="0.25", levels=2))
+    assert [describe(fine, bits) for bits in (0b10, 0b01)] == ["-1234567.5", "7654321.25"]
+    assert said(fine, {"hours": 3}) == "-1234566.75"
+    thirds = one(field(subset(4, 1), "hours"), number(min=-1, max=0, step="0.01", levels=4))
+    assert [describe(thirds, 8 >> level) for level in range(4)] == ["-1", "-0.66667", "-0.33333", "0"]
+    wide = one(field(subset(2, 1), "hours"), number(max=2**31 - 1, bins=2))
+    assert describe(wide, 0b10) == "0 to 1073741823"

@@ -1,0 +1,271 @@
+"""One house for all tests: a store with an owner, a stranger and a token, the app upon it, and surveys in it.
+
+Whoever asks `app.test_client()` of a house goes in by `tests.rsgi_client`, the door of production. Passwords are hashed for
+real, at the least price: a hash carries its own parameters.
+"""
+
+import json
+import secrets
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from argon2 import PasswordHasher
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+import candor_client
+from candor_client import Report, Survey
+from candor_client.report import to_text
+from survey_app import create_app
+from survey_app.accounts import secret_hash
+from survey_app.authoring import build_file
+from survey_app.authoring.terms import Terms
+from survey_app.problems import PROBLEMS
+from survey_app.store import Member, Published, State, Store, Submission, TicketFile, User
+from survey_app.store.sqlite import SqliteStore
+from tests.definitions import simple, survey, worked
+from tests.route_cache import TEMPLATES
+from tests.rsgi_client import FrontClient
+from tests.ticket_surveys import invited_to, key, paid
+
+STATUSES = {
+    "malformed_report": 400,
+    "malformed_request": 400,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "not_invited": 403,
+    "bad_ticket": 403,
+    "too_early": 403,
+    "too_late": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "id_taken": 409,
+    "already_issued": 409,
+    "conflict": 409,
+    "wrong_survey": 409,
+    "survey_not_open": 409,
+    "survey_paused": 409,
+    "survey_closed": 410,
+    "survey_full": 410,
+    "too_large": 413,
+    "bad_survey": 422,
+    "impossible_bits": 422,
+    "too_many_requests": 429,
+    "internal_error": 500,
+    "unavailable": 503,
+}
+
+TOKEN = secrets.token_urlsafe(32)
+HOUR = timedelta(hours=1)
+SAID: dict[str, Any] = {"cheated": True, "help": "notes", "hours": 12}  # to the worked example
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+def phrase(name: str) -> str:
+    """The password of an account."""
+    return f"correct horse of {name}"
+
+
+@dataclass
+class House:
+    """A server with an owner, ada, whose token is TOKEN, and a stranger, eve."""
+
+    app: Flask
+    store: SqliteStore  # but for the few tests that bring another one
+    owner: User
+    stranger: User
+
+    @property
+    def tickets(self) -> TicketFile:
+        """What is kept of invitations."""
+        file: TicketFile = self.app.extensions["candor_tickets"]
+        return file
+
+    @property
+    def client(self) -> FlaskClient:
+        """Somebody whose browser keeps nothing."""
+        return self.app.test_client(use_cookies=False)
+
+    def close(self) -> None:
+        """End the writer and the signing process, and let go of the files."""
+        self.app.extensions["candor_intake"].close()
+        self.app.extensions["candor_desk"].close()
+        self.tickets.close()
+        self.store.close()
+
+    def publish(self, made: Survey | dict[str, Any] | Path | None = None, **options: Any) -> Published:
+        """Publish a survey, an author's file or a definition; options but `owner` and `state` are terms."""
+        parsed = build_file(made).survey if isinstance(made, Path) else made
+        parsed = parsed if isinstance(parsed, Survey) else survey(parsed or simple())
+        kept = {key: options.pop(key) for key in ("owner", "state") if key in options}
+        return add(self.store, parsed, Terms(**{"public": True, **options}), **{"owner": self.owner.key, **kept})
+
+    def post(self, body: bytes | Report, **options: Any) -> TestResponse:
+        data = body.to_json() if isinstance(body, Report) else body
+        return self.client.post("/api/surveys/exam/reports", data=data, **options)
+
+    def invite(self, *codes: str, number: int = 0, definition: dict[str, Any] | None = None, **more: str) -> Published:
+        """Publish a survey by invitation, and invite these codes; `issuer` and `from_` go beside its key."""
+        made = invited_to(number, definition=definition, **more)
+        if "issuer" not in more:
+            self.tickets.add_key(made.slug, key(number), made.digest)
+        published = self.publish(made)
+        self.tickets.invite(made.slug, [secret_hash(code) for code in codes])
+        return published
+
+    def take(self, code: str | None, body: bytes, slug: str = "exam", **options: Any) -> TestResponse:
+        headers = {"Candor-Invitation": code} if code is not None else {}
+        return self.client.post(f"/api/surveys/{slug}/tickets", data=body, headers=headers, **options)
+
+    def batch(self, *lines: bytes | Report, token: str | None = TOKEN) -> TestResponse:
+        body = b"\n".join(line.to_json() if isinstance(line, Report) else line for line in lines)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return self.client.post("/api/surveys/exam/reports/batch", data=body, headers=headers)
+
+    def count(self, *lines: bytes | Report) -> Any:
+        response = self.batch(*lines)
+        assert (response.status_code, response.content_type) == (200, "application/json")
+        return json.loads(response.data)
+
+    def results(self) -> Any:
+        response = self.client.get("/api/surveys/exam/results")
+        assert response.status_code == 200
+        return json.loads(response.data)
+
+
+def build(
+    folder: Path,
+    *,
+    limit: str = "off",
+    door: type[FlaskClient] = FrontClient,
+    store: Any = None,
+    **config: Any,
+) -> House:
+    """A house on an empty folder, or on another store; `config` is the app's."""
+    store = store or SqliteStore(folder / "candor.db")
+    app = create_app({"RATE_LIMIT": limit, "LOGIN_LIMIT": "off", **config}, store)
+    app.test_client_class = door
+    app.jinja_env.bytecode_cache = TEMPLATES
+    names = ("administrator", "ada", "eve")  # the first account is the administrator's
+    _, owner, stranger = (store.add_user(name, CHEAP.hash(phrase(name))) for name in names)
+    store.add_token(owner, secret_hash(TOKEN))
+    return House(app, store, owner, stranger)
+
+
+def make(path: Path) -> tuple[SqliteStore, Published]:
+    """The store alone, as the operator's commands and a server's workers find it: one open survey, the worked example."""
+    store = SqliteStore(path)
+    return store, begin(store)
+
+
+def begin(store: Store) -> Published:
+    """The same in a store that is empty."""
+    store.migrate()
+    owner = store.add_user("ada", CHEAP.hash(phrase("ada")))
+    return add(store, survey(worked()), owner=owner.key)
+
+
+def add(store: Store, made: Survey, terms: Terms = Terms(public=True), **kept: Any) -> Published:  # noqa: B008 — frozen
+    """Publish one survey, and bring it to its `state`."""
+    later = kept.pop("state", State.OPEN)
+    begun = State.READY if later is State.READY else State.OPEN
+    published = store.add_surveys([Member(made, terms)], state=begun, **kept)[0]
+    if later in (State.PAUSED, State.CLOSED):
+        store.set_state(published, later)
+        published = store.version(made.slug, made.digest) or published
+    return published
+
+
+def submission(published: Published) -> Submission:
+    """A report to the worked example, as the store takes it."""
+    report = candor_client.randomize(published.survey, SAID)
+    return Submission(published.key, report.id, report.bits)
+
+
+def made(published: Published, **answers: Any) -> Report:
+    """A report, with a ticket where it takes one."""
+    ticket = paid(published.survey) if published.invited else None
+    return candor_client.randomize(published.survey, answers or {"cheated": True}, ticket=ticket)
+
+
+def spelled(**keys: Any) -> bytes:
+    return json.dumps(keys).encode()
+
+
+def wire(report: Report, **changes: Any) -> bytes:
+    said: dict[str, Any] = {"survey": report.survey, "id": to_text(report.id), "bits": to_text(report.bits)}
+    if report.ticket:
+        said["ticket"] = {key: to_text(part) for key, part in vars(report.ticket).items()}
+    return spelled(**said | changes)
+
+
+def other_bits(report: Report) -> Report:
+    """The same id with the answer to a single coin turned over."""
+    return Report(report.survey, report.id, bytes([report.bits[0] ^ 0x80]), report.ticket)
+
+
+def check_refused(response: TestResponse, code: str) -> None:
+    document = json.loads(response.data)
+    assert (document["code"], response.status_code) == (code, STATUSES[code])
+    assert response.content_type == "application/problem+json"
+    more = ["faults"] if code == "bad_survey" else []
+    assert list(document) == ["type", "status", "code", "title", "detail", *more]
+    assert (document["type"], document["status"]) == ("about:blank", STATUSES[code])
+    assert document["title"] == PROBLEMS[code][1]
+    assert document["detail"]
+
+
+def check_stored(response: TestResponse, *, again: bool = False) -> None:
+    assert response.status_code == (200 if again else 201)
+    assert response.content_type == "application/json"
+    assert response.json == {"status": "already_stored" if again else "stored"}
+
+
+def check_open_to_all_pages(response: TestResponse) -> None:
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Credentials" not in response.headers
+    assert "Set-Cookie" not in response.headers
+
+
+def rows_in_the_file(house: House, published: Published) -> list[bytes]:
+    with closing(sqlite3.connect(house.store.path)) as connection:
+        rows = connection.execute("select bits from reports where survey = ?", (published.key,)).fetchall()
+    return sorted(bits for (bits,) in rows)
+
+
+def check_tally(house: House, published: Published) -> int:
+    """Recount bit by bit what lies in the file; the number of reports."""
+    rows = rows_in_the_file(house, published)
+    counts = [0] * published.survey.width
+    for bits in rows:
+        for position in range(published.survey.width):
+            counts[position] += bits[position // 8] >> (7 - position % 8) & 1
+    for tally in house.store.recount(published, lambda _: None):
+        assert tally.reports == len(rows)
+        assert tally.counts.tolist() == counts
+    return len(rows)
+
+
+def check_store(store: Store, published: Published) -> int:
+    """The number of reports, after seeing that the tally equals a recount."""
+    kept, counted = store.recount(published, lambda _: None)
+    assert kept.reports == counted.reports
+    assert np.array_equal(kept.counts, counted.counts)
+    return counted.reports
+
+
+def block(path: Path) -> None:
+    """Make the store unable to write: its lock becomes a folder."""
+    lock = Path(f"{path}.lock")
+    lock.unlink()
+    lock.mkdir()
+
+
+def unblock(path: Path) -> None:
+    Path(f"{path}.lock").rmdir()

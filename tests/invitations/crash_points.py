@@ -1,0 +1,79 @@
+"""A server that kills itself, with everything it started, at one point of a ticket's way: really, with SIGKILL.
+
+`python -m tests.invitations.crash_points PORT` serves as `candor serve` does; CRASH names the point, and a file named by
+CRASH_ONCE, which is taken away then, whether it still shall.
+"""
+
+import os
+import signal
+import sys
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from survey_app.collect.rate_limit import Counts
+from survey_app.invitations.signer import Signer
+from survey_app.store import Key, Mark, TicketFile
+from survey_app.web import rsgi, rsgi_io
+from survey_app.web.workers import Workers
+from tests.server_process import Server
+
+POINTS = ("before the mark", "between mark and signature", "between signature and reply")
+
+
+def crash(point: str) -> None:
+    """Die here, if this is where, and only once."""
+    once = Path(os.environ["CRASH_ONCE"])
+    if os.environ["CRASH"] == point and once.exists():
+        once.unlink()
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+class CrashingFile(TicketFile):
+    """Dies before it marks."""
+
+    def mark(self, key: int, code: bytes, message: bytes) -> Mark:
+        crash(POINTS[0])
+        return super().mark(key, code, message)
+
+
+class CrashingSigner(Signer):
+    """Dies before it signs."""
+
+    def sign(self, key: Key, message: int) -> "Future[bytes]":
+        crash(POINTS[1])
+        return super().sign(key, message)
+
+
+def create() -> rsgi.Front:
+    """What a worker serves."""
+    made = rsgi.create(Counts())
+    desk: Any = made._desk
+    desk._file, desk._signer = CrashingFile(desk._file.path), CrashingSigner()
+
+    async def ticket(*arguments: Any) -> Any:
+        reply = await unharmed(*arguments)
+        crash(POINTS[2])
+        return reply
+
+    unharmed: Any = rsgi_io.ticket
+    setattr(rsgi_io, "ticket", ticket)  # noqa: B010 — mypy knows better than to let it be replaced
+    return made
+
+
+class CrashingServer(Server):
+    """The real server, but for the point at which it dies."""
+
+    def __init__(self, path: Path, point: str) -> None:
+        once = path.with_name("crash once")
+        once.touch()
+        super().__init__(
+            path, 1, environment={"CANDOR_DB": f"sqlite:///{path}", "CRASH": point, "CRASH_ONCE": str(once)}
+        )
+
+    def command(self) -> list[str]:
+        return [sys.executable, "-m", "tests.invitations.crash_points", str(self.port)]
+
+
+if __name__ == "__main__":
+    Workers(create, "127.0.0.1", int(sys.argv[1]), 1).run()

@@ -1,0 +1,82 @@
+"""Surveys for coin and die, and the pages that explain them."""
+
+import html
+import re
+from typing import Any
+
+from flask.testing import FlaskClient
+from playwright.sync_api import Page
+
+from candor_client.sampling import WHOLE
+from tests.answers import SMALL
+from tests.browser import Visit
+from tests.definitions import (
+    COIN,
+    choice,
+    define,
+    drawn,
+    field,
+    geometric,
+    multiple,
+    number,
+    subset,
+    worked,
+    yes_no,
+)
+
+PAGES = ("privacy", "paper", "enter")
+
+DIE = {"kind": "flip", "one": str(WHOLE * 5 // 6), "zero": str(WHOLE // 6 + 1)}
+
+
+ODD = {"kind": "flip", "one": str(WHOLE * 7 // 10), "zero": str(WHOLE * 3 // 10)}
+
+KINDS = SMALL | {
+    "worked": worked(),
+    "geometric": define([number(levels=3, max=2)], [field(geometric(3), "hours")]),
+    "weak": define([yes_no()], [field({"kind": "flip", "one": str(WHOLE - 1), "zero": "1"}, "cheated")]),
+    "odd": define([yes_no()], [field(ODD, "cheated")]),
+}
+
+
+def on_paper(**more: Any) -> dict[str, Any]:
+    """Two questions for coin and die, and one optional question of every other kind."""
+    questions = [
+        yes_no("copied", text="Did you copy?"),
+        choice("help", optional=True),
+        yes_no("bought", text="Did you buy a text?"),
+        multiple("used", optional=True),
+        number("hours", optional=True),
+        choice("why", 20, optional=True),
+    ]
+    fields = [
+        field(COIN, "copied"),
+        field(subset(4, 1), "help"),
+        field(DIE, "bought"),
+        field(drawn(4, 2), "used"),
+        field(subset(3, 1), "hours"),
+        field(subset(21, 1), "why"),
+    ]
+    return define(questions, fields) | more
+
+
+def asked(**more: Any) -> dict[str, Any]:
+    """One of three parts, one of them not for paper."""
+    parts = [yes_no("copied"), yes_no("bought"), choice("help", optional=True)]
+    return define(parts, [field(COIN, "copied"), field(DIE, "bought"), field(subset(4, 1), "help")], ask=1) | more
+
+
+def read(web: FlaskClient, page: str, slug: str = "exam", status: int = 200) -> str:
+    """A page as text: tags taken out, entities read, blanks folded."""
+    response = web.get(f"/s/{slug}/{page}")
+    assert response.status_code == status
+    body = re.sub(r"<(script|style).*?</\1>", " ", response.text, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
+
+
+def go(device: Visit, url: str) -> Page:
+    """Open a page; the interviewer's is there when its script has said something."""
+    device.page.goto(url)
+    if device.page.locator("#enter").count():
+        device.page.locator("#enter:visible, #trouble:visible").first.wait_for()
+    return device.page

@@ -1,0 +1,134 @@
+"""The three ways to ask a survey: their numbers, and why a part of the questions is recommended, or is not."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from benchmarks.design import MIXED
+from survey_app.authoring.ask import Ask
+from survey_app.languages.plain_text import WIDTH
+from survey_app.plan.ask_advice import Choice, saving
+from survey_app.plan.plan_text import survey_page
+from survey_app.plan.report_variance import Target
+from survey_app.plan.survey_plan import SurveyPlan, plan_survey
+from survey_app.plan.target import Settings
+from tests.authoring.test_design import yes_no
+
+
+def planned(
+    questions: Sequence[dict[str, Any]], epsilon: float | None, respondents: int = 3000, **more: Any
+) -> SurveyPlan:
+    target = more.pop("target", Target())
+    said = {"slug": "s", "title": "S", "questions": [*questions], **more}
+    said |= {"epsilon": str(epsilon)} if epsilon else {}
+    settings = Settings(respondents=respondents, margin=0.05, target=target)
+    return plan_survey(json.dumps(said).encode(), settings, json_file=True)
+
+
+def chosen(*wanted: Any, **more: Any) -> Choice:
+    choice = planned(*wanted, **more).choice
+    assert choice is not None
+    return choice
+
+
+# the numbers of docs/design.md
+
+
+@pytest.mark.parametrize("ask", ["all", "one", "auto"])
+@pytest.mark.parametrize(
+    ("epsilon", "split", "best", "times"),
+    [(1, 222_048, 19_802, "11.2"), (2, 56_099, 4_824, "11.6"), (4, 14_619, 1_523, "9.6")],
+)
+def test_respondents_of_six_mixed_questions(ask: str, epsilon: int, split: int, best: int, times: str) -> None:
+    plan = planned(MIXED, epsilon, ask=ask)
+    ways = {way.ask: way for way in plan.ways}
+    assert (ways[Ask.ALL].respondents, ways[Ask.AUTO].respondents) == (split, best)
+    assert saving(ways[Ask.AUTO], plan.ways) == f"{times} times fewer"
+    page = survey_page(plan)
+    assert [f"{split:,}" in page, f"{best:,}" in page, f"{times} times fewer" in page] == [True] * 3
+    assert max(map(len, page.splitlines())) <= WIDTH
+
+
+@pytest.mark.parametrize(("epsilon", "one", "best"), [(1, 9_964, 9_964), (2, 3_144, 2_633), (6, 1_499, 378)])
+def test_respondents_of_six_yes_or_no_questions(epsilon: int, one: int, best: int) -> None:
+    """Of the published chances, which are whole millionths: that may cost one respondent."""
+    found = {way.ask: way.respondents for way in planned(yes_no(6), epsilon).ways}
+    assert found[Ask.ONE] in (one, one + 1)
+    assert found[Ask.AUTO] in (best, best + 1)
+
+
+# what is recommended, and why
+
+
+def test_blocks_are_recommended_with_what_they_save_and_what_they_cost() -> None:
+    assert chosen(MIXED, 2) == Choice(
+        Ask.AUTO,
+        "4,824 respondents for ±5% everywhere (a follow-up: of all people, not of those who see it), not 56,099: 11.6 "
+        "times fewer. Each device answers one of 6 blocks, so that answers of two blocks can be compared, but not "
+        "combined: not for a regression over everything, and not on paper",
+    )
+
+
+def test_no_part_where_the_best_is_one_block() -> None:
+    assert chosen(yes_no(3), 4) == Choice(
+        Ask.AUTO,
+        "here they are one block: every device answers everything, randomized together, with 2.68 times fewer "
+        "respondents, and everything can be crossed",
+    )
+
+
+def test_no_part_where_it_saves_less_than_a_tenth() -> None:
+    """A coin asks for its share of ε and of the respondents, whatever is done about the other question."""
+    coin, free = yes_no(2)
+    choice = chosen([{**coin, "design": "coin"}, free], 2.2)
+    assert choice == Choice(
+        Ask.ALL,
+        "respondents for ±5% everywhere are 1,860 with the best blocks and 1,399 with everything split: too few are "
+        "saved, since answers of two blocks cannot be combined",
+    )
+
+
+def test_no_part_where_a_block_would_be_a_handful() -> None:
+    plan = planned(yes_no(12), 1, respondents=1000)
+    assert plan.choice == Choice(
+        "",
+        "of 1,000 respondents only about 83 would be asked q4, and a block should have 100: ask at least 1,201 people, "
+        "or fewer questions. Everything split would be less precise still",
+    )
+    assert "no part is recommended yet: of 1,000" in survey_page(plan)
+    assert chosen(yes_no(12), 1, respondents=1201).ask == "auto"
+    assert chosen(yes_no(12), 1, respondents=1200).ask == ""
+
+
+def test_no_part_where_designs_are_fixed() -> None:
+    coins = [{**one, "design": "coin"} for one in yes_no(3)]
+    assert chosen(coins, None).ask == "all"
+    assert "fixed by its design" in chosen(coins, None).why
+    assert "on paper nobody could draw one" in chosen(coins, None).why
+    mixed = chosen([*coins, *MIXED], 5)
+    assert "fixed" not in mixed.why, "where some are free, the saving decides"
+
+
+def test_a_way_that_cannot_be_gone_is_told_with_its_reason() -> None:
+    own = [{**one, "epsilon": "1"} for one in yes_no(2)]
+    plan = planned(own, 1, ask="one")
+    assert [way.ask for way in plan.ways] == ["one", "auto"]
+    assert [one.ask for one in plan.refused] == ["all"]
+    assert "not possible: everything split (ask: all): " in survey_page(plan)
+    pair = [{**yes_no(2)[0], "epsilon": "1"}, yes_no(2)[1]]
+    stuck = planned(pair, 3, joint=[["q0", "q1"]])
+    assert stuck.choice is not None
+    assert stuck.choice.ask == "all"
+    assert stuck.choice.why.startswith("each device cannot answer a part of them: is joint with q0")
+
+
+def test_a_single_question_leaves_nothing_to_choose() -> None:
+    assert planned(yes_no(1), 1).choice is None
+
+
+def test_in_a_population_too_small_for_any_way_the_margins_decide() -> None:
+    choice = chosen(yes_no(6), 1, respondents=900, target=Target(900))
+    assert choice.ask == "auto"
+    assert choice.why.startswith("so small a population cannot give ±5% everywhere, but blocks come nearer to it. Each")

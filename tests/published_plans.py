@@ -1,0 +1,48 @@
+"""Published figures, and plans to hold against them."""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from survey_app.kinds.assumptions import Guess
+from survey_app.plan.estimands import estimands, make_field
+from survey_app.plan.question_plan import make_question
+from survey_app.plan.report_variance import Spread
+
+ROOT = Path(__file__).parents[1]
+
+LN3 = Decimal(3).ln()
+
+Z = 1.959963984540054
+
+
+def yes(epsilon: str | Decimal, questions: int = 1, ask: str = "all") -> Callable[[float], Spread]:
+    """The spread of a yes at any share, for `questions` alike that share an ε, or of which one is asked."""
+    answered = 1 if ask == "one" else questions
+    made = make_field((make_question("yes_no"),), Decimal(epsilon) / answered)
+    (figure,) = estimands(made, made.questions[0], Guess(), asked=answered / questions)
+    return figure.at
+
+
+def printed(figure: str) -> Any:
+    """A published figure: right to half a unit of its last digit."""
+    decimals = len(figure.partition(".")[2])
+    return pytest.approx(float(figure), abs=0.5000001 * 10**-decimals)
+
+
+def total(spread: Spread) -> float:
+    """n·Var for a large population."""
+    return (spread.people + spread.coins) / spread.asked
+
+
+def two_choices(first: int, second: int, epsilon: str, **more: Any) -> bytes:
+    questions = [
+        {"id": name, "type": "choice", "text": "?", "options": [f"{name}{i}" for i in range(size)]}
+        for name, size in (("a", first), ("b", second))
+    ]
+    said = {"slug": "pair", "title": "Pair", "epsilon": epsilon, "questions": questions, **more}
+    return json.dumps(said).encode()

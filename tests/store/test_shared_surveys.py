@@ -1,0 +1,191 @@
+"""Who else may see a survey: shares and links belong to the whole, and go with it."""
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from survey_app.accounts import new_token, secret_hash
+from survey_app.authoring.terms import Terms
+from survey_app.store import Member, Published, Role, StoreError, User
+from survey_app.store.sql.sharing_queries import MOST_LINKS, MOST_SHARES
+from tests.definitions import simple, survey
+from tests.fixtures import begin
+from tests.store.conftest import AnyStore, Place
+
+NORTH, SOUTH = (
+    survey(simple() | {"slug": f"study-{name}", "study": "study", "group": name}) for name in ("north", "south")
+)
+
+
+House = tuple[AnyStore, Published, User]
+
+
+@pytest.fixture
+def house(place: Place) -> Iterator[House]:
+    """A survey of ada's, and an account of eve's."""
+    store = place.open()
+    published = begin(store)
+    yield store, published, store.add_user("eve", "x")
+    store.close()
+
+
+def test_a_role_is_given_changed_and_taken_back(house: House) -> None:
+    store, published, eve = house
+    assert store.role_of(eve, published) is None
+    for role in (Role.READER, Role.EDITOR, Role.READER):
+        store.share(published, eve, role)
+        assert store.role_of(eve, published) is role
+        assert store.shares("exam") == [("eve", role)]
+    assert [one.survey.slug for one in store.shared_with(eve.key)] == ["exam"]
+    store.share(published, eve, None)
+    assert store.role_of(eve, published) is None and store.shared_with(eve.key) == []
+    with pytest.raises(StoreError, match="not shared with eve"):
+        store.share(published, eve, None)
+    assert [event.what for event in store.events(published.owner)][:4] == [
+        "no longer shared with eve",
+        "shared with eve as reader",
+        "shared with eve as editor",
+        "shared with eve as reader",
+    ]
+
+
+def test_nobody_is_given_what_makes_no_sense(house: House) -> None:
+    store, published, eve = house
+    owner = store.user(published.owner)
+    assert owner is not None and store.role_of(owner, published) is Role.OWNER
+    with pytest.raises(StoreError, match="belongs to ada already"):
+        store.share(published, owner, Role.READER)
+    with pytest.raises(StoreError, match="one owner"):
+        store.share(published, eve, Role.OWNER)
+    store.set_disabled(eve, True)
+    closed = store.user(eve.key)
+    assert closed is not None
+    with pytest.raises(StoreError, match="closed account"):
+        store.share(published, closed, Role.READER)
+    for label in ("", " council", "a\nb", "x" * 81):
+        with pytest.raises(StoreError, match="what the link is for"):
+            store.add_link(published, label, secret_hash(new_token()))
+
+
+def test_shares_and_links_of_one_survey_are_bounded(house: House) -> None:
+    store, published, eve = house
+    for number in range(MOST_SHARES):
+        store.share(published, store.add_user(f"u{number}", "x"), Role.READER)
+    store.share(published, store.users()[-1], Role.EDITOR)  # another role is no other share
+    with pytest.raises(StoreError, match="withdraw some"):
+        store.share(published, eve, Role.READER)
+    for _ in range(MOST_LINKS):
+        store.add_link(published, "all", secret_hash(new_token()))
+    with pytest.raises(StoreError, match="withdraw some"):
+        store.add_link(published, "all", secret_hash(new_token()))
+
+
+def test_a_link_opens_until_it_is_withdrawn_and_rests_while_its_owner_is_disabled(house: House) -> None:
+    store, published, eve = house
+    _make_administrator(store, eve)  # so that the owner may be disabled
+    hashed = secret_hash(new_token())
+    store.add_link(published, "the works council", hashed)
+    (link,) = store.links("exam")
+    assert (link.label, link.made) == ("the works council", datetime.now(UTC).date())
+    assert store.link_opens(hashed) == "exam"
+    owner = store.user(published.owner)
+    assert owner is not None
+    store.set_disabled(owner, True)
+    assert store.link_opens(hashed) is None
+    store.set_disabled(owner, False)
+    assert store.link_opens(hashed) == "exam"
+    assert store.withdraw_link(published, "00000000") is False
+    assert store.withdraw_link(published, link.id) is True
+    assert store.link_opens(hashed) is None and store.links("exam") == []
+
+
+def test_a_study_is_shared_as_a_whole(house: House) -> None:
+    store, published, eve = house
+    groups = store.add_surveys([Member(NORTH, Terms()), Member(SOUTH, Terms())], owner=published.owner)
+    store.share(groups[1], eve, Role.READER)
+    assert [store.role_of(eve, one) for one in groups] == [Role.READER] * 2
+    assert store.shares("study") == [("eve", Role.READER)]
+    hashed = secret_hash(new_token())
+    store.add_link(groups[0], "all", hashed)
+    assert store.link_opens(hashed) == "study"
+    assert store.role_of(eve, published) is None
+    store.delete_survey("study")
+    assert store.link_opens(hashed) is None and store.shares("study") == []
+
+
+def test_whoever_takes_the_name_of_a_deleted_survey_shares_nothing(house: House) -> None:
+    store, published, eve = house
+    hashed = secret_hash(new_token())
+    store.share(published, eve, Role.EDITOR)
+    store.add_link(published, "all", hashed)
+    store.delete_survey("exam")
+    with pytest.raises(StoreError, match="exam is gone"):
+        store.share(published, eve, Role.EDITOR)
+    with pytest.raises(StoreError, match="exam is gone"):
+        store.add_link(published, "all", secret_hash(new_token()))
+    other = store.add_user("bob", "x")
+    (taken,) = store.add_surveys([Member(published.survey, Terms())], owner=other.key)
+    assert store.role_of(eve, taken) is None and store.links("exam") == [] and store.link_opens(hashed) is None
+    with pytest.raises(StoreError, match="exam is gone"):  # what ada's window still shows is bob's by now
+        store.share(published, eve, Role.EDITOR)
+
+
+def test_a_date_that_deletes_the_last_version_deletes_shares_too(house: House) -> None:
+    store, published, eve = house
+    moment = datetime.now(UTC)
+    (dated,) = store.add_surveys(
+        [Member(survey(simple() | {"title": "Next"}), Terms(deletes=moment + timedelta(days=1)))], owner=published.owner
+    )
+    store.share(dated, eve, Role.READER)
+    store.clock = lambda: moment + timedelta(days=2)
+    assert store.shared_with(eve.key) == []
+    assert store.newest("exam") is None and store.shares("exam") == []
+
+
+def _make_administrator(store: AnyStore, user: User) -> User:
+    with store._transaction() as connection:
+        connection.execute("update users set admin = 1 where key = ?", (user.key,))
+    found = store.user(user.key)
+    assert found is not None and found.admin
+    return found
+
+
+def test_one_administrator_always_stays_open(house: House) -> None:
+    store, published, eve = house
+    ada = store.user(published.owner)
+    assert ada is not None and ada.admin
+    with pytest.raises(StoreError, match="ada is the last administrator"):
+        store.set_disabled(ada, True)
+    eve = _make_administrator(store, eve)
+    store.set_disabled(ada, True)
+    with pytest.raises(StoreError, match="eve is the last administrator"):
+        store.set_disabled(eve, True)
+    store.set_disabled(ada, False)
+    store.set_disabled(eve, True)
+    assert [(one.name, one.disabled) for one in store.users()] == [("ada", False), ("eve", True)]
+
+
+def test_two_administrators_who_disable_each_other_at_once_do_not_both_succeed(house: House) -> None:
+    store, published, eve = house
+    ada, eve = store.user(published.owner), _make_administrator(store, eve)
+    assert ada is not None
+    for _ in range(20):
+        start, refused = threading.Barrier(2), list[str]()
+
+        def disable(user: User, start: threading.Barrier = start, refused: list[str] = refused) -> None:
+            start.wait()
+            try:
+                store.set_disabled(user, True)
+            except StoreError:
+                refused.append(user.name)
+
+        threads = [threading.Thread(target=disable, args=(user,)) for user in (ada, eve)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(refused) == 1 and [one.name for one in store.users() if not one.disabled] == refused
+        for user in (ada, eve):
+            store.set_disabled(user, False)

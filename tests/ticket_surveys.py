@@ -1,0 +1,54 @@
+"""Surveys by invitation for tests: keys whose primes are printed in this repository, definitions, requests, tickets."""
+
+import json
+import secrets
+from typing import Any
+
+from candor_client import Survey, Ticket
+from candor_client.report import to_text
+from candor_client.ticket import Blinding
+from survey_app.store import Key
+from tests import blind_signature_reference
+from tests.definitions import simple, survey
+from tests.make_vectors import by_invitation
+
+
+def key(number: int = 0) -> Key:
+    """A key pair, not made anew."""
+    return Key(*blind_signature_reference.KEYS[number])
+
+
+def invited_to(number: int = 0, *, definition: dict[str, Any] | None = None, **more: str) -> Survey:
+    """A survey by invitation, whose tickets are signed with that key; `issuer` and `from_` go beside it."""
+    said = {name.rstrip("_"): value for name, value in more.items()}
+    return survey(by_invitation(blind_signature_reference.KEYS[number], definition or simple(), **said))
+
+
+def request_for(made: Survey, blinded: int | None = None, **changes: Any) -> bytes:
+    """What a device posts to have a message signed; a random one that nobody can use, unless it is given."""
+    if blinded is None:
+        blinded = secrets.randbelow(modulus(made) - 4) + 2
+    return spell({"survey": made.digest, "blinded": to_text(blinded.to_bytes(384, "big")), **changes})
+
+
+def spell(said: dict[str, Any]) -> bytes:
+    return json.dumps(said, separators=(",", ":")).encode()
+
+
+def modulus(made: Survey) -> int:
+    if made.tickets is None:
+        raise AssertionError("anybody may answer this survey")
+    return made.tickets.key
+
+
+def draw(made: Survey) -> tuple[Blinding, bytes]:
+    """What a device draws, and the request that it makes of it."""
+    blinding = Blinding.draw(modulus(made), secrets.token_bytes)
+    return blinding, request_for(made, int.from_bytes(blinding.blinded(modulus(made), made.digest), "big"))
+
+
+def paid(made: Survey, number: int = 0) -> Ticket:
+    """A ticket that nobody was invited to: whoever holds the key can invent one."""
+    blinding = Blinding.draw(modulus(made), secrets.token_bytes)
+    signed = blind_signature_reference.KEYS[number].sign(blinding.blinded(modulus(made), made.digest))
+    return blinding.unblind(modulus(made), made.digest, signed)

@@ -1,0 +1,62 @@
+"""A house for the pages, with surveys of ada's; checking passwords is cheap, and counted."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from survey_app import accounts, create_app
+from survey_app.store import State, Store
+from tests.definitions import worked
+from tests.fixtures import House, build
+from tests.rsgi_client import FrontClient
+from tests.sign_in import Counting
+
+
+@pytest.fixture(autouse=True)
+def hasher(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    cheap = Counting(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(accounts, "_hasher", cheap)
+    monkeypatch.setattr(accounts, "_nobody", cheap.hash("nobody"))
+    return cheap
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Where the database lies, with nothing else beside it."""
+    folder = tmp_path / "server"
+    folder.mkdir()
+    return folder / "candor.db"
+
+
+@pytest.fixture
+def house(database: Path) -> Iterator[House]:
+    built = build(database.parent)
+    yield built
+    built.close()
+
+
+@pytest.fixture
+def app(house: House) -> Flask:
+    """A server with surveys of ada's: `exam` is private, `ready` is not open."""
+    for slug, state, public in (
+        ("exam", State.OPEN, False),
+        ("census", State.OPEN, True),
+        ("ready", State.READY, True),
+    ):
+        house.publish(worked() | {"slug": slug}, state=state, public=public)
+    return house.app
+
+
+@pytest.fixture
+def store(app: Flask, house: House) -> Store:
+    return house.store
+
+
+@pytest.fixture
+def limited(app: Flask, database: Path) -> Flask:
+    """The same server, with limits."""
+    made = create_app({"DB": f"sqlite:///{database}"})
+    made.test_client_class = FrontClient
+    return made

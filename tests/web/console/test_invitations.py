@@ -1,0 +1,217 @@
+"""Inviting people from the console: links once, exact numbers for the owner alone, names that stay in the browser."""
+
+import csv
+import hashlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from playwright.sync_api import Browser, expect
+
+from candor_client.address import Address
+from survey_app.accounts import secret_hash
+from survey_app.authoring.terms import Terms
+from survey_app.store import Member, State
+from tests.browser import BY_LOOK, DESKTOP, Site, overflows, violations, visit, wear
+from tests.console import EXAM, complaints, draft, enter, post, publish, said
+from tests.definitions import simple
+from tests.fixtures import House
+from tests.ticket_surveys import invited_to
+
+CODES = [f"code-{i:02}-with-enough-characters" for i in range(45)]
+
+
+def taken(house: House, code: str) -> None:
+    """As if a ticket had been signed for this code."""
+    published = house.store.newest("exam")
+    assert published is not None
+    kept = house.tickets.private(published.survey.digest)
+    assert kept is not None
+    house.tickets.mark(kept[0], secret_hash(code), hashlib.sha256(code.encode()).digest())
+
+
+def invited(browser: FlaskClient) -> Any:
+    return json.loads(browser.get("/console/exam/invited.json").data)
+
+
+def test_the_page_of_a_survey_by_invitation_leads_to_invitations(house: House, ada: FlaskClient) -> None:
+    house.invite()
+    page = ada.get("/console/exam").text
+    assert 'href="/console/exam/invitations"' in page
+    assert "Make invitations" in page
+    assert "qr.svg" not in page
+    assert 'id="pinned"' not in page
+    assert "(here the link of this person)" in page
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "58% of 300"), ("de", "58 % von 300"), ("fr", "58 % de 300")])
+def test_what_it_does_not_protect_is_said_as_respondents_read_it(
+    house: House, ada: FlaskClient, language: str, words: str
+) -> None:
+    spoken = {} if language == "en" else {"language": language}
+    house.invite(definition=simple() | spoken)
+    for path in ("/console/exam", "/console/exam/invitations"):
+        assert words in ada.get(path).text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{NARROW NO-BREAK SPACE}", " ")
+
+
+def test_invitations_are_a_file_of_links_once_and_hashes_are_kept(house: House, ada: FlaskClient) -> None:
+    house.invite()
+    made = post(ada, "/console/exam/invitations", count="3")
+    assert made.status_code == 200
+    assert "attachment" in made.headers["Content-Disposition"]
+    codes = [Address.parse(line).invitation for line in made.text.split()]
+    assert len(set(codes)) == 3
+    assert all(code is not None for code in codes)
+    hashes = sorted(secret_hash(code or "").hex() for code in codes)
+    assert invited(ada) == {"invited": 3, "taken": 0, "not_taken": hashes}
+    assert said(ada)[0] == "made 3 invitations"
+    on_disk = b"".join(path.read_bytes() for path in house.store.path.parent.iterdir() if path.is_file())
+    assert not any((code or "").encode() in on_disk for code in codes)
+
+
+def test_a_closed_survey_offers_no_sharing(house: House, ada: FlaskClient) -> None:
+    for add in (house.publish, house.invite):
+        house.store.set_state(add(), State.CLOSED)
+        page = ada.get("/console/exam").text
+        assert not any(part in page for part in ("qr.svg", 'id="link"', 'id="mail"', "Make invitations"))
+        assert 'href="/results/exam"' in page
+    assert "nobody can be invited any more" in ada.get("/console/exam/invitations").text
+    assert post(ada, "/console/exam/invitations", count="3").status_code == 410
+
+
+def test_counts_are_exact_on_the_owner_s_page_and_in_steps_for_everybody(house: House, ada: FlaskClient) -> None:
+    house.invite(*CODES)
+    for code in CODES[:21]:
+        taken(house, code)
+    page = ada.get("/console/exam/invitations").text
+    for name, count in (("invited", 45), ("taken", 21), ("missing", 24)):
+        assert f'<dd class="big" id="{name}">{count}</dd>' in page
+    assert 'id="mail"' in page
+    assert "Tickets taken" not in ada.get("/console/exam").text
+    page = ada.get("/results/exam").text
+    assert "<dt>Invited (in steps)</dt>" in page
+    assert not re.search(r"in steps\)</dt><dd>(45|21)</dd>", page)
+
+
+def test_a_few_invited_people_are_not_told_to_be_none(house: House, ada: FlaskClient) -> None:
+    house.invite(*CODES[:3])
+    page = ada.get("/results/exam").text
+    assert "<dt>Invited (in steps)</dt><dd>fewer than 60</dd>" in page
+    assert "<dt>Tickets taken (in steps)</dt><dd>fewer than 60</dd>" in page
+
+
+def test_results_that_wait_offer_no_link_that_lets_nobody_in(house: House, ada: FlaskClient) -> None:
+    house.publish()
+    assert "link, to share" in ada.get("/results/exam").text
+    house.invite()
+    page = ada.get("/results/exam").text
+    assert "link, to share" not in page
+
+
+def test_nobody_is_invited_when_answering_has_begun(house: House, ada: FlaskClient) -> None:
+    house.invite(from_="2026-01-01T00:00Z")
+    told = "Answering began on 2026-01-01 00:00 UTC; nobody can take a ticket any more."
+    page = ada.get("/console/exam/invitations").text
+    assert told in page
+    assert 'id="invite"' not in page
+    refused = post(ada, "/console/exam/invitations", count="3")
+    assert refused.status_code == 409
+    assert told in refused.text
+    assert invited(ada)["invited"] == 0
+
+
+def test_what_waited_for_longer_than_its_first_phase_is_not_opened(house: House, ada: FlaskClient) -> None:
+    ready = Member(invited_to(from_="2026-01-01T00:00Z"), Terms())
+    house.store.add_surveys([ready], owner=house.owner.key, state=State.READY)
+    refused = post(ada, "/console/exam/open")
+    assert refused.status_code == 409
+    assert "nobody can take a ticket any more. Publish a new version" in refused.text
+
+
+def test_publishing_says_who_may_answer_and_leads_to_the_invitations(ada: FlaskClient) -> None:
+    key = draft(ada, EXAM + b"invitations: {from: 2099-01-01T00:00Z}\n")
+    page = ada.get(f"/console/drafts/{key}/publish").text
+    assert "<dt>Who may answer</dt><dd>people with an invitation, once each</dd>" in page
+    assert "<dt>Tickets until, answers from</dt>" in page
+    publish(ada, key)
+    page = ada.get("/console/exam").text
+    assert 'Published. Now <a href="/console/exam/invitations">make invitations</a>.' in page
+    assert "<dt>Tickets until, answers from</dt>" in page
+    assert "Tickets are taken until" in ada.get("/console/exam/invitations").text
+    assert ">not shown yet</dd>" in page
+
+
+def test_nobody_else_sees_or_makes_invitations(house: House, eve: FlaskClient) -> None:
+    house.invite(*CODES)
+    for path in ("/console/exam/invitations", "/console/exam/invited.json"):
+        assert house.client.get(path).status_code == 302
+        assert eve.get(path).status_code == 403
+    assert post(eve, "/console/exam/invitations", count="3").status_code == 403
+
+
+def test_a_survey_for_anybody_has_no_invitations(house: House, ada: FlaskClient) -> None:
+    house.publish()
+    assert ada.get("/console/exam/invitations").status_code == 404
+    assert post(ada, "/console/exam/invitations", count="3").status_code == 404
+
+
+def test_bad_numbers_and_another_issuer_are_refused(house: House, ada: FlaskClient) -> None:
+    house.invite()
+    for count in ("", "0", "-1", "1.5", "x", "100001", "9" * 30, "٣"):
+        assert post(ada, "/console/exam/invitations", count=count).status_code == 400
+    other = house.invite(number=1, issuer="https://council.example")
+    assert "https://council.example" in ada.get("/console/exam/invitations").text
+    assert post(ada, "/console/exam/invitations", count="3").status_code == 400
+    assert house.tickets.count(other.survey.digest) == (0, 0)
+
+
+def test_names_and_links_meet_in_the_browser_alone(site: Site, browser: Browser, tmp_path: Path) -> None:
+    house = site.house
+    house.invite()
+    sent: list[str] = []
+    with visit(browser, **DESKTOP) as device:
+        page = enter(device, site)
+        page.on("request", lambda request: sent.append(f"{request.url} {request.post_data or ''}"))
+        page.goto(f"{site.origin}/console/exam/invitations")
+        page.fill("#names", 'Kim\nO\'Neil, "Bo"\n\n@zoë\nKim')
+        page.get_by_role("button", name="Make and download them").click()
+        expect(page.locator("#invite-said")).to_contain_text("More than once in the list: Kim.")
+        page.fill("#names", 'Kim\nO\'Neil, "Bo"\n\n@zoë')
+        assert page.input_value("#count") == "3"
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Make and download them").click()
+        expect(page.locator("#invite-said")).to_contain_text("3 made and saved as exam-invitations.csv.")
+        expect(page.locator("#invited")).to_have_text("3")
+        assert (page.input_value("#names"), page.input_value("#count")) == ("", "20")
+        table = Path(tmp_path / "table.csv")
+        saved.value.save_as(table)
+        rows = list(csv.DictReader(io.StringIO(table.read_text("utf-8-sig"))))
+        assert table.read_bytes().startswith(b"\xef\xbb\xbf")
+        assert [row["name"] for row in rows] == ["Kim", 'O\'Neil, "Bo"', " @zoë"]  # no formula
+        taken(house, Address.parse(rows[0]["link"]).invitation or "")
+        page.set_input_files("#table", table)
+        expect(page.locator("#absent-said")).to_have_text("2 of 3 in this table have not taken a ticket.")
+        assert page.locator("#absent-list li").all_inner_texts() == ['O\'Neil, "Bo"', "@zoë"]
+        with page.expect_download() as saved:
+            page.get_by_role("link", name="Download them as a table").click()
+        reminders = Path(tmp_path / "reminders.csv")
+        saved.value.save_as(reminders)
+        assert list(csv.DictReader(io.StringIO(reminders.read_text("utf-8-sig")))) == rows[1:]
+        assert not any(name in one for one in sent for name in ("Kim", "Neil", "zo"))
+        assert complaints(device) == []
+
+
+def test_the_page_of_invitations_is_for_everybody(site: Site, browser: Browser) -> None:
+    site.house.invite(*CODES)
+    with visit(browser, **DESKTOP) as device:
+        page = enter(device, site)
+        for path in ("/console/exam/invitations", "/console/exam"):
+            page.goto(f"{site.origin}{path}")
+            for look, rules in (("phone-light", ()), ("desktop-dark", BY_LOOK)):
+                wear(page, look)
+                assert violations(page, *rules) == []
+                assert overflows(page) == []

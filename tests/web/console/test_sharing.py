@@ -1,0 +1,205 @@
+"""A survey shared with others: what they see and do, what stands in the log, and what is still the owner's alone."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask.testing import FlaskClient
+
+from survey_app.authoring.terms import Terms
+from survey_app.store import Published, Role, State
+from tests.console import EXAM, draft, kept, key_of, post, publish, said
+from tests.fixtures import House
+from tests.sign_in import named
+from tests.tree import parse
+
+PRIVATE = EXAM.replace(b"results: public", b"results: private")
+SOON = datetime.now(UTC) + timedelta(days=1)
+
+
+@pytest.fixture
+def survey(house: House, ada: FlaskClient) -> Published:
+    """A private survey of ada's."""
+    publish(ada, draft(ada, PRIVATE))
+    return newest(house)
+
+
+def newest(house: House) -> Published:
+    published = house.store.newest("exam")
+    assert published is not None
+    return published
+
+
+def share(house: House, role: Role) -> None:
+    house.store.share(newest(house), named(house.store, "eve"), role)
+
+
+def test_an_owner_shares_by_name_changes_the_role_and_withdraws(
+    house: House, ada: FlaskClient, eve: FlaskClient, survey: Published
+) -> None:
+    assert post(eve, "/console/exam/shares", name="eve", role="editor").status_code == 403
+    for role in ("reader", "editor"):
+        answer = post(ada, "/console/exam/shares", name=" eve ", role=role)
+        assert answer.headers["Location"] == "/console/exam#people"
+        assert f"Exam honesty is shared with eve as {role}." in ada.get("/console/exam").text
+        home = eve.get("/console").text
+        assert f'<span class="state">{role}</span>' in home and "Of ada" in home
+        assert home.index("Shared with you") > home.index("Your surveys")
+    post(ada, "/console/exam/shares/withdraw", name="eve")
+    assert eve.get("/console/exam").status_code == 403
+    assert "Shared with you" not in eve.get("/console").text
+    assert said(ada)[:3] == ["no longer shared with eve", "shared with eve as editor", "shared with eve as reader"]
+
+
+def test_a_name_that_no_account_has_is_told_so_and_shares_nothing(
+    house: House, ada: FlaskClient, survey: Published
+) -> None:
+    house.store.set_disabled(named(house.store, "eve"), True)
+    for name in ("nobody", "eve", "EVE", "", "<b>x"):
+        post(ada, "/console/exam/shares", name=name, role="reader")
+        page = ada.get("/console/exam").text
+        told = parse(page).one("p", id="share-error")
+        assert told.text.startswith(f"There is no account “{name}” here.") and "<b>x" not in page
+        field = parse(page).one("input", id="share-name").attributes
+        assert field["aria-describedby"].startswith("share-error ") and field["value"] == name
+        assert parse(page).one("div", id="said").text == "", "beside the field alone"
+    assert post(ada, "/console/exam/shares", name="eve", role="owner").status_code == 400
+    assert "belongs to ada already" in post(ada, "/console/exam/shares", name="ada", role="reader").text
+    assert house.store.shares("exam") == []
+
+
+def test_a_reader_sees_results_and_files_and_no_way_to_change_anything(
+    house: House, eve: FlaskClient, survey: Published
+) -> None:
+    share(house, Role.READER)
+    page = eve.get("/console/exam").text
+    assert "shares this survey with you as <b>reader</b>" in page
+    forms = re.findall(r'action="(/console/[^"]+)"', page)
+    assert sorted(forms) == ["/console/exam/duplicate", "/console/exam/shares/withdraw"]
+    assert not any(part in page for part in ('id="log"', "Delete…", "Close…", "Make a link", "Invite"))
+    assert eve.get("/results/exam").status_code == 200
+    assert "/console/exam" in eve.get("/results/exam").text
+    assert eve.get("/results/exam/reports.csv").status_code == 200
+    assert said(eve) == []
+
+
+def test_what_others_do_stands_in_the_owners_log_with_their_names(
+    house: House, ada: FlaskClient, eve: FlaskClient, survey: Published
+) -> None:
+    share(house, Role.EDITOR)
+    page = eve.get("/console/exam").text
+    assert "Change closing date, quota, results" in page and 'id="log"' not in page and "Delete…" not in page
+    eve.get("/results/exam/reports.csv")
+    post(eve, "/console/exam/terms", results="public", closes="", max_reports="", deletes="")
+    post(eve, "/console/exam/pause")
+    post(eve, "/console/exam/open")
+    post(eve, "/console/exam/close")
+    assert newest(house).state is State.CLOSED
+    assert said(ada)[:5] == [
+        "closed, by eve",
+        "opened, by eve",
+        "paused, by eve",
+        "terms: results public, by eve",
+        "exported raw data as csv, by eve",
+    ]
+    assert "closed, by eve" in ada.get("/console").text and "closed" not in said(eve, "/console")
+
+
+def test_an_editors_new_version_belongs_to_the_owner(
+    house: House, ada: FlaskClient, eve: FlaskClient, survey: Published
+) -> None:
+    share(house, Role.EDITOR)
+    key = key_of(post(eve, "/console/exam/edit"))
+    assert ada.get(f"/console/drafts/{key}").status_code == 404  # a draft is its writer's own
+    key = draft(eve, PRIVATE.replace(b"Did you copy?", b"Did you?"))
+    assert "belongs to" not in eve.get(f"/console/drafts/{key}/publish").text
+    assert publish(eve, key).headers["Location"] == "/console/exam"
+    made = newest(house)
+    assert made.owner == house.owner.key and made.survey.digest != survey.survey.digest
+    assert said(ada)[0] == f"published {made.survey.digest[:12]}, by eve"
+    assert eve.get("/console/exam").status_code == ada.get("/console/exam").status_code == 200
+    assert [len(house.store.surveys(one.key)) for one in (house.owner, house.stranger)] == [1, 0]
+
+
+@pytest.mark.parametrize("role", [None, Role.READER])
+def test_nobody_else_publishes_under_the_name(
+    house: House, eve: FlaskClient, survey: Published, role: Role | None
+) -> None:
+    if role:
+        share(house, role)
+    answer = publish(eve, draft(eve, PRIVATE.replace(b"copy", b"cheat")))
+    assert answer.status_code == 409 and "belongs to somebody else" in answer.text
+    assert newest(house) == survey
+
+
+def test_an_editor_does_not_delete_by_a_date_either(
+    house: House, ada: FlaskClient, eve: FlaskClient, survey: Published
+) -> None:
+    share(house, Role.EDITOR)
+    assert 'type="hidden" name="deletes"' in eve.get("/console/exam").text
+    soon = f"{SOON:%Y-%m-%dT%H:%M}"
+    refused = post(eve, "/console/exam/terms", results="private", closes="", max_reports="", deletes=soon)
+    assert refused.status_code == 409 and "Only the owner decides when" in refused.text
+    dated = PRIVATE.replace(b"title: Exam", b"title: New exam").replace(
+        b"results", f"deletes: {soon}Z\nresults".encode()
+    )
+    refused = publish(eve, draft(eve, dated))
+    assert refused.status_code == 409 and "Only the owner decides when" in refused.text
+    assert newest(house).terms == Terms()
+    assert (
+        post(ada, "/console/exam/terms", results="private", closes="", max_reports="", deletes=soon).status_code == 302
+    )
+    # what the owner decided stays, whatever else the editor changes
+    kept_date = newest(house).terms.deletes
+    answer = post(eve, "/console/exam/terms", results="public", closes="", max_reports="", deletes=soon)
+    assert answer.status_code == 302 and newest(house).terms == Terms(public=True, deletes=kept_date)
+    assert publish(eve, draft(eve, dated)).status_code == 302  # the same date, to the minute
+
+
+def test_whoever_a_survey_is_shared_with_may_leave_it_and_take_nobody_along(
+    house: House, eve: FlaskClient, survey: Published
+) -> None:
+    share(house, Role.READER)
+    house.store.share(survey, named(house.store, "administrator"), Role.READER)
+    assert post(eve, "/console/exam/shares/withdraw", name="administrator").status_code == 403
+    assert post(eve, "/console/exam/shares/withdraw", name="eve").headers["Location"] == "/console"
+    assert [one.name for one in house.store.shares("exam")] == ["administrator"]
+
+
+def test_shares_go_on_while_the_owner_is_disabled(house: House, eve: FlaskClient, survey: Published) -> None:
+    share(house, Role.EDITOR)
+    house.store.set_disabled(named(house.store, "ada"), True)
+    assert eve.get("/results/exam").status_code == 200
+    assert post(eve, "/console/exam/pause").status_code == 302
+
+
+# duplicates
+
+
+def test_a_survey_is_duplicated_into_a_draft_under_a_free_address(
+    house: House, ada: FlaskClient, eve: FlaskClient, survey: Published
+) -> None:
+    share(house, Role.READER)
+    first = key_of(post(eve, "/console/exam/duplicate"))
+    titled = re.sub(rb"(?m)^title: (.*)$", rb"title: \1 (copy)", PRIVATE)
+    assert kept(eve, first) == titled.replace(b"slug: exam", b"slug: exam-2") != PRIVATE
+    assert "a draft of another survey with the address exam-2." in eve.get(f"/console/drafts/{first}").text
+    second = key_of(post(eve, f"/console/drafts/{first}/duplicate"))
+    assert b"slug: exam-2-2\n" in kept(eve, second)
+    assert publish(eve, first).headers["Location"] == "/console/exam-2"
+    third = kept(ada, key_of(post(ada, "/console/exam/duplicate")))
+    assert b"slug: exam-3\n" in third and b" (copy 2)\n" in third
+    assert post(ada, f"/console/drafts/{second}/duplicate").status_code == 404
+
+
+def test_a_duplicate_leaves_out_what_would_not_make_sense_any_more(house: House, ada: FlaskClient) -> None:
+    dated = EXAM.replace(
+        b"results: public\n",
+        b"opens: 2020-01-01T00:00Z\ncloses: 2100-01-01T00:00Z  # later\ninvitations:\n  from: 2020-02-01T00:00Z\n",
+    )
+    key = draft(ada, dated)
+    made = kept(ada, key_of(post(ada, f"/console/drafts/{key}/duplicate"))).decode()
+    assert "opens" not in made and "2100-01-01T00:00Z  # later" in made and "invitations: true" in made
+    broken = draft(ada, b"slug: [")
+    refused = post(ada, f"/console/drafts/{broken}/duplicate")
+    assert refused.status_code == 400 and "cannot be duplicated" in refused.text

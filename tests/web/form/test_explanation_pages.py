@@ -1,0 +1,330 @@
+"""The pages that explain: what they say, in which state, in which language, and to everybody."""
+
+import html
+import json
+import re
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from playwright.sync_api import Browser
+
+from candor_client import randomize
+from candor_client.report import from_text, unpack
+from survey_app.authoring import build_file
+from survey_app.languages import LANGUAGES, Words
+from survey_app.store import STEP, State, Submission, now
+from survey_app.web.form.privacy_text import Explanation
+from tests.browser import BY_LOOK, CAMPUS, PHONE, Site, overflows, violations, visit, wear
+from tests.definitions import (
+    COIN,
+    choice,
+    define,
+    drawn,
+    field,
+    geometric,
+    multiple,
+    number,
+    simple,
+    subset,
+    survey,
+    worked,
+    yes_no,
+)
+from tests.fixtures import House
+from tests.paper_surveys import KINDS, PAGES, asked, go, on_paper, read
+from tests.ticket_surveys import invited_to
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_page_speaks_the_language_and_stays_at_home(house: House, web: FlaskClient, language: str) -> None:
+    campus = json.loads(build_file(CAMPUS).survey.source)
+    kinds = [*KINDS.values(), campus, on_paper(), asked()]
+    for place, definition in enumerate(kinds):
+        more = {"slug": f"survey-{place}"} | ({} if language == "en" else {"language": language})
+        published = house.publish(definition | more)
+        for page in PAGES:
+            response = web.get(f"/s/{published.survey.slug}/{page}")
+            assert response.status_code == 200
+            assert response.headers.get("Set-Cookie") is None
+            assert "form-action 'none'" in response.headers["Content-Security-Policy"]
+            assert f'<html lang="{language}"' in response.text
+            assert not re.search(r"\sstyle=|<form|<style|\son\w+=|nobody can tell", response.text)
+            enterable = Explanation(published.survey).sheet.enterable
+            assert ("<script" in response.text) == (page == "enter" and enterable)
+            shown = re.sub(r"<script.*?</script>", "", response.text, flags=re.DOTALL)
+            assert not re.search(r"\{\w*\}|None|Undefined", shown)
+            links = re.findall(r'(?:href|src)="([^"]*)"', response.text)
+            assert all(link.startswith(("/", "data:image/svg+xml;", "http://localhost/")) for link in links), links
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_privacy_tells_of_a_link_for_one_person(house: House, web: FlaskClient, language: str) -> None:
+    sentence = html.escape(Words(language)("privacy.unprotected_link"))
+    spoken = {} if language == "en" else {"language": language}
+    house.publish(simple() | spoken)
+    house.publish(simple() | spoken | {"slug": "study-north", "study": "study", "group": "North"})
+    assert web.get("/s/exam/privacy").text.count(sentence) == 1
+    assert web.get("/s/study-north/privacy").text.count(sentence) == 1
+    assert sentence in web.get("/s/study-north").text, "also on the form"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_by_invitation_it_tells_of_a_group_for_one_person_instead(
+    house: House, web: FlaskClient, language: str
+) -> None:
+    """All links are for one person there, and tell nobody which report is whose; a group of one does."""
+    words = Words(language)
+    spoken = {} if language == "en" else {"language": language}
+    grouped = {"slug": "study-north", "study": "study", "group": "North"}
+    house.publish(invited_to(definition=simple() | spoken | grouped))
+    for page in ("/s/study-north", "/s/study-north/privacy"):
+        assert html.escape(words("privacy.unprotected_link")) not in web.get(page).text
+    assert html.escape(words("privacy.tickets_alone")) in web.get("/s/study-north/privacy").text
+    assert words("form.ticket_alone") in web.get("/s/study-north").text
+
+
+def test_an_unknown_survey_and_a_draft_are_not_there(house: House, web: FlaskClient) -> None:
+    house.publish(simple(), state=State.READY)
+    for page in PAGES:
+        read(web, page, "exam", 404)
+        read(web, page, "nothing", 404)
+
+
+def test_a_closed_survey_still_explains_itself(house: House, web: FlaskClient) -> None:
+    house.publish(on_paper(), state=State.CLOSED)
+    told = read(web, "privacy")
+    assert "This survey is closed" in told
+    assert "14 in 100" in told
+    assert "Sheets can no longer be entered" in read(web, "paper")
+    assert "Sheets can no longer be entered" in read(web, "enter")
+    assert "<input" not in web.get("/s/exam/enter").text
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"opens": now() + HOUR}, "not open yet"),
+        ({"closes": now() - HOUR}, "is closed"),
+        ({"max_reports": STEP}, "has all the reports it wants"),
+        ({"max_reports": STEP + 1}, ""),
+    ],
+)
+def test_sheets_are_entered_only_while_the_survey_takes_them(
+    house: House, web: FlaskClient, state: dict[str, Any], said: str
+) -> None:
+    published = house.publish(on_paper(), **state)
+    answers = {"copied": True, "bought": False}
+    reports = [randomize(published.survey, answers) for _ in range(STEP)]
+    house.store.write(lambda: [Submission(published.key, one.id, one.bits) for one in reports])
+    assert said in read(web, "enter")
+    assert ("<input" in web.get("/s/exam/enter").text) == (not said)
+    assert "Did you copy?" in read(web, "paper")
+
+
+def test_privacy_says_what_the_guidance_says(house: House, web: FlaskClient) -> None:
+    published = house.publish(simple())
+    told = read(web, "privacy")
+    assert "In about 50 of 100 cases your device sends what you said, otherwise Yes or No, drawn blindly;" in told
+    assert (
+        "if someone thought the chance was 5 in 100, this part of your report could raise it to at most about 14 in 100"
+        in told
+    )
+    assert "at most ε = 1.1." in told  # ln 3 = 1.0986, rounded up
+    assert "1 in 100 3 in 100" in told  # 3/(99 + 3) = .0294
+    assert "50 in 100 75 in 100" in told
+    assert "it may be what you said, or chance, and nothing shows which" in told
+    assert "never your answers" not in told  # what is sent may be just that
+    assert "2 2.2 33 in 100" in told  # two people: 2 ln 3
+    assert "10 10.99" in told
+    digest = published.survey.digest
+    assert "curl -s http://localhost/api/surveys/exam | sha256sum" in told
+    assert f"http://localhost/s/exam#sha256={digest}" in told
+    assert f'python -m candor_client "http://localhost/s/exam#sha256={digest}"' in told
+    assert "one 13835058055282163712, zero 4611686018427387904" in told
+    assert "cannot be taken back" in told
+    assert "Researchers are advised" not in told
+    assert "heads · any your true answer tails · heads Yes tails · tails No" in told
+
+
+def test_privacy_warns_of_much(house: House, web: FlaskClient) -> None:
+    house.publish(KINDS["weak"])
+    told = read(web, "privacy")
+    assert "Researchers are advised" in told
+    assert "as good as certain" in told
+
+
+def test_privacy_counts_questions_that_depend_on_one_together(house: House, web: FlaskClient) -> None:
+    house.publish(CAMPUS)
+    told = read(web, "privacy", "campus")
+    assert "About the answer to each of Did you copy from somebody? Why? ε together 1.97" in told
+    house.publish(simple())
+    assert "depend on one another" not in read(web, "privacy")
+
+
+def test_privacy_tells_about_ask_and_invitations(house: House, web: FlaskClient) -> None:
+    house.invite("a" * 22, definition=asked())
+    told = read(web, "privacy")
+    assert "The 3 questions of this survey are in 3 parts. Your device draws one part at random" in told
+    assert "Which invitation belongs to which report" in told
+    assert "with a chance of" not in told  # each is as likely as any other
+
+
+def test_privacy_tells_of_filters_which_are_asked_and_not_sent(house: House, web: FlaskClient) -> None:
+    after = {"question": "cheated", "is": ["yes"]}
+    parts = [yes_no(), choice("why", 2, show_if=after) | {"text": "Why?"}]
+    house.publish(define(parts, [field(COIN, "cheated"), field(subset(3, 1), "why", chance=2)], ask=1))
+    told = read(web, "privacy")
+    assert "it asks the earlier one too, only to know what comes next, and does not send it" in told
+    assert "what they give away adds up" not in told
+    assert "About the answer to each of Did you copy? Why? ε together 1.8" in told  # ln 6, the larger of the two
+    assert "with a chance of 33.3%" in told and "with a chance of 66.7%" in told
+
+
+@pytest.mark.parametrize(("draw", "cases", "sets"), [(1, 50, 2), (2, 67, 4)])
+def test_privacy_tells_of_the_options_that_are_drawn(
+    house: House, web: FlaskClient, draw: int, cases: int, sets: int
+) -> None:
+    """A set of two options is kept with ¾: (4·¾ − 1)/3 of the devices send it as it was said, the others any set."""
+    house.publish(define([multiple()], [field(drawn(3, draw), "used")]))
+    told = read(web, "privacy")
+    assert f"Your device draws {draw} of the 3 options at random" in told
+    assert f"In about {cases} of 100 cases it sends what you said about them" in told
+    assert f"otherwise one of all {sets} combinations of yes and no, drawn blindly" in told
+
+
+def test_privacy_tells_of_blocks_numbers_and_lists_in_their_own_words(house: House, web: FlaskClient) -> None:
+    questions = [yes_no("a"), yes_no("b"), number("hours", unit="h"), choice("help", 4), yes_no("c")]
+    favours_yes = {"kind": "flip", "one": str(3 * 2**62), "zero": str(2**63)}
+    fields = [field(subset(4, 1), "a", "b"), field(subset(2, 1), "hours"), field(subset(4, 2), "help")]
+    house.publish(define(questions, [*fields, field(favours_yes, "c")], ask=1))
+    told = read(web, "privacy")
+    assert "The 5 questions of this survey are in 4 parts." in told
+    assert "These answers leave together, as one combination. In about 67 of 100 cases" in told
+    assert "otherwise one of all 4 combinations of answers, drawn blindly" in told
+    assert "one of 2 levels from 0 h to 6 h; the level counts as what you said. In about 50 of 100 cases" in told
+    assert "For every possible answer: of 100 people who gave it, about 75 devices name it; of 100 who gave" in told
+    assert "A device always names 2 of the 4 possible answers." in told
+    assert "Of 100 people whose answer is Yes, about 75 devices send Yes; of 100 whose answer is No, about 50" in told
+    assert told.count("Each dot is one device") == 2  # once for each kind of picture
+
+
+def test_privacy_tells_how_a_noisy_number_is_cut(house: House, web: FlaskClient) -> None:
+    hours = number(max=60, levels=61, unit="h")
+    house.publish(define([hours], [field(geometric(61, 15 * 2**60), "hours")]))
+    told = read(web, "privacy")
+    assert "on about every second device at least 11 h. What leaves the range is cut there." in told
+    assert "rounded at random" not in told
+    house.publish(define([hours | {"levels": 7}], [field(geometric(7, 15 * 2**60), "hours")], slug="coarse"))
+    assert "rounded at random to one of 7 levels from 0 h to 60 h" in read(web, "privacy", "coarse")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_example_is_a_possible_report_of_nobody(name: str) -> None:
+    made = survey(KINDS[name])
+    told = Explanation(made)
+    digest, identity, bits = told.example_row
+    assert (digest, len(from_text(identity))) == (made.digest, 16)
+    data = bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8))
+    assert len(unpack(made, data)) == len(told.example_bits)
+    assert Explanation(made).example_row != told.example_row
+
+
+def test_epsilon_is_never_rounded_down() -> None:
+    told = Explanation(survey(simple()))
+    assert told.epsilon(Decimal("1.0900000001")) == "1.1"
+    assert Explanation(survey(simple() | {"language": "de"})).epsilon(Decimal("1.0861")) == "1,09"
+    assert Explanation(survey(simple() | {"language": "fr"})).whole(10_000) == "10\u202f000"
+    assert Explanation(survey(simple() | {"language": "es"})).whole(1000) == "1000"
+
+
+def test_without_scripts_the_form_asks_nothing(house: House, web: FlaskClient) -> None:
+    published = house.publish(worked())
+    body = web.get("/s/exam").text
+    (told,) = re.findall(r"<noscript>(.*?)</noscript>", body, re.DOTALL)
+    assert f'python -m candor_client "http://localhost/s/exam#sha256={published.survey.digest}"' in told
+    assert "Flip a coin 2 times" in told
+    assert "heads\u00a0·\u00a0any" in told
+    assert 'href="http://localhost/s/exam/paper"' in told
+    assert not re.search("<form|<input|<button|<script", told)
+
+
+def test_without_scripts_an_invitation_goes_to_the_terminal_and_no_coin_is_offered(house: House) -> None:
+    house.invite("a-code-of-22-characters")
+    (told,) = re.findall(r"<noscript>(.*?)</noscript>", house.client.get("/s/exam").text, re.DOTALL)
+    assert 'python -m candor_client "YOUR WHOLE LINK"' in told
+    assert "Put the link that was sent to you between the quotes." in told
+    assert "coin" not in told
+    assert house.client.get("/s/exam/privacy").text.count("What is not protected") == 1
+
+
+EVIL = '<img src=x onerror="window.hit=1">"\'</script></title><script>window.hit=1</script>{{7*7}}{cases}'
+
+
+def poisoned() -> dict[str, Any]:
+    """Every string that an author controls."""
+    parts = [
+        yes_no("a", text=f"a {EVIL}"),
+        choice("b", optional=True) | {"text": f"b {EVIL}", "options": [f"x {EVIL}", f"y {EVIL}"]},
+        number("c", optional=True, unit=f"u {EVIL}", text=f"c {EVIL}"),
+        choice("d", show_if={"question": "b", "is": [f"x {EVIL}"]}, text=f"d {EVIL}"),
+    ]
+    fields = [field(COIN, "a"), field(subset(3, 1), "b"), field(subset(3, 1), "c"), field(subset(4, 1), "d")]
+    texts = {name: f"{name} {EVIL}" for name in ("title", "description", "consent", "contact")}
+    return define(parts, fields, **texts)
+
+
+def test_what_an_author_wrote_stays_text(site: Site, house: House, web: FlaskClient, browser: Browser) -> None:
+    house.publish(poisoned())
+    published = site.add(poisoned())
+    for page in (*PAGES, ""):
+        body = web.get(f"/s/exam/{page}".rstrip("/")).text
+        assert "<img" not in body
+        assert body.count("<script") == body.count("</script>") <= 2
+        assert "{{7*7}}{cases}" in html.unescape(body)
+    with visit(browser, **PHONE) as device:
+        for page in PAGES:
+            go(device, f"{site.link(published)}/{page}")
+            assert EVIL in device.page.inner_text("main")
+            assert device.page.evaluate("window.hit") is None
+            assert overflows(device.page) == []
+        device.page.get_by_label("Yes").check()
+        assert EVIL in device.page.inner_text("#preview")
+        assert device.page.evaluate("window.hit") is None
+        assert device.complaints == []
+
+
+@pytest.mark.parametrize("speaks", ["English", "German"])
+def test_axe_finds_nothing_and_nothing_sticks_out(site: Site, browser: Browser, speaks: str) -> None:
+    if speaks == "English":
+        published, pages = site.add(CAMPUS), ("privacy", "paper")
+    else:
+        published, pages = site.add(on_paper(language="de")), ("paper", "enter")
+    with visit(browser, bypass_csp=True) as device:
+        for name in pages:
+            page = go(device, f"{site.link(published)}/{name}")
+            if name == "enter":
+                for label in page.get_by_label("Ja", exact=True).all():
+                    label.check()
+                site.store.set_state(published, State.PAUSED)
+                page.locator("#send").click()
+                page.locator("#kept").wait_for()
+            for look, rules in (("phone-light", ()), ("zoomed-dark", BY_LOOK)):
+                wear(page, look)
+                assert violations(page, *rules) == [], look
+                assert overflows(page) == [], look
+
+
+def test_axe_finds_nothing_where_the_survey_speaks_a_language_of_its_own(site: Site, browser: Browser) -> None:
+    published = site.add(on_paper(language="ar", title="الأمانة في الامتحان"))
+    with visit(browser, bypass_csp=True, **PHONE) as device:
+        for name in PAGES:
+            page = go(device, f"{site.link(published)}/{name}")
+            assert page.get_attribute("html", "lang") == "en"
+            assert page.locator("[lang=ar]").first.get_attribute("dir") == "auto"
+            assert violations(page) == []
+            assert overflows(page) == []

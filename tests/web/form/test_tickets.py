@@ -1,0 +1,560 @@
+"""A survey by invitation in a real browser: the ticket is pressed for, waits on the device, and goes with the report."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from candor_client.report import to_text
+from survey_app.accounts import secret_hash
+from survey_app.languages import LANGUAGES
+from survey_app.store import Published, State, TicketFile, now
+from tests.browser import BY_LOOK, Site, Visit, overflows, violations, visit, wear
+from tests.definitions import simple
+from tests.fixtures import House
+from tests.form_browser import option, randomize, send
+from tests.paper_surveys import read
+from tests.server_process import Server
+from tests.ticket_surveys import invited_to, key, paid
+
+CODE, OTHER = "a-code-of-22-characters", "b-code-of-22-characters"
+FALLEN = "crypto.getRandomValues = (bytes) => bytes.fill({})"  # 0: every coin shows heads
+KEPT = "() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }])"
+
+
+def moment(ahead: timedelta) -> str:
+    return (now() + ahead).strftime("%Y-%m-%dT%H:%MZ")
+
+
+def day_in(page: Page, when: datetime) -> str:
+    """The day of a moment, as this browser writes it."""
+    script = "at => new Date(at).toLocaleDateString('en', { dateStyle: 'full' })"
+    return str(page.evaluate(script, when.isoformat()))
+
+
+def take(page: Page) -> None:
+    page.get_by_role("button", name="Take my ticket").click()
+
+
+def use(page: Page) -> None:
+    """A ticket that a link brings."""
+    page.get_by_role("button", name="I took it myself").click()
+
+
+def question(page: Page) -> Any:
+    return page.get_by_role("group", name="Did you copy?")
+
+
+def answer(page: Page) -> None:
+    option(page, "Yes").check()
+    randomize(page)
+    send(page)
+
+
+def title(page: Page, name: str) -> Any:
+    return page.get_by_role("heading", name=name)
+
+
+@contextmanager
+def lost(page: Page) -> Iterator[list[str]]:
+    """The issuer signs, and its replies get lost; what was sent to it."""
+    bodies: list[str] = []
+
+    def lose(route: Route) -> None:
+        bodies.append(route.request.post_data or "")
+        route.fetch()
+        route.abort()
+
+    page.context.route("**/tickets", lose)
+    yield bodies
+    page.context.unroute("**/tickets")
+
+
+def posts(site: Site, what: str) -> list[Any]:
+    return [request for request in site.sent() if request.path.endswith(f"/{what}")]
+
+
+def test_an_invitation_buys_a_ticket_and_never_meets_the_report(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#sha256={published.survey.digest}&code={CODE}"))
+        expect(title(page, "First your ticket")).to_be_visible()
+        assert "has it signed unseen" in device.text()
+        closes = published.terms.closes
+        assert closes is not None and f"No result is shown before {day_in(page, closes)}" in device.text()
+        assert not site.sent()  # programs that look through mail open links, and press nothing
+        assert question(page).count() == 0
+        take(page)
+        expect(question(page)).to_be_visible()
+        assert page.evaluate("() => location.hash") == f"#sha256={published.survey.digest}"
+        assert CODE not in page.evaluate(KEPT)
+        answer(page)
+        (taking,), (sending,) = posts(site, "tickets"), posts(site, "reports")
+        assert taking.headers["candor-invitation"] == CODE
+        assert "candor-invitation" not in sending.headers
+        ticket = json.loads(sending.body)["ticket"]
+        assert not any(part in taking.body.decode() for part in ticket.values())
+        assert not any(part in page.evaluate(KEPT) for part in ticket.values())
+        assert not any(CODE in f"{request.path} {request.body!r}" for request in site.received)
+        assert len(site.stored(published)) == 1
+        page.goto(site.link(published, f"#code={CODE}"))  # the page starts anew by itself
+        expect(title(page, "You answered this survey on")).to_be_visible()
+        assert len(posts(site, "tickets")) == 1
+        assert device.complaints == []
+
+
+def test_what_is_sent_shows_the_ticket_and_says_that_no_invitation_goes_along(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        take(page)
+        expect(question(page)).to_be_visible()
+        assert "your invitation stays out of it" in device.text()
+        option(page, "Yes").check()
+        randomize(page)
+        assert "Your invitation does not go along." in device.text()
+        assert "This, and nothing else." not in device.text()
+        shown = page.locator("pre").text_content() or ""
+        assert set(json.loads(shown)) == {"survey", "id", "bits", "ticket"}
+        send(page)
+        assert [request.body.decode() for request in posts(site, "reports")] == [shown]
+
+
+def test_a_lost_reply_and_a_closed_page_cost_nobody_the_ticket(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        with lost(page) as bodies:
+            take(page)
+            expect(title(page, "Nobody has answered")).to_be_focused()
+            page.get_by_role("button", name="Ask for my ticket again").click()
+            expect(title(page, "Nobody has answered")).to_be_focused()
+            page.close()
+            page = device.page.context.new_page()
+            page.goto(site.link(published))  # the device knows the code, which the server has marked
+            expect(page.get_by_text("This device has asked for your ticket already")).to_be_visible()
+            assert site.house.tickets.count(published.survey.digest) == (1, 1)
+        page.get_by_role("button", name="Ask for my ticket again").click()
+        expect(question(page)).to_be_visible()
+        bodies += [request.body.decode() for request in posts(site, "tickets")]
+        assert len(bodies) >= 3
+        assert len(set(bodies)) == 1  # the same z
+        answer(page)
+        assert len(site.stored(published)) == 1
+
+
+def test_two_tabs_take_one_ticket(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser) as device:
+        first = device.open(site.link(published, f"#code={CODE}"))
+        second = first.context.new_page()
+        second.goto(site.link(published, f"#code={CODE}"))
+        expect(second.get_by_role("button", name="Take my ticket")).to_be_visible()
+        take(first)
+        expect(question(first)).to_be_visible()
+        expect(question(second)).to_be_visible()  # by itself
+        answer(second)
+        expect(title(first, "You answered this survey on")).to_be_visible()
+        assert len(site.stored(published)) == 1
+
+
+# what is refused, and what to do then
+
+
+def test_without_code_and_ticket_the_page_says_what_to_open(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser) as device:
+        page = device.open(site.link(published))
+        expect(title(page, "This survey is by invitation")).to_be_visible()
+        assert "#ticket=…" in device.text()
+        assert not site.sent()
+        page.evaluate(f"location.hash = 'code={CODE}'")  # pasted behind the address: the page starts anew
+        take(page)
+        expect(question(page)).to_be_visible()
+
+
+def test_a_code_that_buys_nothing_makes_room_for_the_right_one(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE, OTHER)
+    with visit(browser) as device:
+        page = device.open(site.link(published, "#code=nobody-knows-this-one"))
+        take(page)
+        expect(title(page, "This invitation is not known")).to_be_focused()
+        assert question(page).count() == 0  # nobody answers first, and hears of it then
+        assert "Nothing has been sent so far." not in device.text()
+        page.evaluate(f"location.hash = 'code={CODE}'")
+        expect(page.get_by_role("button", name="Take my ticket")).to_be_visible()
+        assert "got no reply" not in device.text()
+        take(page)
+        expect(question(page)).to_be_visible()
+        assert CODE not in page.url
+        answer(page)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        take(page)
+        expect(title(page, "This invitation has its ticket already")).to_be_focused()
+        assert question(page).count() == 0
+        page.evaluate(f"location.hash = 'code={OTHER}'")
+        take(page)
+        answer(page)
+        assert len(site.stored(published)) == 2
+
+
+def test_a_pause_between_ticket_and_report_loses_nothing(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        site.store.set_state(published, State.PAUSED)
+        take(page)
+        expect(title(page, "This survey takes a pause")).to_be_focused()
+        site.store.set_state(published, State.OPEN)
+        page.get_by_role("button", name="Ask for my ticket again").click()
+        option(page, "Yes").check()
+        randomize(page)
+        site.store.set_state(published, State.PAUSED)
+        page.get_by_role("button", name="Send this").click()
+        expect(title(page, "This survey takes a pause")).to_be_focused()
+        site.store.set_state(published, State.OPEN)
+        page.reload()
+        expect(page.get_by_role("button", name="Send this")).to_be_enabled()
+        send(page)
+        assert len(site.stored(published)) == 1
+
+
+def test_limits_are_told_before_a_ticket_is_taken(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser, init="""localStorage['candor-limits/2 1'] = '{"limit":1}'""") as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        expect(title(page, "This survey costs more than your limit")).to_be_visible()
+        assert page.get_by_role("button", name="Take my ticket").count() == 0
+
+
+# several people at one device
+
+
+def test_a_second_person_s_link_waits_for_their_choice(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE, OTHER)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        take(page)
+        expect(question(page)).to_be_visible()
+        page.evaluate(f"location.hash = 'code={OTHER}'")
+        expect(page.get_by_text("A ticket is on this device already.")).to_be_visible()
+        assert violations(page) == []
+        page.get_by_role("button", name="Start a new book").first.click()
+        take(page)
+        expect(question(page)).to_be_visible()
+        assert OTHER not in page.url
+        answer(page)
+        page.get_by_text("Somebody else answers here").click()
+        page.get_by_role("button", name="Back to person 1").click()
+        answer(page)
+        assert len(site.stored(published)) == 2
+
+
+def test_whoever_goes_on_with_the_ticket_that_is_there_lets_the_code_go(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        take(page)
+        expect(question(page)).to_be_visible()
+        page.evaluate(f"location.hash = 'code={CODE}'")  # the same link once more
+        expect(page.get_by_text("A ticket is on this device already.")).to_be_visible()
+        expect(page.get_by_text("Somebody else answers here")).to_have_count(1)
+        option(page, "Yes").check()
+        assert CODE in page.url
+        randomize(page)
+        assert CODE not in page.url
+        assert "A ticket is on this device already." not in device.text()
+        send(page)
+        page.evaluate(f"location.hash = 'code={CODE}'")
+        expect(page.get_by_text("Somebody has answered here already.")).to_be_visible()
+        said = device.text()
+        assert said.index("You answered this survey on") < said.index("Somebody has answered here already.")
+        expect(page.get_by_text("Somebody else answers here")).to_have_count(1)
+
+
+def test_a_ticket_that_somebody_else_asked_for_does_not_cost_the_second_their_code(
+    site: Site, browser: Browser
+) -> None:
+    published = site.invite(CODE, OTHER)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        with lost(page):
+            take(page)
+            expect(title(page, "Nobody has answered")).to_be_focused()
+        page.evaluate(f"location.hash = 'code={OTHER}'")
+        take(page)  # what is pending comes first
+        expect(page.get_by_text("A ticket is on this device already.")).to_be_visible()
+        assert OTHER in page.url
+
+
+def test_forgetting_a_ticket_offers_its_link_first_and_says_that_it_is_gone(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        take(page)
+        expect(question(page)).to_be_visible()
+        page.get_by_text("This device: ").click()
+        page.get_by_text("Forget all this").click()
+        expect(page.get_by_text("This device then forgets your ticket")).to_be_visible()
+        link = page.get_by_role("textbox", name="Link with your ticket").input_value()
+        page.get_by_role("button", name="Yes, forget").click()
+        expect(title(page, "Your ticket is gone")).to_be_focused()
+        assert "If your report was sent" not in device.text()
+        page.goto("about:blank")
+        device.open(link)
+        use(page)
+        answer(page)
+        assert len(site.stored(published)) == 1
+
+
+def test_a_pause_lets_nobody_send_and_tells_of_a_report_only_where_there_is_one(site: Site, browser: Browser) -> None:
+    published = site.add(simple())
+    with visit(browser) as device, visit(browser) as other:
+        page = device.open(site.link(published))
+        option(page, "Yes").check()
+        randomize(page)
+        site.store.set_state(published, State.PAUSED)
+        page.reload()
+        expect(page.get_by_text("Your report is kept here.")).to_be_visible()
+        assert page.get_by_role("button", name="Send this").count() == 0
+        other.open(site.link(published))
+        assert "This survey takes a pause" in other.text()
+        assert "kept" not in other.text()
+
+
+# another device, another time, another issuer
+
+
+def test_a_ticket_goes_to_another_device_by_its_link(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE)
+    with visit(browser, permissions=["clipboard-read", "clipboard-write"]) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        take(page)
+        page.get_by_text("Answer on another device").click()
+        page.get_by_role("button", name="Copy").click()
+        expect(page.get_by_text("Copied.").last).to_be_visible()
+        link = page.evaluate("() => navigator.clipboard.readText()")
+        assert link == page.get_by_role("textbox", name="Link with your ticket").input_value()
+    with visit(browser, init=FALLEN.format(0)) as device:
+        page = device.open(link)
+        expect(title(page, "This link brings a ticket")).to_be_visible()
+        assert question(page).count() == 0
+        assert "entries" not in page.evaluate("() => JSON.stringify({...localStorage})"), "it is not kept yet"
+        use(page)
+        expect(question(page)).to_be_visible()
+        assert "ticket=" not in page.url
+        answer(page)
+    with visit(browser, init=FALLEN.format(255)) as device:
+        page = device.open(link)  # somebody else who has got hold of it
+        use(page)
+        option(page, "Yes").check()
+        randomize(page)
+        page.get_by_role("button", name="Send this").click()
+        expect(title(page, "Your ticket has been used")).to_be_focused()
+        assert page.get_by_role("button", name="Try again").count() == 0
+        (entry,) = page.evaluate("() => Object.values(JSON.parse(localStorage['candor-ledger/2']).ledger.entries)")
+        assert set(entry) == {"slug", "study", "server", "epsilon", "day", "stored"}
+        assert float(entry["epsilon"]) > 0  # a made report is never refunded
+        assert len(site.stored(published)) == 1
+    with visit(browser) as device:
+        page = device.open(f"{link[:-1]}{'A' if link[-1] != 'A' else 'B'}")
+        expect(title(page, "This is no ticket for this survey")).to_be_visible()
+        assert question(page).count() == 0
+
+
+def test_in_phases_the_ticket_is_taken_now_and_waits(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE, from_=moment(timedelta(days=2)))
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        assert "answering begins then" in device.text()
+        take(page)
+        expect(title(page, "Your ticket is on this device")).to_be_focused()
+        assert CODE not in page.url
+        expect(page.get_by_text("Answering begins on")).to_be_visible()
+        device.open(site.link(published))  # any link will do, on this device
+        expect(title(page, "Your ticket is on this device")).to_be_visible()
+        assert violations(page) == []
+        page.clock.set_fixed_time(now() + timedelta(days=3))  # a clock that goes wrong
+        page.reload()
+        option(page, "Yes").check()
+        randomize(page)
+        page.get_by_role("button", name="Send this").click()
+        expect(title(page, "Answering has not begun yet")).to_be_focused()
+        assert site.stored(published) == []
+
+
+def test_in_phases_the_place_is_kept_until_answering_begins(site: Site, browser: Browser) -> None:
+    """The server's clock is past the moment, the device's at first is not; the ticket came by a link."""
+    published = site.invite(CODE, from_=moment(-timedelta(days=2)))
+    ticket = paid(published.survey)
+    link = site.link(published, f"#ticket={to_text(ticket.prefix)}.{to_text(ticket.signature)}")
+    with visit(browser) as device:
+        device.page.clock.set_fixed_time(now() - timedelta(days=3))
+        page = device.open(link)
+        use(page)
+        expect(title(page, "Your ticket is on this device")).to_be_visible()
+        page.clock.set_fixed_time(now())
+        device.open(site.link(published))
+        answer(page)
+        assert len(site.stored(published)) == 1
+    with visit(browser) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        expect(title(page, "Tickets are no longer given out")).to_be_visible()
+        assert not posts(site, "tickets")
+
+
+@contextmanager
+def council(folder: Path) -> Iterator[tuple[Server, TicketFile]]:
+    """`candor issuer serve` with a key of its own."""
+    file = TicketFile(folder / "issuer.db")
+    file.migrate()
+    file.add_key("exam", key())
+    server = Server(folder / "issuer.db", 1, serves=("issuer", "serve"))
+    server.start()
+    try:
+        yield server, file
+    finally:
+        server.kill()
+        file.close()
+
+
+def test_another_issuer_sees_the_invitation_and_the_collector_never(
+    site: Site, browser: Browser, tmp_path: Path
+) -> None:
+    folder = tmp_path / "council"
+    folder.mkdir()
+    with council(folder) as (server, file), visit(browser) as device:
+        issuer = f"http://127.0.0.1:{server.port}"
+        published = site.add(invited_to(issuer=issuer))
+        survey = published.survey
+        file.bind(file.living("exam")[0], survey.digest, survey.source, site.link(published))
+        file.invite("exam", [secret_hash(CODE)])
+        page = device.open(site.link(published, f"#code={CODE}"))
+        assert f"Another server signs it: 127.0.0.1:{server.port}" in device.text()
+        take(page)
+        expect(question(page)).to_be_visible()
+        answer(page)
+        assert len(site.stored(published)) == 1
+        assert file.count(survey.digest) == (1, 1)
+        assert not posts(site, "tickets")
+        assert not any(CODE in request.everything for request in site.received)
+        assert device.complaints == []
+
+
+def test_the_form_may_talk_to_its_issuer_and_to_nobody_else(house: House) -> None:
+    def connects(published: Published) -> str:
+        policy = house.client.get(f"/s/{published.survey.slug}").headers["Content-Security-Policy"]
+        return policy.partition("connect-src ")[2].partition(";")[0]
+
+    other = house.publish(invited_to(definition=simple() | {"slug": "other"}, issuer="https://council.example.org"))
+    assert connects(other) == "'self' https://council.example.org"
+    assert connects(house.invite(CODE)) == "'self'"
+    assert connects(house.publish(simple() | {"slug": "open"})) == "'self'"
+    privacy = house.client.get("/s/other/privacy").headers["Content-Security-Policy"]
+    assert "council" not in privacy
+
+
+# storage that keeps nothing, looks, words
+
+
+def test_where_nothing_is_kept_the_link_saves_the_ticket(site: Site, browser: Browser) -> None:
+    blocked = (
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+    )
+    published = site.invite(CODE)
+    with visit(browser, init=blocked) as device:
+        page = device.open(site.link(published, f"#code={CODE}"))
+        expect(page.get_by_text("This browser lets the page keep nothing")).to_be_visible()
+        take(page)
+        page.get_by_text("Answer on another device").click()
+        link = page.get_by_role("textbox", name="Link with your ticket").input_value()
+        page.goto("about:blank")
+        device.open(link)
+        use(page)
+        answer(page)
+        assert len(site.stored(published)) == 1
+
+
+def test_the_screens_of_a_ticket_fit_and_pass_axe_light_and_dark(site: Site, browser: Browser) -> None:
+    published = site.invite(CODE, from_=moment(timedelta(days=2)))
+
+    def look(device: Visit) -> None:
+        for name, rules in (("phone-light", ()), ("zoomed-dark", BY_LOOK)):
+            wear(device.page, name)
+            assert violations(device.page, *rules) == [], name
+            assert overflows(device.page) == [], name
+
+    with visit(browser) as device:
+        page = device.open(site.link(published, "#code=nobody-knows-this-one"))
+        look(device)
+        take(page)
+        expect(title(page, "This invitation is not known")).to_be_focused()
+        assert question(page).count() == 0  # nobody answers first, and hears of it then
+        look(device)
+        page.evaluate(f"location.hash = 'code={CODE}'")
+        take(page)
+        page.get_by_text("Answer on another device").click()
+        look(device)
+        link = page.get_by_role("textbox", name="Link with your ticket").input_value()
+    with visit(browser) as device:
+        page = device.open(link)
+        expect(title(page, "This link brings a ticket")).to_be_visible()
+        look(device)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_pages_say_openly_what_tickets_do_not_protect(house: House, language: str) -> None:
+    definition = simple() | ({} if language == "en" else {"language": language})
+    house.invite(CODE, definition=definition)
+    told = read(house.client, "privacy")
+    assert "58" in told
+    assert "300" in told
+    assert "RFC 9474" in told
+    form = house.client.get("/s/exam").text
+    assert "ticket_guess" in form
+    if language == "en":
+        assert "in a simulation rightly for 58% of 300 people" in told
+        assert "about 1 in n for n people, and more where people keep habits" in told
+        assert "Phases do not help against that; it helps if somebody else gives out the tickets" in told
+        assert "Whoever holds the key can invent tickets" in told
+        assert "This survey does not part the two." in told
+
+
+def test_phases_and_another_issuer_are_told_where_they_are(house: House) -> None:
+    house.publish(invited_to(issuer="https://council.example.org", from_="2027-01-10T08:00Z"))
+    told = read(house.client, "privacy")
+    assert "tickets until 2027-01-10 08:00 UTC, answers from then on" in told
+    assert "https://council.example.org gives out the tickets" in told
+    assert "does not part the two" not in told
+
+
+def test_a_survey_by_invitation_takes_no_paper_sheets(house: House) -> None:
+    house.invite(CODE)
+    for page in ("paper", "enter"):
+        told = read(house.client, page)
+        assert "Each report needs a ticket, which only a device can take, so there are no sheets." in told
+        assert "enter.js" not in house.client.get(f"/s/exam/{page}").text
+    told = read(house.client, "privacy")
+    assert "a sheet of paper cannot hold a ticket" in told
+
+
+def test_a_survey_for_anybody_carries_no_words_about_taking_tickets(house: House) -> None:
+    house.publish(simple())
+    strings = json.loads(house.client.get("/s/exam").text.partition('id="words">')[2].partition("</script>")[0])[
+        "strings"
+    ]
+    assert not [name for name in strings if name.startswith("ticket")]
+    assert not {"already_issued", "too_late", "bad_ticket", "invited"} & set(strings)
+
+
+def test_a_group_is_told_whom_it_answers_as(site: Site, browser: Browser) -> None:
+    published = site.add(simple() | {"slug": "exam-north", "study": "exam", "group": "North"})
+    with visit(browser) as device:
+        device.open(site.link(published))
+        assert "You answer as: North" in device.text()

@@ -1,0 +1,166 @@
+"""Two questions crossed, and surveys side by side: what the page says is what the documents say."""
+
+import csv
+import io
+import json
+from urllib.parse import urlencode
+
+import msgspec
+import pytest
+
+from survey_app.estimate.intervals import Options
+from survey_app.results.group_document import groups_document
+from survey_app.web import access
+from tests.web.results.results_fixtures import (
+    NUMBERS,
+    House,
+    campus,
+    plot_rows,
+    same,
+    same_group,
+    shown_intervals,
+    told,
+)
+
+
+@pytest.mark.parametrize("pair", [("cheated", "fair"), ("help", "fair"), ("why", "used"), ("income", "cheated")])
+def test_a_cross_tab_is_the_apis(house: House, pair: tuple[str, str]) -> None:
+    query = urlencode({"rows": pair[0], "columns": pair[1], "confidence": "0.9"})
+    page = house.page(f"/results/campus?{query}")
+    document = json.loads(house.get(f"/api/surveys/campus/crosstab?{query}").text)
+    for kind in ("estimates", "within_rows", "differences"):
+        body = page.one("tbody", id=f"cross-{kind}")
+        cells = [cell for row in body.all("tr") for cell in row.all("td")]
+        lines = {" + ".join(line["options"]): line for line in document[kind]}
+        assert len(cells) == len(lines) == len(document[kind])
+        assert {cell.attributes["data-option"] for cell in cells} == lines.keys(), "in the order of readers: yes first"
+        for cell in cells:
+            same(cell, lines[cell.attributes["data-option"]], ("estimate", "low", "high"))
+    test = page.one("p", data_test=None)
+    found = told(test)
+    assert {key: found[key] for key in ("statistic", "df", "p_value", "n")} == {
+        key: document["test"][key] for key in ("statistic", "df", "p_value", "n")
+    }
+    assert document["test"]["name"][1:] in test.text
+    alone, together = (shown_intervals(house.page(f"/results/campus{end}")) for end in ("?confidence=0.9", f"?{query}"))
+    assert together - alone == sum(len(document[kind]) for kind in ("estimates", "within_rows", "differences"))
+    titles = plot_rows(page.one("div", id=f"live-{pair[0]}-crosstab").one("svg"))
+    assert len(titles) == len([line for line in document["within_rows"]])
+    answer = house.get(f"/results/campus/crosstab.csv?{query}")
+    rows = list(csv.reader(io.StringIO(answer.text)))
+    assert rows[0] == ["list", *pair, *NUMBERS]
+    assert len(rows) == 1 + sum(len(document[kind]) for kind in ("estimates", "within_rows", "differences"))
+    assert f'filename="campus-{pair[0]}-by-{pair[1]}.csv"' in answer.headers["Content-Disposition"]
+    house.get("/results/campus/crosstab.csv?rows=cheated&columns=hours", 400)
+
+
+def test_what_cannot_occur_is_no_cell(house: House) -> None:
+    """Only the first of three options shows the other question: five cells of nine, and nothing to test."""
+    page = house.page("/results/others?rows=left&columns=right")
+    document = json.loads(house.get("/api/surveys/others/crosstab?rows=left&columns=right").text)
+    assert [line["options"] for line in document["estimates"]] == [
+        ["option 0", "no"], ["option 0", "yes"], ["option 0", "no answer"],
+        ["option 1", "no answer"], ["option 2", "no answer"],
+    ]  # fmt: skip
+    assert document["test"] is None and document["differences"] == []
+    for kind in ("estimates", "within_rows"):
+        cells = [row.all("td") for row in page.one("tbody", id=f"cross-{kind}").all("tr")]
+        options = [[cell.attributes.get("data-option") for cell in row] for row in cells]
+        assert options == [
+            ["option 0 + yes", "option 0 + no", "option 0 + no answer"],
+            [None, None, "option 1 + no answer"],
+            [None, None, "option 2 + no answer"],
+        ]
+        assert [cell.text for cell in cells[1][:2]] == ["–", "–"]
+        lines = {" + ".join(line["options"]): line for line in document[kind]}
+        for cell in [cell for row in cells for cell in row if cell.attributes.get("data-option")]:
+            same(cell, lines[cell.attributes["data-option"]], ("estimate", "low", "high"))
+    assert [(line["low"], line["high"], line["method"]) for line in document["within_rows"][3:]] == [
+        (1, 1, "certain")
+    ] * 2
+    assert "“–” stands where a combination cannot occur" in page.one("p", data_test=None).text
+    turned = house.page("/results/others?rows=right&columns=left")
+    assert not turned.all("tbody", id="cross-differences")  # the first row has one cell only
+    rows = list(csv.reader(io.StringIO(house.get("/results/others/crosstab.csv?rows=left&columns=right").text)))
+    assert len(rows) == 1 + 5 + 5
+    apart = house.page("/results/campus?rows=cheated&columns=why")  # each in a field of its own
+    found = json.loads(house.get("/api/surveys/campus/crosstab?rows=cheated&columns=why").text)
+    assert [line["options"] for line in found["estimates"]] == [
+        ["no", "no answer"], ["yes", "time"], ["yes", "fear"], ["yes", "no answer"],
+    ]  # fmt: skip
+    assert found["test"] is None and found["differences"] == []
+    assert [cell.text for cell in apart.one("tbody", id="cross-estimates").all("tr")[1].all("td")[:2]] == ["–", "–"]
+
+
+def test_questions_that_no_device_answered_together_are_refused_with_advice(house: House) -> None:
+    page = house.page("/results/others?rows=town&columns=left", 400)
+    assert "No cross-tab: no device answered both town and left" in page.one(role="alert").text
+    assert "write joint: [[town, left]]: together they need" in page.one(role="alert").text
+    refused = json.loads(house.get("/api/surveys/others/crosstab?rows=town&columns=left", 400).text)
+    assert "no device answered both" in refused["detail"]
+
+
+def test_a_cross_tab_of_too_many_reports_is_left_to_the_command(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "MOST_SCANNED_FOR_ANYONE", 100)
+    page = house.page("/results/campus?rows=cheated&columns=fair&confidence=0.77", 400)
+    assert "the command candor crosstab does it" in page.one(role="alert").text
+
+
+def test_surveys_stand_side_by_side(house: House) -> None:
+    page = house.page("/results/campus?with=west&confidence=0.9&simultaneous=1")
+    studies = [
+        (one.survey, house.store.snapshot(one)) for slug in ("campus", "west") if (one := house.store.newest(slug))
+    ]
+    document = msgspec.to_builtins(groups_document(studies, Options(0.9, simultaneous=True)))
+    for place, question in enumerate(campus().questions):
+        parts = [group["questions"][place]["estimates"] for group in document["groups"]]
+        differences = document["differences"][0]["questions"][place]["estimates"]
+        bodies = page.all("tbody", data_question=question.id, data_list="groups")
+        assert len(bodies) == len(parts[0]) == len(differences)
+        if question.type == "yes_no":  # yes before no; documents keep the order of symbols
+            bodies.reverse()
+        for body, first, other, difference in zip(bodies, *parts, differences, strict=True):
+            same_group(body.one("tr", data_group="campus"), first)
+            same_group(body.one("tr", data_group="west"), other, difference)
+    assert len(page.one("div", id="live-cheated-groups").one("svg").all("g", class_="row")) == 4
+    for figure in page.all("figure"):
+        house.get(figure.one("a").attributes["href"])
+
+
+def test_the_owner_is_offered_surveys_with_the_same_questions(house: House) -> None:
+    page = house.page("/results/campus", name="ada")
+    offered = [box.attributes["value"] for box in page.all("input", name="with", type="checkbox")]
+    assert offered == ["private", "west"]
+    assert not house.page("/results/campus").all("input", name="with", type="checkbox")
+    page = house.page("/results/campus?with=private", name="ada")
+    assert page.all("tbody", data_question="cheated", data_list="groups")
+
+
+def test_a_population_smaller_than_another_survey_is_a_message(fresh: House) -> None:
+    fresh.add(campus(), 40)
+    fresh.add(campus("west"), 400)
+    page = fresh.page("/results/campus?with=west&population=100", 400)
+    assert "has more than 100 reports" in page.one(role="alert").text
+
+
+@pytest.mark.parametrize(
+    ("query", "part", "place", "words"),
+    [
+        ("rows=cheated&columns=cheated", "crosstab", "crossed", "choose two different questions"),
+        ("rows=cheated", "crosstab", "crossed", "none is chosen for the columns"),
+        ("rows=cheated&columns=hours", "crosstab", "crossed", "hours is a number without bins"),
+        ("with=nowhere", "compare", "compared", "There is no survey “nowhere”"),
+        (urlencode([("with", f"s{i}") for i in range(13)]), "compare", "compared", "At most 12 surveys"),
+        ("outcome=cheated=yes&on=cheated", "regression", "fitted", "an answer cannot explain itself"),
+        ("outcome=cheated=yes", "regression", "fitted", "at least one question that may explain it"),
+        ("on=fair", "regression", "fitted", "whose odds shall be explained"),
+    ],
+)
+def test_a_message_stands_where_the_eye_is(house: House, query: str, part: str, place: str, words: str) -> None:
+    """In the section whose form was sent, as the target of its address, so that the focus goes there without scripts."""
+    page = house.page(f"/results/campus?{query}", 400)
+    (alert,) = page.all(role="alert")
+    (section,) = page.all("section", aria_labelledby=part)
+    assert section.one(role="alert") is alert and words in alert.text
+    assert (alert.attributes["id"], alert.attributes["tabindex"]) == (place, "-1")
+    assert all(form.attributes["action"].endswith(f"#{place}") for form in section.all("form"))

@@ -1,0 +1,520 @@
+"""The results page: its numbers are the API's, its plots say what its tables say, and everybody sees what they may."""
+
+import csv
+import io
+import json
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from survey_app.store import STEP, State, Submission, now
+from survey_app.store.sqlite import reports as sqlite_reports
+from survey_app.web.results.plots import MOST_PLOTTED
+from tests.definitions import (
+    COIN,
+    choice,
+    define,
+    field,
+    scale,
+    subset,
+    yes_no,
+)
+from tests.tree import parse
+from tests.web.results.results_fixtures import (
+    EVIL,
+    LISTS,
+    PASSWORD,
+    TOKEN,
+    House,
+    as_read,
+    campus,
+    drawing,
+    evil,
+    fill,
+    plot_rows,
+    said_by,
+    same,
+    told,
+)
+
+QUERIES = [
+    "",
+    "?confidence=0.8&simultaneous=1",
+    "?narrow=1&confidence=0.99",
+    "?population=5000",
+    "?target=sample&view=table",
+]
+
+
+@pytest.mark.parametrize("slug", ["campus", "others"])
+@pytest.mark.parametrize("query", QUERIES)
+def test_every_number_on_the_page_is_the_apis(house: House, slug: str, query: str) -> None:
+    page = house.page(f"/results/{slug}{query}")
+    document = json.loads(house.get(f"/api/surveys/{slug}/results{query}").text)
+    assert page.one("data", data_key="reports").attributes["value"] == str(document["reports"])
+    seen = 0
+    for part in document["questions"]:
+        section = page.one("section", id=f"q-{part['id']}")
+        for kind in LISTS:
+            found = section.all("tbody", data_list=kind)
+            assert len(found) == bool(part.get(kind))
+            rows = [row for body in found for row in body.all("tr")]
+            wanted = as_read(part, kind)
+            assert [row.attributes["data-option"] for row in rows] == [line["option"] for line in wanted]
+            for row, line in zip(rows, wanted, strict=True):
+                same(row, line)
+                seen += 1
+        levels = {one["level"]: one["options"] for one in part.get("quantiles", [])}
+        told_levels = {
+            float(one.attributes["data-quantile"]): [member.text for member in one.all("span", class_="member")]
+            for one in section.all("div", data_quantile=None)
+        }
+        assert told_levels == levels
+    bodies = page.all("tbody", data_list="joint")
+    assert len(bodies) == len(document["joint"])
+    for body, part in zip(bodies, document["joint"], strict=True):
+        cells = {tuple(line["options"]): line for line in part["estimates"]}
+        for row in body.all("tr"):
+            same(row, cells.pop(tuple(head.text for head in row.all("th"))))
+            seen += 1
+        assert not cells
+    assert seen == sum(
+        len(part.get(kind, [])) for part in [*document["questions"], *document["joint"]] for kind in LISTS
+    )
+    assert seen > 40
+
+
+def test_a_wrong_number_would_be_noticed(house: House) -> None:
+    page = house.page("/results/campus")
+    line = json.loads(house.get("/api/surveys/campus/results").text)["questions"][0]["estimates"][1]
+    row = page.all("tbody", data_list="estimates")[0].all("tr")[0]
+    same(row, line)
+    with pytest.raises(AssertionError):
+        same(row, {**line, "low": line["low"] + 1e-9})
+    row.one("data", data_key="high").children = ["99.99%"]
+    with pytest.raises(AssertionError):
+        same(row, line)
+
+
+@pytest.mark.parametrize("slug", ["campus", "others"])
+@pytest.mark.parametrize("query", ["", "?confidence=0.8", "?target=sample"])
+def test_the_table_and_the_plot_say_the_same(house: House, slug: str, query: str) -> None:
+    page = house.page(f"/results/{slug}{query}")
+    sample = 0
+    for section in page.all("section", class_="question"):
+        wanted: dict[str, list[str]] = {"mean": [], "share": []}
+        first = section.all("tbody")[0]  # those who answered, where a question was put to some only
+        assert first.attributes["data-list"] == ("answered" if section.all("p", class_="condition") else "estimates")
+        means = [
+            one
+            for one in section.one("tbody", data_list="estimates").all("tr")
+            if one.attributes["data-kind"] == "mean"
+        ]
+        for row in [*(one for one in first.all("tr") if one.attributes["data-kind"] != "mean"), *means]:
+            ends = ("low", "high")
+            if "sample" in query and "sample_low" in told(row):
+                ends, sample = ("sample_low", "sample_high"), sample + 1
+            wanted["mean" if row.attributes["data-kind"] == "mean" else "share"].append(said_by(row, *ends))
+        pictures = section.all("svg")
+        assert len(pictures) == sum(bool(lines) for lines in wanted.values())
+        for picture, rows in zip(pictures, [rows for rows in (wanted["share"], wanted["mean"]) if rows], strict=True):
+            # where n differs by row, the plot says it too
+            assert [row.split("; n =")[0] for row in plot_rows(picture)] == rows
+            labels = [picture.one(id=name).text for name in picture.attributes["aria-labelledby"].split()]
+            assert picture.attributes["role"] == "img"
+            assert rows[0] in labels[1]  # the text alternative reads the same numbers
+    assert (sample > 0) == ("sample" in query and slug == "campus")
+
+
+def test_what_the_noise_did_is_told_once_with_its_numbers(house: House) -> None:
+    page = house.page("/results/campus")
+    (section,) = [one for one in page.all("section") if one.attributes.get("aria-labelledby") == "noise"]
+    yes = json.loads(house.get("/api/surveys/campus/results").text)["questions"][0]["estimates"][1]
+    assert f"{100 * yes['reported']:.1f}%" in section.text
+    assert "25.0% would still be sent; if everybody had it, about 75.0%" in section.text
+    assert f"= {100 * yes['unbiased']:.1f}%".replace("-", "−") in section.text
+    rows = plot_rows(section.one("svg"))
+    assert f"reported {100 * yes['reported']:.1f}%" in rows[0]
+
+
+def test_what_the_noise_did_is_told_with_the_chances_of_a_margin(fresh: House) -> None:
+    """A yes that shows another question is three of four cells of their joint field: P = ¾ + 2/12, Q = 3/12."""
+    after_yes = {"question": "cheated", "is": ["yes"]}
+    joint = field(subset(4, 1), "cheated", "help")
+    fresh.add(define([yes_no(), choice(options=2, show_if=after_yes)], [joint]), 60)
+    page = fresh.page("/results/exam")
+    (section,) = [one for one in page.all("section") if one.attributes.get("aria-labelledby") == "noise"]
+    _, yes = json.loads(fresh.get("/api/surveys/exam/results").text)["questions"][0]["estimates"]
+    told = "{}% would still be sent; if everybody had it, about {}%"  # decimals as the width of the interval allows
+    either = [
+        (told.format(25, 92), f"{100 * yes['reported']:.0f}%"),
+        (told.format("25.0", 91.7), f"{100 * yes['reported']:.1f}%"),
+    ]
+    assert any(sentence in section.text and share in section.text for sentence, share in either)
+
+
+def test_estimates_come_first_and_the_settings_are_folded_until_they_are_changed(house: House) -> None:
+    def folded(query: str, status: int = 200) -> bool:
+        page = house.page(f"/results/campus{query}", status)
+        order = [one.attributes.get("class") for one in page.one("div", id="page").all("section", "details")]
+        assert order.index("overview") < order.index("settings noprint") < order.index("question")
+        return "open" not in page.one("details", class_="settings noprint").attributes
+
+    assert folded("") and folded("?rows=cheated&columns=fair")
+    assert not any(map(folded, ("?confidence=0.9", "?target=sample", "?scale=own", "?population=5000")))
+    assert not folded("?confidence=7", 400)
+
+
+@pytest.mark.parametrize("slug", ["campus", "others"])
+def test_the_overview_has_a_line_for_each_question_with_interval_and_n_that_leads_to_it(
+    house: House, slug: str
+) -> None:
+    """The yes of a yes or no, a mean on its own range, else the largest share; each as its own part says it."""
+    page, document = house.page(f"/results/{slug}"), json.loads(house.get(f"/api/surveys/{slug}/results").text)
+    lines = page.one("section", class_="overview").one("ol").all("li")
+    assert [one.one("a").attributes["href"] for one in lines] == [f"#q-{part['id']}" for part in document["questions"]]
+    for line, part in zip(lines, document["questions"], strict=True):
+        figure, between = line.one("p", class_="figure"), line.one("span", class_="range").text
+        value = (figure.all("strong") or figure.all("span", class_="silent"))[0].text
+        answer = line.one("p", class_="answer").text
+        shares = [one for one in part.get("answered") or part["estimates"] if one["kind"] == "share"]
+        if any(one["kind"] == "mean" for one in part["estimates"]):
+            wanted = "mean"
+            assert "mean, range" in answer and (line.one("svg").all("rect") or figure.all("span", class_="silent"))
+        elif part["type"] == "yes_no":
+            wanted = "yes"
+        else:
+            wanted = max(shares, key=lambda one: one["estimate"])["option"]
+            assert f"largest of {len(shares)}" in answer
+        assert wanted in answer
+        table = page.one("section", id=f"q-{part['id']}").all("tbody")
+        rows = [row for body in table for row in body.all("tr") if row.attributes["data-option"] == wanted]
+        said = [{one.attributes["data-key"]: one.text for one in row.all("data")} for row in rows]
+        assert (value, between) in [(one["estimate"], f"{one['low']} to {one['high']}") for one in said]
+        n = line.one("p", class_="n").text
+        if part.get("condition"):
+            share = part["answering"]["estimate"]
+            assert n == f"n: about {round(part['answering']['n'] * share):,} of {part['answering']['n']:,}"
+        else:
+            assert n.startswith("n = ")
+
+
+def test_yes_stands_before_no_in_plots_tables_and_combinations(fresh: House) -> None:
+    """Documents and files keep the order of symbols."""
+    questions = [yes_no(), yes_no("right", optional=True), scale("fair")]
+    fresh.add(define(questions, [field(COIN, "cheated"), field(subset(9, 1), "right", "fair")]), 200)
+    page = fresh.page("/results/exam")
+    for name, wanted in (("cheated", ["yes", "no"]), ("right", ["yes", "no", "no answer"])):
+        section = page.one("section", id=f"q-{name}")
+        rows = [row.attributes["data-option"] for row in section.one("tbody", data_list="estimates").all("tr")]
+        assert rows == [title.partition(":")[0] for title in plot_rows(section.one("svg"))] == wanted
+    together = [row.attributes["data-option"].split(" + ")[0] for row in page.one("tbody", id="joint-1").all("tr")]
+    assert together == ["yes"] * 3 + ["no"] * 3 + ["no answer"] * 3
+    document = json.loads(fresh.get("/api/surveys/exam/results").text)
+    assert [line["option"] for line in document["questions"][0]["estimates"]] == ["no", "yes"]
+    lines = list(csv.DictReader(io.StringIO(fresh.get("/results/exam.csv").text)))
+    assert [line["option"] for line in lines[:2]] == ["no", "yes"]
+
+
+def test_all_plots_of_shares_have_one_scale_unless_the_reader_wants_others(house: House) -> None:
+    def longest(query: str) -> set[str]:
+        page = house.page(f"/results/campus{query}")
+        shares = [one.one("svg", class_="chart intervals") for one in page.all("section", id="q-cheated")]
+        shares += [page.one("section", id="q-why").one("svg"), page.one("section", id="q-used").one("svg")]
+        return {[tick.text for tick in one.all("text", class_="tick")][-1] for one in shares}
+
+    assert longest("") == {"100%"}
+    assert len(longest("?scale=own")) > 1
+    assert "The scale is “common” or “own”" in house.page("/results/campus?scale=mine", 400).one(role="alert").text
+
+
+def test_what_the_noise_did_is_never_told_of_no_answer_or_of_what_nobody_can_tell(fresh: House) -> None:
+    """Neither of a follow-up that few were asked, nor of an interval that says nothing; else the best there is."""
+    after = {"question": "cheated", "is": ["yes"]}
+    hopeless = {"kind": "flip", "one": str(2**63 + 2**57), "zero": str(2**63 - 2**57)}  # always 0 to 100%
+    questions = [yes_no(), choice("who", 3, show_if=after), choice("left", 3, optional=True)]
+    fields = [field(hopeless, "cheated"), field(subset(4, 1), "who"), field(subset(4, 1), "left")]
+    fresh.add(define(questions, fields), 400)
+    (section,) = [
+        one for one in fresh.page("/results/exam").all("section") if one.attributes.get("aria-labelledby") == "noise"
+    ]
+    told = section.one("div", id="live-noise").text
+    assert "option" in told and "no answer" not in told
+    assert "noise-left" in section.one("svg").attributes["aria-labelledby"]
+    fresh.add(define(questions[:1], fields[:1], slug="nothing"), 400)
+    assert not [
+        one for one in fresh.page("/results/nothing").all("section") if one.attributes.get("aria-labelledby") == "noise"
+    ]
+
+
+def test_words_on_the_page_are_those_that_people_know(house: House) -> None:
+    page = house.page("/results/campus", name="ada").text
+    for known, ours in (
+        ("Effective sample size", "Worth without noise"),
+        ("1% of fake responses", "invented"),
+        ("Raw data as CSV", "Noisy bits"),
+        ("how much one report can tell about its person", "ε of a whole report"),
+    ):
+        assert known in page and ours not in page
+
+
+def test_a_reader_may_choose_the_intervals_without_scripts(house: House) -> None:
+    page = house.page("/results/campus?confidence=0.99&simultaneous=1&target=sample&population=2000&view=table")
+    form = page.all("form")[0]
+    assert form.attributes["method"] == "get"
+    chosen = [option.attributes["value"] for option in form.all("option", selected=None)]
+    assert chosen == ["0.99", "sample"]
+    assert [option.text for option in form.all("select")[0].all("option")] == ["80%", "90%", "95%", "99%"]
+    assert [box.attributes["name"] for box in form.all("input", checked=None)] == ["simultaneous", "view"]
+    assert form.one("input", name="population").attributes["value"] == "2000"
+    assert all("open" in details.attributes for details in page.all("details"))
+    assert "these 1,200 respondents" in page.one("p", class_="target").text
+    plain = house.page("/results/campus")
+    assert not any("open" in details.attributes for section in plain.all("section", class_="question")
+                   for details in section.all("details"))  # fmt: skip
+    assert "random sample of" in plain.one("p", class_="target").text
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("confidence=high", "A confidence level is a number from 0.5 to 0.999, in steps of 0.001"),
+        ("confidence=0.9995", "A confidence level"),
+        ("confidence=0.90000001", "A confidence level"),
+        ("confidence=2", "A confidence level"),
+        ("confidence=nan", "A confidence level"),
+        ("population=many", "A population is a number of people"),
+        ("population=10", "1,200 reports cannot come from 10 people"),
+        ("population=-5", "A population is a number"),
+        ("population=" + "9" * 5000, "A population is a number"),
+        ("target=everybody", "The target is"),
+        ("view=upside", "The view is"),
+        ("rows=cheated", "none is chosen for the columns"),
+        ("columns=cheated", "none is chosen for the rows"),
+        ("rows=cheated&columns=cheated", "choose two different questions"),
+        ("rows=cheated&columns=nothing", "there is no question"),
+        ("rows=cheated&columns=hours", "hours is a number without bins"),
+        ("with=nowhere", "There is no survey “nowhere” whose results you may see"),
+        ("with=private", "There is no survey “private” whose results you may see"),
+        ("with=others", "do not ask the same questions"),
+        (urlencode({"with": EVIL, "rows": EVIL, "columns": "fair"}), "There is no survey"),
+        (urlencode([("with", f"s{i}") for i in range(20)]), "At most 12"),
+    ],
+)
+def test_a_bad_choice_is_a_message_on_a_page_that_still_shows_the_results(
+    house: House, query: str, message: str
+) -> None:
+    page = house.page(f"/results/campus?{query}", 400)
+    assert any(message in alert.text for alert in page.all(role="alert"))
+    assert len(page.all("section", class_="question")) == 8
+    assert not [one for one in page.all("script") if "src" not in one.attributes]
+
+
+def test_empty_fields_of_the_form_are_no_choices(house: House) -> None:
+    house.page("/results/campus?confidence=0.95&target=population&population=&rows=&columns=&with=")
+
+
+def test_who_may_see_what(house: House) -> None:
+    assert house.page("/results/private", name="ada").one("h1").text == "Campus life"
+    page = house.page("/results/private", 403, name="bob")
+    assert "These results are private" in page.one("h1").text
+    assert "bob" in page.text
+    answer = house.get("/results/private?confidence=0.9&rows=fair", 302)
+    where = urlsplit(answer.headers["Location"])
+    assert where.path == "/login"
+    assert parse_qs(where.query)["next"] == ["/results/private?confidence=0.9&rows=fair"]
+    with_token = {"Authorization": f"Bearer {TOKEN}"}
+    assert house.client().get("/results/private", headers=with_token).status_code == 200
+    assert house.client().get("/results/private.csv", headers=with_token).status_code == 200
+    assert house.client().get("/results/private", headers={"Authorization": f"Bearer {'x' * 43}"}).status_code == 401
+    for address in ("/results/private.csv", "/results/private/plots/fair.svg", "/results/private/crosstab.csv"):
+        house.get(address, 302)
+        house.get(address, 403, name="bob")
+    assert json.loads(house.get("/results/private/count", 401).text)["code"] == "unauthorized"
+    house.get("/results/private/count", 403, name="bob")
+    assert "Set-Cookie" not in house.get("/results/campus").headers
+
+
+def test_signing_in_leads_back_to_the_results(house: House) -> None:
+    client = house.app.test_client()
+    target = client.get("/results/private?confidence=0.9").headers["Location"]
+    answer = client.post(target, data={"name": "ada", "password": PASSWORD})
+    assert answer.headers["Location"] == "/results/private?confidence=0.9"
+
+
+def test_the_page_obeys_the_strict_policy(house: House) -> None:
+    answer = house.get("/results/campus?rows=cheated&columns=fair&with=west")
+    policy = answer.headers["Content-Security-Policy"]
+    assert "script-src 'self'; style-src 'self'" in policy and "unsafe" not in policy
+    assert answer.headers["Cache-Control"] == "no-store"
+    page = parse(answer.text)
+    assert all(one.attributes.get("src", "").startswith("/") for one in page.all("script"))
+    everything = page.all()
+    assert not [one for one in everything if "style" in one.attributes or one.tag == "style"]
+    assert not [key for one in everything for key in one.attributes if key.startswith("on")]
+    assert "@media screen and (prefers-color-scheme:dark)" in house.get("/static/charts.css").text
+
+
+@pytest.mark.parametrize("address", ["/results/campus?rows=help&columns=fair&with=west&view=table", "/results/others"])
+def test_ids_are_unique_and_headings_in_order(house: House, address: str) -> None:
+    page = house.page(address, name="ada")
+    ids = [one.attributes["id"] for one in page.all(id=None)]
+    assert len(ids) == len(set(ids))
+    known = set(ids)
+    for one in page.all():
+        for key in ("aria-labelledby", "aria-describedby", "for"):
+            assert set(one.attributes.get(key, "").split()) <= known
+    for link in page.all("a"):
+        if link.attributes["href"].startswith("#"):
+            assert link.attributes["href"][1:] in known
+    heads = [int(one.tag[1]) for one in page.all("h1", "h2", "h3", "h4")]
+    assert heads[0] == 1 and heads.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(heads))
+
+
+def test_hostile_texts_stay_texts(fresh: House) -> None:
+    fresh.add(evil(), 60)
+    fresh.add(evil() | {"slug": "twin"}, 60)
+    query = "rows=pick&columns=rate&with=twin&view=table"
+    html = fresh.get(f"/results/evil?{query}", name="ada").text
+    assert "<script>alert" not in html and "<img" not in html
+    page = parse(html)
+    assert [one.attributes["src"] for one in page.all("script")] == ["/static/moments.js", "/static/results/page.js"]
+    assert not page.all("img")
+    assert page.one("h1").text == EVIL
+    assert page.one("h1").attributes["lang"] == "de"
+    assert {one.text for one in page.one("tbody", id="t-pick").all("th")} == set(evil()["questions"][0]["options"])
+    for figure in page.all("figure"):
+        picture = drawing(fresh.get(figure.one("a").attributes["href"], name="ada").text)
+        names = {one.tag.rpartition("}")[2] for one in picture.iter()}
+        assert not names & {"script", "img", "image", "foreignObject"}
+        assert EVIL in (picture.findtext("{http://www.w3.org/2000/svg}title") or "")
+    for page in (fresh.page("/results/evil", name="bob"), fresh.page("/results/evil?confidence=x", 400)):
+        assert len(page.all("script")) == 2
+
+
+def test_every_state_has_a_page_of_its_own(fresh: House) -> None:
+    fresh.add(campus("empty"))
+    page = fresh.page("/results/empty")
+    assert "No results yet" in page.text and "/s/empty" in page.text
+    assert [one.attributes["class"] for one in page.all("svg")] == ["mark"], "no plots"
+    for slug, count in (("none", 0), ("few", 1), ("almost", STEP - 1)):
+        fresh.add(campus(slug), count, close=True)
+        assert "closed before 20 reports had come" in fresh.page(f"/results/{slug}").text
+    fresh.store.set_state(fresh.add(campus("paused"), 40), State.PAUSED)
+    assert "takes a pause" in fresh.page("/results/paused").text
+    fresh.add(campus("later"), opens=now() + timedelta(days=1))
+    assert "Not open yet" in fresh.page("/results/later").text
+    fresh.add(campus("closed"), 33, close=True)
+    page = fresh.page("/results/closed")
+    assert "These figures are final" in page.text
+    assert "data-count" not in page.one(id="page").attributes
+    fresh.add(campus("full"), 30, max_reports=30)
+    page = fresh.page("/results/full")
+    assert "all the reports it wants" in page.text and "closes with 30 reports" in page.text
+    assert "data-count" not in page.one(id="page").attributes
+    fresh.add(campus("draft"), state=State.READY)
+    for slug in ("draft", "nothing", "No%20Slug"):
+        page = fresh.page(f"/results/{slug}", 404)
+        assert "There are no results here" in page.one("h1").text
+        fresh.page(f"/results/{slug}", 404, name="ada")
+    fresh.get("/results/nothing.csv", 404)
+
+
+def test_one_report_of_an_open_survey_shows_nothing(fresh: House) -> None:
+    fresh.add(campus(), 1)
+    assert "No results yet" in fresh.page("/results/campus").text
+
+
+def test_an_older_version_says_so(fresh: House) -> None:
+    fields = [field(COIN, "cheated"), field(COIN, "told")]
+    first = fresh.add(define([yes_no(), yes_no("told")], fields), 40)
+    fresh.add(define([yes_no() | {"text": "Again?"}, yes_no("told")], fields), 20)
+    page = fresh.page(f"/results/exam?digest={first.survey.digest}")
+    assert "older version" in page.text
+    assert page.one("data", data_key="reports").text == "60"  # it is closed, so all of them
+    link = next(a for a in page.all("a") if "CSV" in a.text)
+    assert f"digest={first.survey.digest}" in link.attributes["href"]
+    kept = [one.attributes["value"] for one in page.all("input", type="hidden", name="digest")]
+    assert kept == [first.survey.digest] * len(page.all("form"))  # every form stays with this version
+    assert "older version" not in fresh.page("/results/exam").text
+    fresh.page("/results/exam?digest=00", 404)
+
+
+def test_a_question_that_too_few_were_asked_says_so(fresh: House) -> None:
+    """With ask, one of two fields may have no report at all; the page tells and still shows the other."""
+    made = fresh.add(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")], ask=1))
+    first_asked = bytes([0b11000000])
+    fresh.store.write([Submission(made.key, secrets.token_bytes(16), first_asked) for _ in range(2 * STEP)].copy)
+    page = fresh.page("/results/exam")
+    assert page.one("section", id="q-a").all("svg")
+    assert "Not enough reports" in page.one("section", id="q-b").text
+
+
+def test_new_reports_show_at_their_step(fresh: House) -> None:
+    published = fresh.add(campus(), STEP)
+    seen = []
+    for _ in range(2):
+        page = fresh.page("/results/campus")
+        seen.append(page.one("data", data_key="reports").text)
+        assert json.loads(fresh.get("/results/campus/count").text) == {
+            "reports": int(seen[-1]), "state": "open", "text": seen[-1],
+        }  # fmt: skip
+        fill(fresh.store, published, STEP)
+    assert seen == ["20", "40"]
+
+
+def test_the_page_reads_the_tally_and_no_bits(fresh: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh.add(campus(), 100)
+
+    def never(*_: Any) -> Iterator[Any]:
+        raise AssertionError("the page scans")
+        yield
+
+    monkeypatch.setattr(sqlite_reports, "_rows", never)
+    fresh.page("/results/campus?with=&target=sample")
+    fresh.page("/results/campus?rows=help&columns=fair")  # a joint field needs no scan either
+    fresh.page("/results/campus?rows=cheated&columns=fair", 500)
+
+
+def test_a_choice_with_a_thousand_options_stays_usable(fresh: House) -> None:
+    fresh.add(define([choice("town", 1000)], [field(subset(1000, 30, 2**62), "town")]), 400)
+    page = fresh.page("/results/exam")
+    assert len(page.one("tbody", id="t-town").all("tr")) == 1000
+    picture = page.one("div", id="live-town").one("svg")
+    assert len(picture.all("g", class_="row")) == MOST_PLOTTED
+    assert f"The {MOST_PLOTTED} largest of 1,000; the table has all." in picture.text
+    values = {row.attributes["data-option"]: told(row)["estimate"] for row in page.one("tbody", id="t-town").all("tr")}
+    drawn = [title.split(":")[0] for title in plot_rows(picture)]
+    assert min(values[name] for name in drawn) >= sorted(values.values())[-MOST_PLOTTED]
+
+
+def test_a_survey_with_a_hundred_questions_has_contents_and_all_of_them(fresh: House) -> None:
+    questions = [yes_no(f"q{i}") if i % 2 else scale(f"q{i}") for i in range(100)]
+    fields = [field(COIN if i % 2 else subset(3, 1), f"q{i}") for i in range(100)]
+    fresh.add(define(questions, fields), 60)
+    page = fresh.page("/results/exam")
+    sections = page.all("section", class_="question")
+    assert [one.attributes["id"] for one in sections] == [f"q-q{i}" for i in range(100)]
+    assert all(one.all("svg") and one.all("tbody") for one in sections)
+    links = [one.attributes["href"] for one in page.one("section", class_="overview").one("ol").all("a")]
+    assert links == [f"#q-q{i}" for i in range(100)]
+
+
+def test_a_stopping_rule_that_was_changed_while_people_answered_is_to_be_explained(fresh: House) -> None:
+    published = fresh.add(campus(), 2 * STEP)
+    fresh.store.set_terms(published, replace(published.terms, deletes=now() + timedelta(days=9)))
+    told = "This was changed after the survey had opened: state when and why."
+    assert told not in fresh.get("/results/campus").text
+    fresh.store.set_terms(published, replace(published.terms, max_reports=5000))
+    text = fresh.get("/results/campus").text
+    assert f"The survey closes with 5,000 reports. {told}" in text
+    fresh.store.set_state(published, State.PAUSED)
+    fresh.store.set_state(published, State.OPEN)
+    assert told in fresh.get("/results/campus").text

@@ -1,0 +1,230 @@
+"""The demo's three seats: only where `candor demo` serves, only its own survey, and nothing that others do not see."""
+
+import math
+import re
+import secrets
+import shlex
+import subprocess
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from playwright.sync_api import Browser, expect
+
+from candor_client.description import describe
+from candor_client.report import unpack
+from survey_app.assure.posterior_attack import suspicions
+from survey_app.assure.simulation import demo_survey
+from survey_app.authoring import build_file
+from survey_app.authoring.terms import Terms
+from survey_app.cli import main
+from survey_app.collect.rate_limit import Counts
+from survey_app.store import STEP, Published, Submission
+from survey_app.web import demo as pages
+from survey_app.web import serve
+from survey_app.web.rsgi import Front
+from tests.browser import BY_LOOK, Site, overflows, violations, visit, wear
+from tests.fixtures import House, build
+from tests.tree import parse
+
+PAGES = ("/demo", "/demo/administrator")
+
+
+OWN = build_file(demo_survey.sample("campus.yaml")).survey
+
+
+def fill(house: House) -> Published:
+    """60 reports, 40 of them shown; and another public survey with as many."""
+    published, _ = demo_survey.prepare(house.store)
+    for made in demo_survey.respondents(published, 3 * STEP):
+        house.store.write(made.copy)
+    other = house.publish()
+    house.store.write([Submission(other.key, secrets.token_bytes(16), b"\x80") for _ in range(3 * STEP)].copy)
+    house.store.tidy(now=True)
+    return published
+
+
+@pytest.fixture
+def house(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    """What `candor demo` serves; fewer people are attacked."""
+    monkeypatch.setattr(pages, "PEOPLE", 1000)
+    built = build(database.parent, DEMO=(OWN.slug, OWN.digest))
+    yield built
+    built.close()
+
+
+def ids(page: str) -> list[str]:
+    """The ids of the rows on the administrator's page."""
+    return [one.text for row in parse(page).all("tr") for one in row.all("a")]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_other_server_has_these_pages(tmp_path: Path, path: str) -> None:
+    plain = build(tmp_path)
+    demo_survey.prepare(plain.store)
+    assert plain.client.get(path).status_code == 404
+    assert "/demo" not in plain.client.get("/").text
+    plain.close()
+
+
+def test_the_command_prints_the_page_first_and_serves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[Any] = []
+    monkeypatch.setattr(serve, "serve", lambda *given: served.append(given))
+    monkeypatch.setattr(serve, "check_port", lambda *_: None)
+    db = f"sqlite:///{tmp_path}/candor.db"
+    done = CliRunner().invoke(main, ["--db", db, "demo", "--respondents", "3"])
+    assert done.stdout.startswith("start     http://127.0.0.1:8000/demo "), done.output
+    assert served == [(db, "127.0.0.1", 8000, 1, 0, {"DEMO": (OWN.slug, OWN.digest)})]
+    (command,) = re.findall(r"^disk +(.*)$", done.stdout, re.MULTILINE)
+    told = subprocess.run(shlex.split(command), capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"^([0-9A-F]{32}) +([0-9A-F]{8})$", told, re.MULTILINE), "pending reports too, for the operator"
+    assert len(told.splitlines()) == 2 + 3
+
+
+def test_the_workers_get_what_the_command_gives(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`create` is called in each worker, with what all of them share."""
+    monkeypatch.setenv("CANDOR_DB", f"sqlite:///{house.store.path}")
+    made = serve._create("survey_app.web.rsgi", Counts(), config={"DEMO": (OWN.slug, OWN.digest)})
+    assert isinstance(made, Front)
+    assert made._app.config["DEMO"] == (OWN.slug, OWN.digest)
+    made.close()
+
+
+def test_the_front_page_leads_to_the_seats_and_they_to_everything_else(house: House) -> None:
+    fill(house)
+    assert 'href="/demo"' in house.client.get("/").text
+    links = {one.attributes["href"] for one in parse(house.client.get("/demo").text).all("a", href=None)}
+    assert {"/s/campus", "/s/campus/privacy", "/results/campus", "/console", "/demo/administrator"} <= links
+    for link in links:
+        assert house.client.get(link, follow_redirects=True).status_code == 200, link
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_they_set_no_cookie_run_no_script_and_ask_nobody_else(house: House, path: str) -> None:
+    fill(house)
+    answer = house.client.get(path)
+    assert "Set-Cookie" not in answer.headers and answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
+    assert "<script" not in answer.text and "http" not in answer.text
+
+
+def test_nothing_is_shown_that_the_results_do_not_show(house: House) -> None:
+    published = fill(house)
+    shown = {id.hex() for id, _ in house.store.some_shown(published, b"", 1000)}
+    assert len(shown) == 2 * STEP
+    seen: set[str] = set()
+    row = "00" * 16
+    for _ in range(len(shown) // (pages.ROWS - 1) + 1):
+        page = house.client.get(f"/demo/administrator?row={row}").text
+        assert f"Some of {2 * STEP} rows" in page
+        seen |= {*ids(page)} | {*re.findall(r"\b[0-9a-f]{32}\b", page)} - {"00" * 16}
+        row = ids(page)[-1]
+    assert seen == shown, "all rows outside pending, and none of another survey"
+
+
+def test_before_the_first_step_no_row_is_shown(house: House) -> None:
+    published, _ = demo_survey.prepare(house.store)
+    for made in demo_survey.respondents(published, 2 * STEP - 1):
+        house.store.write(made.copy)
+    page = house.client.get("/demo/administrator").text
+    assert "Fewer than 40 reports are there so far" in page and ids(page) == []
+    assert "An attack, carried out now" in page
+
+
+def test_a_row_is_told_bit_by_bit_byte_by_byte_and_for_the_suspicion_that_was_chosen(house: House) -> None:
+    published = fill(house)
+    ((id, bits),) = house.store.some_shown(published, b"", 1)
+    page = parse(house.client.get(f"/demo/administrator?row={id.hex()}&suspicion=2").text)
+    assert page.one("a", aria_current="true").text == id.hex()
+    assert f"{int.from_bytes(bits, 'big'):0{8 * len(bits)}b}"[: OWN.width] in page.text
+    assert id.hex(" ") in page.text and bits.hex(" ") in page.text and "how many bytes follow" in page.text
+    field, value = next(pair for pair in zip(OWN.fields, unpack(OWN, bits), strict=True) if pair[1] is not None)
+    assert value is not None and describe(field, value) in page.text
+    told = [f"{math.ceil(100 * float(one.after) - 1e-9)} in 100" for one in suspicions(field, value, Fraction(1, 2))]
+    (table,) = (one for one in page.all("table") if "having seen the bits" in one.text)
+    assert [row.all("td")[0].text for row in table.all("tr")[1:]] == [*told, "50 in 100"]
+    assert "50 in 100 can become 89 in 100 at the most" in page.text  # e²/(1 + e²) = 0.8808, never written smaller
+    assert page.one("input", checked=None).attributes["value"] == "2"
+
+
+def test_the_file_holds_the_bytes_that_are_shown(house: House) -> None:
+    fill(house)
+    page = parse(house.client.get("/demo/administrator").text)
+    (command,) = (one.text for one in page.all("code") if one.text.startswith("od "))
+    told = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True).stdout
+    assert told.split() == [command.split()[-1]]
+
+
+def test_a_report_that_comes_changes_nothing_on_the_page(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does the server's tidying up after it: whoever reloads must not see a single one arrive."""
+    published = fill(house)
+    ((id, _),) = house.store.some_shown(published, b"", 1)
+    monkeypatch.setattr(np.random, "default_rng", lambda: np.random.Generator(np.random.PCG64(1)))  # the same people
+    seen = []
+    for step in (
+        lambda: None,
+        lambda: house.store.write(next(demo_survey.respondents(published, 1)).copy),
+        house.store.tidy,
+    ):
+        step()
+        seen.append(house.client.get(f"/demo/administrator?row={id.hex()}").text)
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_the_attack_is_of_new_people_each_time_with_n_and_interval(house: House) -> None:
+    fill(house)
+    tables = []
+    for _ in range(2):
+        page = parse(house.client.get("/demo/administrator").text)
+        (table,) = (one for one in page.all("table") if "right without bits" in one.text)
+        tables.append([row.text for row in table.all("tr")[1:]])
+    assert tables[0] != tables[1] and len(tables[0]) == len(OWN.questions)
+    assert all(re.search(r"n = [\d,]+ ([\d.]+% [\d.]+% to [\d.]+% ?){2}$", row) for row in tables[0]), tables[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("row=x", 404), ("row=00", 404), ("row=" + "ff" * 16, 200), ("row=" + "00" * 16, 200), ("suspicion=x", 200)],
+)
+def test_an_address_that_was_typed_is_answered(house: House, query: str, status: int) -> None:
+    fill(house)
+    assert house.client.get(f"/demo/administrator?{query}").status_code == status
+
+
+def test_private_or_deleted_there_is_nothing_to_see(house: House) -> None:
+    published = fill(house)
+    house.store.set_terms(published, Terms(public=False))
+    assert house.client.get("/demo/administrator").status_code == 401
+    house.store.delete_survey(OWN.slug)
+    gone = house.client.get("/demo")
+    assert gone.status_code == 404 and "Start candor demo again" in gone.text
+
+
+def test_a_newcomer_takes_the_seats_without_scripts(tmp_path: Path, browser: Browser) -> None:
+    site = Site(tmp_path, DEMO=(OWN.slug, OWN.digest))
+    fill(site.house)
+    with visit(browser, java_script_enabled=False) as device:
+        page = device.page
+        page.goto(f"{site.origin}/demo")
+        page.get_by_role("link", name="Open the database").click()
+        page.get_by_role("link", name="Next row").click()
+        chosen = page.locator("[aria-current=true]").inner_text()
+        page.get_by_label("1 in 5").check()
+        page.get_by_role("button", name="Look at the row").press("Enter")
+        expect(page.get_by_text("From 20 in 100, having seen the bits")).to_be_visible()
+        assert page.locator("[aria-current=true]").inner_text() == chosen
+        page.get_by_role("link", name="Back to the three seats").click()
+        expect(page.get_by_role("heading", name="Three seats")).to_be_visible()
+    with visit(browser) as device:
+        for path in PAGES:
+            device.page.goto(f"{site.origin}{path}")
+            for look, rules in (("phone-light", ()), ("desktop-dark", BY_LOOK)):
+                wear(device.page, look)
+                assert violations(device.page, *rules) == [], (path, look)
+                assert overflows(device.page) == [], (path, look)
+        assert device.complaints == []
+    site.close()

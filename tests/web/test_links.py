@@ -1,0 +1,147 @@
+"""Private results by a link: the secret is shown once, kept as a hash, in no address, and ends when it is withdrawn."""
+
+import re
+
+from flask.testing import FlaskClient
+from playwright.sync_api import Browser, Page
+
+from survey_app.accounts import new_token, secret_hash
+from survey_app.authoring.terms import Terms
+from survey_app.store import Member, Role
+from tests.browser import BY_LOOK, LOOKS, PHONE, Site, overflows, violations, visit, wear
+from tests.console import enter, post
+from tests.definitions import simple, survey
+from tests.fixtures import House
+from tests.sign_in import named, on_disk, signed_in
+
+KEPT = re.compile(r"candor_link_([\w-]+)=([\w-]{43}); HttpOnly; Path=/results; SameSite=Lax")
+
+
+def made(browser: FlaskClient, slug: str = "exam") -> str:
+    """The secret of a new link."""
+    shown = post(browser, f"/console/{slug}/links", label=" the  works council ")
+    assert (shown.status_code, shown.headers["Cache-Control"]) == (200, "no-store")
+    found = re.search(rf'value="http://localhost/results/{slug}/link#key=([\w-]{{43}})"', shown.text)
+    assert found and "for the works council" in shown.text
+    return found[1]
+
+
+def follow(browser: FlaskClient, key: str, slug: str = "exam") -> int:
+    return browser.post(f"/results/{slug}/link", data={"key": key}).status_code
+
+
+def test_a_link_opens_the_results_and_nothing_else_until_it_is_withdrawn(house: House) -> None:
+    house.publish(public=False)
+    ada, guest = signed_in(house.app), house.app.test_client()
+    key = made(ada)
+    assert key.encode() not in on_disk(house.store.path)
+    assert key not in ada.get("/console/exam").text
+    assert guest.get("/results/exam").headers["Location"].startswith("/login")
+
+    entered = guest.post("/results/exam/link", data={"key": f"http://localhost/results/exam/link#key={key}"})
+    assert (entered.status_code, entered.headers["Location"]) == (303, "/results/exam")
+    assert KEPT.fullmatch(entered.headers["Set-Cookie"])
+    page = guest.get("/results/exam")
+    assert page.status_code == 200 and "Set-Cookie" not in page.headers
+    assert page.headers["Referrer-Policy"] == "no-referrer" and page.headers["Cache-Control"] == "no-store"
+    assert "/api/surveys/exam/results" not in page.text and "reports.csv" not in page.text
+    assert guest.get("/results/exam/count").json == {"reports": 0, "state": "open", "text": "fewer than 40"}
+    assert guest.get("/results/exam.csv").status_code == 200
+    assert guest.get("/api/surveys/exam/results").status_code == 401
+    assert "Set-Cookie" not in guest.get("/s/exam").headers
+
+    link = re.search(r'name="link" value="(\w{8})"', ada.get("/console/exam").text)
+    assert link
+    post(ada, "/console/exam/links/withdraw", link=link[1])
+    gone = guest.get("/results/exam")
+    assert gone.status_code == 404 and "was withdrawn" in gone.text and "slip" not in gone.text
+    assert follow(guest, key) == 404
+    assert [event.what for event in house.store.events(house.owner.key)][:2] == [
+        "withdrew the link to the results, for the works council",
+        "made a link to the results, for the works council",
+    ]
+
+
+def test_a_link_that_opens_nothing_says_so_and_tells_no_survey_from_another(house: House) -> None:
+    house.publish(public=False)
+    guest = house.app.test_client()
+    pages = {slug: guest.get(f"/results/{slug}/link") for slug in ("exam", "nothing")}
+    assert pages["exam"].text == pages["nothing"].text.replace("nothing", "exam") and pages["exam"].status_code == 200
+    for key in ("", "x", new_token(), secret_hash(new_token()).hex(), "x" * 5000):
+        refused = guest.post("/results/exam/link", data={"key": key})
+        assert refused.status_code == 404 and "This link opens nothing" in refused.text
+        assert ("may have been withdrawn" in refused.text) == (len(key) == len(new_token()))
+        assert "Set-Cookie" not in refused.headers
+    guest.set_cookie("candor_link_exam", "x", path="/results")
+    assert guest.get("/results/exam").status_code == 404
+    assert guest.get("/results/%20/link").status_code == 404
+
+
+def test_a_link_to_one_survey_opens_no_other(house: House) -> None:
+    for slug in ("exam", "other"):
+        house.publish(simple() | {"slug": slug}, public=False)
+    key, guest = made(signed_in(house.app)), house.app.test_client()
+    assert guest.post("/results/other/link", data={"key": key}).headers["Location"] == "/results/exam"
+    guest.set_cookie("candor_link_other", key, path="/results")
+    assert guest.get("/results/other").status_code == 404
+
+
+def test_a_link_rests_while_its_owner_is_disabled_and_goes_with_the_survey(house: House) -> None:
+    house.publish(public=False)
+    key, guest = made(signed_in(house.app)), house.app.test_client()
+    ada = named(house.store, "ada")
+    for disabled, status in ((True, 404), (False, 303)):
+        house.store.set_disabled(ada, disabled)
+        assert follow(guest, key) == status
+    house.store.delete_survey("exam")
+    assert follow(guest, key) == 404
+
+
+def test_a_link_to_a_study_opens_all_its_groups(house: House) -> None:
+    groups = [survey(simple() | {"slug": f"all-{one}", "study": "all", "group": one}) for one in ("north", "south")]
+    house.store.add_surveys([Member(one, Terms()) for one in groups], owner=house.owner.key)
+    key, guest = made(signed_in(house.app), "all"), house.app.test_client()
+    assert guest.post("/results/all/link", data={"key": key}).headers["Location"] == "/results/all"
+    for slug in ("all", "all-north", "all-south"):
+        assert guest.get(f"/results/{slug}").status_code == 200
+
+
+def check_looks(page: Page) -> None:
+    for look in LOOKS:
+        wear(page, look)
+        assert violations(page, *(BY_LOOK if look != "phone-light" else ())) == [], look
+        assert overflows(page) == [], look
+
+
+def test_in_a_browser_the_secret_is_in_no_address_that_is_sent(site: Site, browser: Browser) -> None:
+    site.add(simple(), public=False)
+    key = new_token()
+    published = site.store.newest("exam")
+    assert published is not None
+    site.store.add_link(published, "the works council", secret_hash(key))
+    with visit(browser, **PHONE) as device:
+        page = device.page
+        page.goto(f"{site.origin}/results/exam/link#key={key}")
+        page.wait_for_url(f"{site.origin}/results/exam")
+        assert [request for request in site.received if key in request.path] == []
+        assert not any("referer" in request.headers for request in site.received)
+        (posted,) = site.sent("POST")
+        assert posted.body == f"key={key}".encode()
+        page.go_back()
+        assert key not in page.url
+        site.store.withdraw_link(published, secret_hash(key).hex()[:8])
+        page.goto(f"{site.origin}/results/exam")
+        assert "was withdrawn" in (page.text_content("main") or "")
+        page.goto(f"{site.origin}/results/exam/link#key={key}")
+        page.wait_for_selector("h1:has-text('This link opens nothing')")
+        check_looks(page)
+        site.store.share(published, named(site.store, "eve"), Role.EDITOR)
+        site.store.add_link(published, "the works council", secret_hash(key))
+        enter(device, site).goto(f"{site.origin}/console/exam")
+        check_looks(page)
+        page.get_by_role("button", name="Make eve reader").click()
+        page.wait_for_selector("#said:has-text('is shared with eve as reader')")
+        page.fill("#link-label", "the board")
+        page.get_by_role("button", name="Make a link").click()
+        page.wait_for_selector("#secret")
+        check_looks(page)
