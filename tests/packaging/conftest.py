@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def build(tree: Path, target: Path) -> tuple[Path, Path]:
-    """The sdist and the wheel of a tree, by what `make dist` calls."""
+    """Build the sdist and the wheel of a tree by what `make dist` calls, and return their paths."""
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "--directory", target], cwd=tree, check=True, capture_output=True
     )
@@ -24,5 +24,15 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="session")
+def client_dist(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return build(ROOT / "client", tmp_path_factory.mktemp("client-dist"))
+
+
+@pytest.fixture(scope="session")
 def wheel(dist: tuple[Path, Path]) -> Path:
     return dist[1]
+
+
+@pytest.fixture(scope="session")
+def client_wheel(client_dist: tuple[Path, Path]) -> Path:
+    return client_dist[1]

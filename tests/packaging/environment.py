@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from http.client import HTTPConnection, HTTPException
@@ -87,19 +87,20 @@ class Environment:
 
     @classmethod
     def of(
-        cls, folder: Path, python: str, wheel: Path, *options: str | Path, warnings: str = DEPRECATED
+        cls, folder: Path, python: str, wheels: Sequence[Path], *options: str | Path, warnings: str = DEPRECATED
     ) -> "Environment":
-        """A new one, of the wheel and whatever else uv is told to install; nothing is built."""
+        """Make an environment with these wheels and what else uv is told to install; nothing is built."""
         for name in ("home", "work"):
             (folder / name).mkdir(parents=True)
         made = cls(folder, warnings)
         target = ("--python", made.program("python"))
         _uv("venv", "--python", python, "--no-config", folder / "venv")
         _uv(
-            "pip", "install", *target, "--no-config", "--no-cache", "--no-deps", wheel
+            "pip", "install", *target, "--no-config", "--no-cache", "--no-deps", *wheels
         )  # no cache keeps a wheel of ours
-        _uv("pip", "install", *target, "--no-config", "--index-strategy", "unsafe-best-match",
-            "--only-binary", ":all:", "--link-mode", "symlink", *options)  # fmt: skip
+        if options:
+            _uv("pip", "install", *target, "--no-config", "--index-strategy", "unsafe-best-match",
+                "--only-binary", ":all:", "--link-mode", "symlink", *options)  # fmt: skip
         return made
 
     @property

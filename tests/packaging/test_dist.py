@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 LEFT_ABOUT = (  # by whoever works in a checkout
     ".candor-demo/candor.db", ".pytest_cache/README.md", ".venv/bin/python", "candor.db", "candor.db-tickets",
-    "client/__pycache__/words.cpython-311.pyc", "dist/candor_survey-0.1.0.tar.gz", "examples/answers.db",
+    "client/candor_client/__pycache__/answer.cpython-311.pyc", "dist/candor_survey-0.1.0.tar.gz", "examples/answers.db",
     "node_modules/typescript/package.json", "people.csv", "people.exam.sent.csv", "survey_app/candor.db-wal",
 )  # fmt: skip
 
@@ -37,13 +37,11 @@ def project(sdist: Path) -> set[str]:
     return {name for name in listed.split("\0") if name and (ROOT / name).exists()}
 
 
-def test_the_wheel_holds_both_packages_and_what_their_pages_need(wheel: Path) -> None:
+def test_the_wheel_holds_the_package_and_what_its_pages_need(wheel: Path) -> None:
     names, metadata = set(zipfile.ZipFile(wheel).namelist()), wheel.name.split("-py3")[0] + ".dist-info"
     assert {
-        "client/__init__.py",
-        "client/js/index.js",
-        "client/py.typed",
         "survey_app/cli/__init__.py",
+        "survey_app/client/js/index.js",
         "survey_app/examples/campus.yaml",
         "survey_app/py.typed",
         "survey_app/static/form/page.js",
@@ -51,7 +49,16 @@ def test_the_wheel_holds_both_packages_and_what_their_pages_need(wheel: Path) ->
         "survey_app/templates/base.html",
         f"{metadata}/licenses/LICENSE",
     } <= names
-    assert {name.split("/")[0] for name in names} == {"client", "survey_app", metadata}
+    assert {name.split("/")[0] for name in names} == {"survey_app", metadata}
+
+
+def test_the_client_is_a_distribution_of_its_own(client_dist: tuple[Path, Path]) -> None:
+    sdist, wheel = client_dist
+    names, metadata = zipfile.ZipFile(wheel).namelist(), wheel.name.split("-py3")[0] + ".dist-info"
+    assert {"candor_client/__init__.py", "candor_client/__main__.py", "candor_client/py.typed"} <= {*names}
+    assert {name.split("/")[0] for name in names} == {"candor_client", metadata}
+    assert b"Requires-Dist" not in zipfile.ZipFile(wheel).read(f"{metadata}/METADATA")
+    assert {"js/index.js", "package.json", "candor_client/verify.py"} <= contents(sdist).keys()
 
 
 def test_the_sdist_is_the_project_and_nothing_that_lies_about(dist: tuple[Path, Path], tmp_path: Path) -> None:

@@ -17,13 +17,16 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from client.respond import fetch
+from candor_client.respond import fetch
 from tests.packaging.environment import PATIENCE, ROOT, Environment, interpreters
 from tests.postgres import Postgres
 
 pytestmark = pytest.mark.slow
 
-SERVED = {"survey_app/static/": "/static/", "client/js/": "/client/js/"}  # where in the wheel, and at which address
+SERVED = {
+    "survey_app/static/": "/static/",
+    "survey_app/client/js/": "/client/js/",
+}  # where in the wheel, and at which address
 INVITED = """slug: invited
 title: By invitation
 epsilon: 2
@@ -59,7 +62,7 @@ def visit(here: Environment, name: str, wheel: Path, *invitations: str) -> None:
         for survey in (link, *(origin + path for path in invitations)):
             file = answered(survey, here.work / "answers.json")
             assert "The server has it (stored)" in here.run(
-                "python", "-m", "client", survey, "--yes", "--answers", file
+                "python", "-m", "candor_client", survey, "--yes", "--answers", file
             )
     assert "campus" in here.run(name, "ledger", "show")
     assert sorted(path.name for path in here.folder.joinpath("home").iterdir()) == [".local"]  # the ledger
@@ -78,8 +81,15 @@ def answered(link: str, file: Path) -> Path:
 
 
 @pytest.mark.parametrize("python", interpreters(), ids=lambda path: Path(path).name)
-def test_the_demo_serves_where_nothing_else_is_installed(python: str, wheel: Path, tmp_path: Path) -> None:
-    here = Environment.of(tmp_path, python, wheel, "--constraint", ROOT / "constraints.txt", "candor-survey")
+def test_the_demo_serves_where_nothing_else_is_installed(
+    python: str, wheel: Path, client_wheel: Path, tmp_path: Path
+) -> None:
+    """It is run in a folder that has folders called client and survey_app, as many projects have."""
+    options = ("--constraint", ROOT / "constraints.txt", "candor-survey")
+    here = Environment.of(tmp_path, python, (client_wheel, wheel), *options)
+    for name in ("client", "survey_app"):
+        (here.work / name).mkdir()
+        (here.work / name / "__init__.py").write_text("raise SystemExit('a package of another project was imported')\n")
     found = here.run(
         "python", "-c", "import importlib.util as i, sys; print(i.find_spec('survey_app').origin, *sys.path)"
     )
@@ -87,17 +97,39 @@ def test_the_demo_serves_where_nothing_else_is_installed(python: str, wheel: Pat
     visit(here, "candor", wheel)
 
 
-def test_the_oldest_versions_that_are_allowed_suffice(wheel: Path, tmp_path: Path, postgres: Postgres) -> None:
+def test_the_client_answers_where_nothing_but_python_is(wheel: Path, client_wheel: Path, tmp_path: Path) -> None:
+    alone = Environment.of(tmp_path / "alone", sys.executable, (client_wheel,))
+    listed = alone.run("python", "-c", "import importlib.metadata as m; print(*{d.name for d in m.distributions()})")
+    assert listed.split() == ["candor-client"]
+    server = Environment.of(
+        tmp_path / "server",
+        sys.executable,
+        (client_wheel, wheel),
+        "--constraint",
+        ROOT / "constraints.txt",
+        "candor-survey",
+    )
+    with server.serving("candor", "demo", "--respondents", "50") as (_, said):
+        (link,) = re.findall(r"^terminal  candor respond (\S+)$", said, re.MULTILINE)
+        file = answered(link, alone.work / "answers.json")
+        sent = alone.run("python", "-m", "candor_client", link, "--yes", "--answers", file)
+        assert "The server has it (stored)" in sent
+
+
+def test_the_oldest_versions_that_are_allowed_suffice(
+    wheel: Path, client_wheel: Path, tmp_path: Path, postgres: Postgres
+) -> None:
     """Publishing, inviting, answering, estimating, every extra that writes or reads something, and the demo."""
     metadata = message_from_bytes(zipfile.ZipFile(wheel).read(f"{wheel.name.split('-py3')[0]}.dist-info/METADATA"))
-    wanted = [text for text in metadata.get_all("Requires-Dist", []) if not re.search(r"'(test|bench|spark)'", text)]
+    requires = [text for text in metadata.get_all("Requires-Dist", []) if not text.startswith("candor-client")]
+    wanted = [text for text in requires if not re.search(r"'(test|bench|spark)'", text)]
     direct = {canonicalize_name(Requirement(text).name) for text in wanted}
     exact = (ROOT / "constraints.txt").read_text().splitlines()
     oldest, others = tmp_path / "oldest.txt", tmp_path / "others.txt"
     oldest.write_text("\n".join(text.partition("; extra")[0] for text in wanted))
     others.write_text("\n".join(line for line in exact if canonicalize_name(line.partition("==")[0]) not in direct))
     here = Environment.of(
-        tmp_path, sys.executable, wheel,
+        tmp_path, sys.executable, (client_wheel, wheel),
         "--resolution", "lowest-direct", "--requirement", oldest, "--constraint", others, warnings="",
     )  # fmt: skip
     work = here.work
