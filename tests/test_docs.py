@@ -48,7 +48,7 @@ def test_a_path_that_is_not_there_would_be_found() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_name_of_the_code_in_a_document_can_be_imported(page: Path) -> None:
     for name in named(page):
-        if re.fullmatch(r"(survey_app|client)(\.\w+)+", name):
+        if re.fullmatch(r"(survey_app|candor_client)(\.\w+)+", name):
             assert _names_something(name), f"{page.name}: {name}"
 
 
@@ -72,14 +72,14 @@ def test_every_limit_on_uploads_stands_where_the_table_says() -> None:
         assert re.search(rf"^{name} = ", (ROOT / file).read_text(), re.MULTILINE), f"{name} is not in {file}"
 
 
-def test_the_rooms_of_the_architecture_are_those_of_the_code() -> None:
+def test_the_packages_of_the_architecture_are_those_of_the_code() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
-    rooms = {
+    packages = {
         path.removesuffix("/") for path in re.findall(r"^\| `((?:survey_app/|client)[\w/.]*)` \|", page, re.MULTILINE)
     }
     folders = {f"survey_app/{file.parent.name}" for file in ROOT.glob("survey_app/*/__init__.py")}
     loose = {f"survey_app/{file.name}" for file in ROOT.glob("survey_app/*.py")} - {"survey_app/__init__.py"}
-    assert rooms == {"client", *folders, *loose}
+    assert packages == {"client", *folders, *loose}
 
 
 def test_the_picture_can_be_read_aloud_and_in_the_dark() -> None:
