@@ -1,4 +1,4 @@
-"""Every benchmark in one run: `make bench`, or `python -m benchmarks NAME`. `--quick` only shows that all runs."""
+"""Run all benchmarks: `make bench`, or `python -m benchmarks NAME`. With `--quick`, only check that they run."""
 
 import contextlib
 import io
@@ -38,7 +38,7 @@ TABLES = {
 
 
 class Tee(io.StringIO):
-    """What is written is kept, and goes on to where it would have gone."""
+    """A text buffer that also passes everything on to another stream."""
 
     def __init__(self, on: TextIO) -> None:
         super().__init__()

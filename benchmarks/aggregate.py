@@ -1,7 +1,7 @@
 """From 10^6 reports of 32 stored bits to 32 estimates: candor beside a byte histogram and the libraries of the field.
 
-The work begins with the reports as each library keeps them in memory and ends with what it estimates. A plain histogram
-of bytes, which estimates nothing, is the measure of how fast it could be. Rounds alternate, the best of each counts.
+The work begins with the reports in each library's own format in memory, and ends with its estimates.
+A plain histogram of bytes, which estimates nothing, shows how fast it could be. Rounds alternate; the best counts.
 """
 
 import math
@@ -24,7 +24,7 @@ FEW = 20_000  # reports for a library that needs the better part of a minute for
 
 @dataclass(frozen=True)
 class Contestant:
-    """What is timed, and for how many reports."""
+    """A timed function, and the number of reports that it processes."""
 
     name: str
     reports: int
@@ -83,34 +83,34 @@ def opendp(rows: Bits) -> Contestant:
 
 
 def best_times(contestants: list[Contestant], rounds: int) -> dict[str, float]:
-    """Seconds, each the best of some alternating rounds."""
-    best = {one.name: math.inf for one in contestants}
+    """Return the shortest time of each contestant in seconds, over alternating rounds."""
+    best = {contestant.name: math.inf for contestant in contestants}
     for _ in range(rounds):
-        for one in contestants:
+        for contestant in contestants:
             start = time.perf_counter()
-            one.work()
-            best[one.name] = min(best[one.name], time.perf_counter() - start)
+            contestant.work()
+            best[contestant.name] = min(best[contestant.name], time.perf_counter() - start)
     return best
 
 
 def main(quick: bool) -> list[Bars]:
-    """Print the table."""
+    """Print the table and return its chart."""
     count = QUICK if quick else REPORTS
     print(f"\nAggregation: {count:,} reports of {WIDTH} stored bits, best of {ROUNDS} alternating rounds")
     rows = np.random.default_rng().integers(0, 256, (count, WIDTH // 8), dtype=np.uint8)
     makers = {"multi-freq-ldpy": multi_freq_ldpy, "pure-ldp": pure_ldp, "OpenDP": opendp}
-    others, absent = installed({name: partial(maker, rows) for name, maker in makers.items()})
-    contestants = [estimates(rows), *histograms(rows), *others]
+    peer_contestants, absent = installed({name: partial(maker, rows) for name, maker in makers.items()})
+    contestants = [estimates(rows), *histograms(rows), *peer_contestants]
     best = best_times(contestants, ROUNDS)
-    mine = best["candor"]
-    wholes = {one.name: best[one.name] * count / one.reports for one in contestants}
-    for one in contestants:
-        whole = wholes[one.name]
-        scaled = "" if one.reports == count else f"  (measured on {one.reports:,}, scaled)"
-        ratio = "" if one.name == "candor" else f"{whole / mine:10.1f} × candor's time"
-        print(f"{one.name:24} {1000 * whole:10,.1f} ms {ratio}{scaled}")
+    candor_time = best["candor"]
+    total_times = {contestant.name: best[contestant.name] * count / contestant.reports for contestant in contestants}
+    for contestant in contestants:
+        total_time = total_times[contestant.name]
+        note = "" if contestant.reports == count else f"  (measured on {contestant.reports:,}, scaled)"
+        ratio = "" if contestant.name == "candor" else f"{total_time / candor_time:10.1f} × candor's time"
+        print(f"{contestant.name:24} {1000 * total_time:10,.1f} ms {ratio}{note}")
     for name in ("histogram of each byte", "histogram of all bytes"):
-        print(f"candor's time over the {name}: ratio {mine / best[name]:.2f} (goal at most 2)")
+        print(f"candor's time over the {name}: ratio {candor_time / best[name]:.2f} (goal at most 2)")
     print("not compared:", ", ".join(["diffprivlib (has no aggregation)", *absent]))
-    values = tuple((name, whole / mine) for name, whole in wholes.items())
+    values = tuple((name, total_time / candor_time) for name, total_time in total_times.items())
     return [Bars("aggregate", "Time for 32 estimates", "× candor's", values)]

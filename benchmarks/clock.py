@@ -1,9 +1,10 @@
-"""Who is who by the clock: what a server that writes down when tickets are taken and when reports come can guess.
+"""A linkage attack by time: how many invitations a server can match with reports if it records when both arrive.
 
-Blind tickets leave nothing else by which to link an invitation with its report. 300 people get a mail; each comes after
-an exponential time of 400 minutes in the mean and takes the ticket. In one visit the report follows after the minutes
-that answering takes (lognormal, median 3); in phases it comes on another day, anew. Whoever guesses knows all moments
-and distributions and takes the likeliest matching of all tickets with all reports (`linear_sum_assignment`).
+Blind tickets leave nothing else that links an invitation with its report. 300 people receive a mail.
+Each person comes after an exponential time with a mean of 400 minutes and takes the ticket.
+In one visit, the report follows after the time that answering takes (lognormal, median 3 minutes).
+In two phases, it comes on another day. The attacker knows all times and distributions.
+The attacker chooses the likeliest matching of all tickets with all reports (`linear_sum_assignment`).
 """
 
 from collections.abc import Callable
@@ -24,28 +25,28 @@ Visits = Callable[[np.random.Generator, Minutes], Minutes]
 
 
 def one_visit(rng: np.random.Generator, taken: Minutes) -> Minutes:
-    """Reports that follow their ticket after the minutes that answering takes."""
+    """Draw the times of reports that follow their ticket after the time that answering takes."""
     return taken + rng.lognormal(np.log(ANSWERING), SPREAD, len(taken))
 
 
 def phases(rng: np.random.Generator, taken: Minutes) -> Minutes:
-    """Reports of another day, when everybody comes anew."""
+    """Draw the times of reports on another day, at hours independent of the first visit."""
     return rng.exponential(COMING, len(taken))
 
 
 def habits(rng: np.random.Generator, taken: Minutes) -> Minutes:
-    """Reports of another day, when everybody comes at about the same hour again."""
+    """Draw the times of reports on another day, at about the same hour as the first visit."""
     return taken + rng.normal(0, HABITS, len(taken))
 
 
 def answering(gaps: Minutes) -> Minutes:
-    """The logarithm of the density of the minutes between a ticket and its report, in one visit."""
+    """Return the log density of the minutes between a ticket and its report, for a single visit."""
     logs = np.log(np.maximum(gaps, 1e-9))
     return np.where(gaps > 0, -logs - ((logs - np.log(ANSWERING)) / SPREAD) ** 2 / 2, IMPOSSIBLE)
 
 
 def returning(gaps: Minutes) -> Minutes:
-    """The same for people of habits, by the hour of the day."""
+    """Return the log density of the difference in the hour of the day, for two visits at about the same hour."""
     return -((gaps / HABITS) ** 2) / 2
 
 
@@ -57,12 +58,12 @@ WAYS: dict[str, tuple[Visits, Callable[[Minutes], Minutes]]] = {
 
 
 def matched(way: str, people: int, rng: np.random.Generator) -> float:
-    """The share of people whose report the likeliest matching finds."""
+    """Return the share of people whose report the likeliest matching finds."""
     visits, density = WAYS[way]
-    taken = rng.exponential(COMING, people)
-    sent = visits(rng, taken)
-    _, guessed = linear_sum_assignment(-density(sent[None, :] - taken[:, None]))
-    return float(np.mean(guessed == np.arange(people)))
+    ticket_times = rng.exponential(COMING, people)
+    report_times = visits(rng, ticket_times)
+    _, guesses = linear_sum_assignment(-density(report_times[None, :] - ticket_times[:, None]))
+    return float(np.mean(guesses == np.arange(people)))
 
 
 @click.command()

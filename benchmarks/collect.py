@@ -37,7 +37,7 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Size:
-    """How many workers, requests a round, and rounds; reports in a batch, and batches; results read for each median."""
+    """Sizes of a run: workers, requests and rounds; reports in a batch, and batches; results read for each median."""
 
     workers: tuple[int, ...] = (1, 2)
     requests: int = 4000
@@ -51,13 +51,13 @@ QUICK = Size(workers=(1,), requests=64, rounds=1, batch=200, batches=2, reads=3)
 
 
 def make(directory: Path) -> tuple[SqliteStore, Published]:
-    """A store with the worked example."""
+    """Create a store in this directory, publish the worked example, and return both."""
     store = SqliteStore(directory / "bench.db")
     return store, publish(store)
 
 
 def publish(store: Store) -> Published:
-    """The worked example in a new store."""
+    """Create the tables of a new store, publish the worked example in it, and return it."""
     store.migrate()
     user = add_user(store, "bench", "not a secret")
     survey = build_file(ROOT / "examples" / "exam.yaml").survey
@@ -65,13 +65,13 @@ def publish(store: Store) -> Published:
 
 
 def reports(survey: Survey, count: int) -> list[Report]:
-    """Reports of the real client."""
+    """Return `count` reports of the real client."""
     return [randomize(survey, {"cheated": True, "help": "notes", "hours": 12}) for _ in range(count)]
 
 
 @contextlib.contextmanager
 def server(db: str, workers: int) -> Iterator[int]:
-    """The real server, and its route that does nothing, on a free port, ended by its own process."""
+    """Start the real server with its no-op route on a free port, yield the port, and terminate it at the end."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "benchmarks.noop", str(port), str(workers)]
@@ -86,7 +86,7 @@ def server(db: str, workers: int) -> Iterator[int]:
 
 
 def _wait(process: subprocess.Popen[bytes], port: int) -> None:
-    """Until the server answers; RuntimeError if it ends, or takes too long."""
+    """Wait until the server answers; raise RuntimeError if it ends or takes too long."""
     start = time.monotonic()
     while time.monotonic() - start < PATIENCE and process.poll() is None:
         with contextlib.suppress(OSError):
@@ -97,7 +97,7 @@ def _wait(process: subprocess.Popen[bytes], port: int) -> None:
 
 
 def single(workers: int, requests: int, rounds: int) -> float:
-    """Durable single reports beside a route that does nothing, in alternating rounds."""
+    """Return the median ratio of the rates of durable single reports and of a no-op route, in alternating rounds."""
     with tempfile.TemporaryDirectory() as folder:
         store, published = make(Path(folder))
         store.close()
@@ -105,18 +105,18 @@ def single(workers: int, requests: int, rounds: int) -> float:
         path = f"/api/surveys/{survey.slug}/reports"
         with server(f"sqlite:///{folder}/bench.db", workers) as port:
             ratios, p99s = [], []
-            for turn in range(rounds + 1):
+            for round_number in range(rounds + 1):
                 bodies = [report.to_json() for report in reports(survey, requests)]
                 idle = load.run(port, [load.request("/noop", body) for body in bodies], CONCURRENCY)
-                kept = load.run(port, [load.request(path, body) for body in bodies], CONCURRENCY)
-                if kept.statuses != {201: requests} or idle.statuses != {200: requests}:
-                    raise RuntimeError(f"unexpected answers: {kept.statuses} {idle.statuses}")
-                if turn:
-                    ratios.append(kept.rate / idle.rate)
-                    p99s.append(kept.p99)
+                stored = load.run(port, [load.request(path, body) for body in bodies], CONCURRENCY)
+                if stored.statuses != {201: requests} or idle.statuses != {200: requests}:
+                    raise RuntimeError(f"unexpected answers: {stored.statuses} {idle.statuses}")
+                if round_number:
+                    ratios.append(stored.rate / idle.rate)
+                    p99s.append(stored.p99)
                     print(
-                        f"{workers} worker(s): stored {kept.rate:7,.0f}/s, p50 {kept.p50 * 1000:5.1f} ms,"
-                        f" p99 {kept.p99 * 1000:5.1f} ms; no-op route {idle.rate:7,.0f}/s,"
+                        f"{workers} worker(s): stored {stored.rate:7,.0f}/s, p50 {stored.p50 * 1000:5.1f} ms,"
+                        f" p99 {stored.p99 * 1000:5.1f} ms; no-op route {idle.rate:7,.0f}/s,"
                         f" p99 {idle.p99 * 1000:5.1f} ms; ratio {ratios[-1]:.2f}"
                     )
             ratio = statistics.median(ratios)
@@ -126,40 +126,42 @@ def single(workers: int, requests: int, rounds: int) -> float:
 
 
 def batch(count: int, rounds: int) -> float:
-    """A batch, decoded and validated, against sqlite3's executemany of the same rows with the same key, both into new
-    files."""
+    """Return the median ratio of the rates of `read_batch` and of sqlite3's executemany.
+
+    Both store the same rows with the same key in new files; the batch is also decoded and validated.
+    """
     ratios = []
     gc.freeze()  # as a server does when it begins
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
             store, published = make(Path(folder))
-            made = reports(published.survey, count)
-            body = b"\n".join(report.to_json() for report in made)
+            batch_reports = reports(published.survey, count)
+            body = b"\n".join(report.to_json() for report in batch_reports)
             start = time.perf_counter()
-            found = read_batch(store, published.survey.slug, body)
-            ours = time.perf_counter() - start
+            answer = read_batch(store, published.survey.slug, body)
+            duration = time.perf_counter() - start
             store.close()
-            if found["stored"] != count:
-                raise RuntimeError(f"unexpected answer: {found}")
+            if answer["stored"] != count:
+                raise RuntimeError(f"unexpected answer: {answer}")
             raw = sqlite3.connect(f"{folder}/raw.db", isolation_level=None)
             raw.executescript(
                 "pragma journal_mode=wal; pragma synchronous=full; create table reports"
                 " (survey integer, id blob, bits blob, primary key (survey, id)) without rowid; begin"
             )
-            rows = [(1, one.id, one.bits) for one in made]
+            rows = [(1, report.id, report.bits) for report in batch_reports]
             start = time.perf_counter()
             raw.executemany("insert into reports values (?, ?, ?)", rows)
             raw.execute("commit")
-            ratios.append((time.perf_counter() - start) / ours)
+            ratios.append((time.perf_counter() - start) / duration)
             raw.close()
-            print(f"batch: {count / ours:,.0f} reports/s, ratio to raw executemany {ratios[-1]:.2f}")
+            print(f"batch: {count / duration:,.0f} reports/s, ratio to raw executemany {ratios[-1]:.2f}")
     ratio = statistics.median(ratios)
     print(f"batch: median ratio {ratio:.2f} (goal 0.5)")
     return ratio
 
 
 def tally(reads: int) -> dict[int, float]:
-    """Seconds for results from tallies of a thousand to ten million reports: all read one row."""
+    """Return the seconds that results take for tallies of a thousand to ten million reports; each reads one row."""
     with tempfile.TemporaryDirectory() as folder:
         store, published = make(Path(folder))
         times: dict[int, float] = {}
@@ -181,18 +183,18 @@ def tally(reads: int) -> dict[int, float]:
 
 
 def main(quick: bool) -> list[Bars]:
-    """Print all."""
+    """Print all measurements of collecting and return their charts."""
     size = QUICK if quick else Size()
     print(f"\nCollecting: {size.requests} requests a round, concurrency {CONCURRENCY}")
-    stored = [
+    ratios = [
         (f"single durable reports, {workers} worker(s), over a route that does nothing",
          single(workers, size.requests, size.rounds))
         for workers in size.workers
     ]  # fmt: skip
-    stored.append(("batches of JSON, over sqlite3's executemany", batch(size.batch, size.batches)))
+    ratios.append(("batches of JSON, over sqlite3's executemany", batch(size.batch, size.batches)))
     times = tally(size.reads)
     latencies = tuple((f"{count:,} reports", seconds / times[COUNTS[0]]) for count, seconds in times.items())
     return [
-        Bars("collect", "Reports a second into SQLite", "× the bare work", tuple(stored)),
+        Bars("collect", "Reports a second into SQLite", "× the bare work", tuple(ratios)),
         Bars("results", "Time until results, against the number of reports", f"× at {COUNTS[0]:,}", latencies),
     ]

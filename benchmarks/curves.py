@@ -1,6 +1,6 @@
-"""Lines and marks over two axes, linear or logarithmic: what theory says as a line, what was seen as marks.
+"""Charts with two axes, linear or logarithmic: theory as lines, measurements as marks.
 
-Drawn on the paper of `survey_app.web.charts`, with its colours, as a file that works alone.
+The charts use the elements and colours of `survey_app.web.charts` and are standalone files.
 """
 
 import math
@@ -29,7 +29,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Axis:
-    """The name of an axis, and its kind."""
+    """The name of an axis, and whether it is logarithmic."""
 
     label: str
     log: bool = False
@@ -37,28 +37,31 @@ class Axis:
 
 @dataclass(frozen=True)
 class LogScale(Scale):
-    """Equal ratios at equal distances."""
+    """A scale on which equal ratios have equal distances."""
 
     def __call__(self, value: float) -> float:
-        """The place of a value; values beyond the ends lie on them."""
+        """Return the position of a value; values beyond the ends are placed at the ends."""
         value = min(max(value, self.low), self.high)
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return self.start + share * (self.stop - self.start)
 
 
 def logarithmic(low: float, high: float, start: float, stop: float) -> LogScale:
-    """A logarithmic scale around these values, with ticks at 1, 2 and 5 where there is room."""
+    """Return a logarithmic scale around these values, with ticks at 1, 2 and 5 where there is space.
+
+    Raise ValueError if `low` is not positive.
+    """
     if low <= 0:
         raise ValueError("a logarithmic axis has no place for zero")
     if low == high:
         low, high = low / 2, high * 2
-    air = (high / low) ** 0.03
-    low, high = low / air, high * air
+    padding = (high / low) ** 0.03
+    low, high = low / padding, high * padding
     decades = math.log10(high / low)
-    within = (1, 2, 5) if decades <= 2.4 else (1,)
+    multiples = (1, 2, 5) if decades <= 2.4 else (1,)
     exponents = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
-    places = [multiple * 10.0**exponent for exponent in exponents for multiple in within]
-    ticks = tuple(float(f"{tick:.6g}") for tick in places if low <= tick <= high)
+    candidates = [multiple * 10.0**exponent for exponent in exponents for multiple in multiples]
+    ticks = tuple(float(f"{tick:.6g}") for tick in candidates if low <= tick <= high)
     return LogScale(low, high, start, stop, ticks)
 
 
@@ -71,36 +74,41 @@ def lines(
     y: Axis,
     note: str,
 ) -> str:
-    """A chart of up to six series, told apart by colour, dashes and marks, with a legend above."""
+    """Return a chart of up to six series, which differ in colour, dashes and marks, with a legend above.
+
+    Raise ValueError if there are more series.
+    """
     if len(series) > SLOTS:
         raise ValueError(f"a chart has at most {SLOTS} series")
     legend, top = _legend(series)
     parts = [legend, text(y.label, MARGIN, top + 12, "tick name")]
     top += LINE + 8
     bottom = top + HEIGHT
-    heights = finite(value for one in series for _, value in (*one.line, *one.marks))
-    vertical = (logarithmic if y.log else linear)(min(heights), max(heights), bottom, top)
-    ups = tick_words(vertical)
-    left = MARGIN + max(width_of(ups(tick), SMALL) for tick in vertical.ticks) + 6
-    sides = finite(value for one in series for value, _ in (*one.line, *one.marks))
-    ends = (min(sides), max(sides), left, WIDTH)
-    across = logarithmic(*ends) if x.log else linear(*ends, snapped=False)
-    form = tick_words(across)
-    half = width_of(form(across.ticks[-1]), SMALL) / 2
-    across = replace(across, stop=WIDTH - MARGIN / 2 - half)
+    ys = finite(value for item in series for _, value in (*item.line, *item.marks))
+    vertical = (logarithmic if y.log else linear)(min(ys), max(ys), bottom, top)
+    format_y = tick_words(vertical)
+    left = MARGIN + max(width_of(format_y(tick), SMALL) for tick in vertical.ticks) + 6
+    xs = finite(value for item in series for value, _ in (*item.line, *item.marks))
+    ends = (min(xs), max(xs), left, WIDTH)
+    horizontal = logarithmic(*ends) if x.log else linear(*ends, snapped=False)
+    format_x = tick_words(horizontal)
+    half_width = width_of(format_x(horizontal.ticks[-1]), SMALL) / 2
+    horizontal = replace(horizontal, stop=WIDTH - MARGIN / 2 - half_width)
     parts += [line(left, vertical(tick), WIDTH - MARGIN, vertical(tick), "grid") for tick in vertical.ticks]
-    parts += [text(ups(tick), left - 6, vertical(tick) + 4, "tick", "end") for tick in vertical.ticks]
+    parts += [text(format_y(tick), left - 6, vertical(tick) + 4, "tick", "end") for tick in vertical.ticks]
     parts.append(line(left, bottom, WIDTH - MARGIN, bottom, "axis"))
-    parts += [line(across(tick), bottom, across(tick), bottom + 4, "axis") for tick in across.ticks]
-    parts += [text(form(tick), across(tick), bottom + 18, "tick", "middle") for tick in roomy(across, form)]
+    parts += [line(horizontal(tick), bottom, horizontal(tick), bottom + 4, "axis") for tick in horizontal.ticks]
+    parts += [
+        text(format_x(tick), horizontal(tick), bottom + 18, "tick", "middle") for tick in roomy(horizontal, format_x)
+    ]
     parts.append(text(x.label, WIDTH - MARGIN, bottom + 36, "tick name", "end"))
-    parts += [_series(one, place, across, vertical) for place, one in enumerate(series)]
-    below = wrap(note, WIDTH - 2 * MARGIN, 4, SMALL)
-    parts += [text(part, MARGIN, bottom + 54 + 16 * place, "note") for place, part in enumerate(below)]
+    parts += [_series(item, place, horizontal, vertical) for place, item in enumerate(series)]
+    note_lines = wrap(note, WIDTH - 2 * MARGIN, 4, SMALL)
+    parts += [text(part, MARGIN, bottom + 54 + 16 * place, "note") for place, part in enumerate(note_lines)]
     return frame(
         parts,
         WIDTH,
-        bottom + 46 + 16 * len(below),
+        bottom + 46 + 16 * len(note_lines),
         kind="lines",
         name=name,
         title=title,
@@ -110,30 +118,30 @@ def lines(
 
 
 def tick_words(scale: Scale) -> Format:
-    """As many decimals as tell the ticks apart; on a logarithmic axis each tick has its own."""
+    """Return a format with enough decimals to distinguish the ticks; on a logarithmic axis they differ by tick."""
     if isinstance(scale, LogScale):
         return lambda value: number_format(decimals_of(value, percent=False), percent=False)(value)
     return tick_format(scale, percent=False)
 
 
 def roomy(scale: Scale, form: Format) -> list[float]:
-    """The ticks whose numbers do not run into each other."""
-    kept: list[float] = []
+    """Return the ticks whose labels do not overlap."""
+    ticks: list[float] = []
     end = float("-inf")
     for tick in scale.ticks:
         half = width_of(form(tick), SMALL) / 2
         if scale(tick) - half > end + 4:
-            kept.append(tick)
+            ticks.append(tick)
             end = scale(tick) + half
-    return kept
+    return ticks
 
 
 def _series(one: Series, place: int, across: Scale, up: Scale) -> str:
-    drawn = []
+    shapes = []
     if one.line:
-        drawn.append(tag("path", d=_path(one, across, up), class_="curve"))
-    drawn += [_mark(place, across(x), up(y)) for x, y in one.marks]
-    return group(f"series s{place}", drawn, one.label)
+        shapes.append(tag("path", d=_path(one, across, up), class_="curve"))
+    shapes += [_mark(place, across(x), up(y)) for x, y in one.marks]
+    return group(f"series s{place}", shapes, one.label)
 
 
 def _path(one: Series, across: Scale, up: Scale) -> str:
@@ -141,7 +149,7 @@ def _path(one: Series, across: Scale, up: Scale) -> str:
 
 
 def _mark(place: int, x: float, y: float) -> str:
-    """A shape for each place: circle, square, triangle, diamond, and the first two again, small and turned."""
+    """Return the mark of a series: circle, square, triangle, diamond, small circle, or small turned triangle."""
     if place in (0, 4):
         return tag("circle", cx=x, cy=y, r=4.0 if place == 0 else 3.0, class_="mark")
     shapes = {
@@ -154,26 +162,26 @@ def _mark(place: int, x: float, y: float) -> str:
 
 
 def _legend(series: Sequence[Series]) -> tuple[str, float]:
-    """Names in as many lines as they need, and the height used."""
-    drawn, x, y = [], MARGIN, 6.0
-    for place, one in enumerate(series):
-        width = 36 + width_of(one.label, SMALL) + 16
+    """Return the legend, with names in as many lines as they need, and the height used."""
+    items, x, y = [], MARGIN, 6.0
+    for place, item in enumerate(series):
+        width = 36 + width_of(item.label, SMALL) + 16
         if x > MARGIN and x + width > WIDTH:
             x, y = MARGIN, y + LINE
-        sample = [tag("path", d=f"M{number(x)} {number(y + 6)}h28", class_="curve")] if one.line else []
-        if one.marks:
+        sample = [tag("path", d=f"M{number(x)} {number(y + 6)}h28", class_="curve")] if item.line else []
+        if item.marks:
             sample.append(_mark(place, x + 14, y + 6))
-        drawn.append(group(f"s{place}", [*sample, text(one.label, x + 34, y + 10, "key")]))
+        items.append(group(f"s{place}", [*sample, text(item.label, x + 34, y + 10, "key")]))
         x += width
-    return group("legend", drawn), y + LINE + 6
+    return group("legend", items), y + LINE + 6
 
 
 def _description(series: Sequence[Series], x: Axis, y: Axis, note: str) -> str:
-    """Where each series begins and ends."""
-    said = [f"{y.label} against {x.label}"]
-    for one in series:
-        points = one.line or one.marks
+    """Return the chart as text: where each series begins and ends."""
+    sentences = [f"{y.label} against {x.label}"]
+    for item in series:
+        points = item.line or item.marks
         if points:
             (first, low), (last, high) = points[0], points[-1]
-            said.append(f"{one.label}: {low:.4g} at {first:.4g}, {high:.4g} at {last:.4g}")
-    return ". ".join([*said, note])
+            sentences.append(f"{item.label}: {low:.4g} at {first:.4g}, {high:.4g} at {last:.4g}")
+    return ". ".join([*sentences, note])

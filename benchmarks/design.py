@@ -1,9 +1,9 @@
 """What a design saves, and how good the search for blocks is: `python -m benchmarks.design` writes docs/design.md.
 
-Respondents are those at which every main figure of a survey has its margin, ±5% of its range at 95% confidence, for the
-people whom authoring imagines. The tables of the page are exact, and the surveys on which the search is compared with
-all partitions are drawn from a stated seed, so that the page comes out the same each time. `--search` prints the same
-comparison for new surveys, larger ones too, with the seconds it takes.
+The numbers are respondents until every main figure of a survey reaches its margin, for the people that authoring
+assumes. The margin is ±5% of the figure's range at 95% confidence. The tables are exact. The surveys on which the
+search is compared with all partitions are drawn from a stated seed, so that the page is reproducible.
+`--search` prints the same comparison for new and larger surveys, with the time the search takes.
 """
 
 import json
@@ -122,18 +122,18 @@ Up to ten units all partitions are compared. Above, a search finds the blocks; h
 
 
 def designs(questions: Sequence[dict[str, Any]], epsilon: float) -> dict[Ask, Design]:
-    """The designs of a survey of these questions, by the word for `ask`."""
+    """Return the designs of a survey of these questions, by the value of `ask`."""
     return build(_file(questions, epsilon), json_file=True).designs
 
 
 def _file(questions: Sequence[dict[str, Any]], epsilon: float, ask: str = "auto") -> bytes:
-    said = {"slug": "s", "title": "S", "epsilon": str(epsilon), "ask": ask, "questions": list(questions)}
-    return json.dumps(said).encode()
+    definition = {"slug": "s", "title": "S", "epsilon": str(epsilon), "ask": ask, "questions": list(questions)}
+    return json.dumps(definition).encode()
 
 
 def table(text: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A section with its table, in Markdown."""
-    lines = "".join(f"| {' | '.join(one)} |\n" for one in (head, ["---"] * len(head), *rows))
+    """Return a section with its table, in Markdown."""
+    lines = "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
     return f"{text}\n{lines}"
 
 
@@ -142,7 +142,7 @@ def _at(epsilons: Sequence[int]) -> list[str]:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = (HEAD, yes_or_no(), mixed(), drawn(), pairs(), skipping(), compared())
     return "\n".join(parts)
 
@@ -151,8 +151,8 @@ def yes_or_no() -> str:
     rows = []
     for count in QUESTIONS:
         questions = [{"id": f"q{i}", "type": "yes_no", "text": "?"} for i in range(count)]
-        found = [designs(questions, epsilon) for epsilon in EPSILONS]
-        rows.append([str(count), *(_three(one) for one in found)])
+        design_sets = [designs(questions, epsilon) for epsilon in EPSILONS]
+        rows.append([str(count), *(_three(design_set) for design_set in design_sets)])
     return table(YES_OR_NO, ["questions", *_at(EPSILONS)], rows)
 
 
@@ -164,9 +164,11 @@ def _three(found: dict[Ask, Design]) -> str:
 def mixed() -> str:
     rows = []
     for epsilon in MIXED_EPSILONS:
-        found = designs(MIXED, epsilon)
-        split, one, best = (found[ask].respondents for ask in (Ask.ALL, Ask.ONE, Ask.AUTO))
-        hardest = max(designs([one], epsilon)[Ask.AUTO].respondents for one in MIXED if "show_if" not in one)
+        design_set = designs(MIXED, epsilon)
+        split, one, best = (design_set[ask].respondents for ask in (Ask.ALL, Ask.ONE, Ask.AUTO))
+        hardest = max(
+            designs([question], epsilon)[Ask.AUTO].respondents for question in MIXED if "show_if" not in question
+        )
         half = plan_survey(_file(MIXED, epsilon), json_file=True).way(Ask.AUTO)
         counts = [split, one, best]
         rows.append(
@@ -183,10 +185,10 @@ def mixed() -> str:
 
 def drawn() -> str:
     question = make_question("multiple", options=OPTIONS)
-    ways = [best_way(question, 1.0, math.exp(epsilon)) for epsilon in EPSILONS]
+    choices = [best_way(question, 1.0, math.exp(epsilon)) for epsilon in EPSILONS]
     rows = [
-        ["options drawn by a device", *(str(way.draw) for way in ways)],
-        ["respondents", *(numbers.count(math.ceil(RESPONDENTS * way.variance)) for way in ways)],
+        ["options drawn by a device", *(str(choice.draw) for choice in choices)],
+        ["respondents", *(numbers.count(math.ceil(RESPONDENTS * choice.variance)) for choice in choices)],
     ]
     return table(SEVERAL, ["", *_at(EPSILONS)], rows)
 
@@ -194,9 +196,9 @@ def drawn() -> str:
 def pairs() -> str:
     rows = []
     for name, pair in PAIRS.items():
-        made = [make_question(kind, options=options) for kind, options in pair]
-        asked = [Asked(replace(question, id=f"q{i}"), i, 1.0, 1.0) for i, question in enumerate(made)]
-        rows.append([name, *(numbers.price(joint_price(asked, epsilon)) for epsilon in PAIR_EPSILONS)])
+        questions = [make_question(kind, options=options) for kind, options in pair]
+        asked_questions = [Asked(replace(question, id=f"q{i}"), i, 1.0, 1.0) for i, question in enumerate(questions)]
+        rows.append([name, *(numbers.price(joint_price(asked_questions, epsilon)) for epsilon in PAIR_EPSILONS)])
     return table(TOGETHER, ["", *_at(PAIR_EPSILONS)], rows)
 
 
@@ -213,12 +215,12 @@ def skipping() -> str:
 
 
 def compared() -> str:
-    """The search beside all partitions, on surveys of a stated seed."""
+    """Return the section that compares the search with all partitions, on surveys of a stated seed."""
     rows = []
     for epsilon in (1, 2, 4, 6):
         rng = np.random.default_rng([SEED, epsilon])
         ratios = [ratio(build(survey(UNITS, epsilon, rng), json_file=True).wishes, epsilon) for _ in range(COMPARED)]
-        best = sum(one < 1 + 1e-9 for one in ratios)
+        best = sum(value < 1 + 1e-9 for value in ratios)
         rows.append([str(epsilon), f"{best} of {COMPARED}", f"{max(ratios):.4f}"])
     return table(SEARCH, ["ε", "as good as the best", "worst, in parts of the best"], rows)
 
@@ -242,32 +244,32 @@ KINDS: Sequence[dict[str, object]] = (
 
 
 def survey(count: int, epsilon: int, rng: np.random.Generator) -> bytes:
-    """A file of so many questions."""
+    """Return the file of a random survey of `count` questions."""
     questions: list[dict[str, object]] = []
     for i in range(count):
-        one = {"id": f"q{i}", "text": "?", **KINDS[int(rng.integers(len(KINDS)))]}
-        parents = [known["id"] for known in questions if known["type"] == "yes_no"]
+        question = {"id": f"q{i}", "text": "?", **KINDS[int(rng.integers(len(KINDS)))]}
+        parents = [parent["id"] for parent in questions if parent["type"] == "yes_no"]
         if parents and rng.random() < 0.25:
-            one.pop("optional", None)
-            one["show_if"] = {"question": parents[int(rng.integers(len(parents)))], "is": ["yes"]}
+            question.pop("optional", None)
+            question["show_if"] = {"question": parents[int(rng.integers(len(parents)))], "is": ["yes"]}
         if rng.random() < 0.2:
-            one["weight"] = str(rng.choice([0.5, 2, 3]))
-        questions.append(one)
+            question["weight"] = str(rng.choice([0.5, 2, 3]))
+        questions.append(question)
     return _file(questions, epsilon, "one")
 
 
 def ratio(wishes: Wishes, epsilon: int) -> float:
-    """What the search needs in parts of the best of all partitions."""
+    """Return the variance of the blocks found by the search, relative to that of the best partition."""
     units = [[wishes.asked[item.question.id] for item in group] for group in wishes.groups]
     prices = Prices(units, epsilon)
-    found = by_search(range(len(units)), prices.__getitem__, unit_orders(prices))
-    return sum(prices[block] for block in found) / sum(
+    blocks = by_search(range(len(units)), prices.__getitem__, unit_orders(prices))
+    return sum(prices[block] for block in blocks) / sum(
         prices[block] for block in exactly(range(len(units)), prices.__getitem__)
     )
 
 
 def search(quick: bool) -> None:
-    """Print how good and how quick the search is on new surveys."""
+    """Print how good and how fast the search is on new surveys."""
     rng = np.random.default_rng()
     count = QUICK_SURVEYS if quick else SURVEYS
     print(f"Designs: {count} random surveys of each size and ε; medians, and the longest time and the worst ratio")
@@ -280,9 +282,9 @@ def search(quick: bool) -> None:
                 units = [[built.wishes.asked[item.question.id] for item in group] for group in built.wishes.groups]
                 start = time.perf_counter()
                 blocks = best_blocks(units, epsilon)
-                taken = time.perf_counter() - start
-                needed = [built.designs[ask].respondents for ask in (Ask.ALL, Ask.ONE, Ask.AUTO)]
-                rows.append([*needed, len(blocks), taken])
+                duration = time.perf_counter() - start
+                respondents = [built.designs[ask].respondents for ask in (Ask.ALL, Ask.ONE, Ask.AUTO)]
+                rows.append([*respondents, len(blocks), duration])
                 if size <= MOST_COMPARED:
                     ratios.append(ratio(built.wishes, epsilon))
             split, one, auto, several, _ = np.median(rows, axis=0)

@@ -1,4 +1,4 @@
-"""A small load generator for this machine: raw HTTP/1.1 over kept connections, bounded in count and time."""
+"""A small load generator for this machine: raw HTTP/1.1 over persistent connections, bounded in count and time."""
 
 import asyncio
 import time
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Load:
-    """What a run measured."""
+    """The result of a run: requests a second, median and 99th percentile of seconds, and counts of statuses."""
 
     rate: float
     p50: float
@@ -17,7 +17,7 @@ class Load:
 
 
 def request(path: str, body: bytes) -> bytes:
-    """A POST as bytes."""
+    """Return a POST request as bytes."""
     lines = [
         f"POST {path} HTTP/1.1",
         "Host: localhost",
@@ -28,20 +28,20 @@ def request(path: str, body: bytes) -> bytes:
 
 
 def run(port: int, requests: Sequence[bytes], concurrency: int) -> Load:
-    """Send all requests over so many connections, each waiting for its answer."""
+    """Send all requests over `concurrency` connections, each waiting for its answer, and return the measurements."""
     return asyncio.run(_run(port, requests, concurrency))
 
 
 async def _run(port: int, requests: Sequence[bytes], concurrency: int) -> Load:
     times: list[float] = []
     statuses: dict[int, int] = {}
-    waiting = iter(requests)
+    queue = iter(requests)
 
     async def connection() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for one in waiting:
+        for message in queue:
             start = time.perf_counter()
-            writer.write(one)
+            writer.write(message)
             head = await reader.readuntil(b"\r\n\r\n")
             length = next(
                 int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")

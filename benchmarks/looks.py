@@ -1,7 +1,8 @@
 """How often a true share lies outside its 95% interval at some look at an open survey: `python -m benchmarks.looks`.
 
-Exact, without a simulation: the count of a yes or no grows by a binomial number from look to look, and the chance that
-all intervals so far have covered the truth is carried along for each count. Every single interval is guaranteed.
+The result is exact, not simulated. The count of a yes or no grows by a binomial number from look to look.
+For each count, the chance that all intervals so far have covered the truth is updated at every look.
+Every single interval is guaranteed.
 """
 
 from decimal import Decimal
@@ -20,21 +21,24 @@ SHARES = (0.2, 0.0)
 
 
 def missed_at_some_look(coin: Flip, share: float, looks: range = LOOKS) -> float:
-    """Return the chance that the interval of a true share misses it at one of these numbers of reports, or at more."""
-    sent = float(coin.q) + share * float(coin.p - coin.q)
-    covered, reports = np.ones(1), 0
+    """Return the chance that the interval of a true share misses it at one or more of these numbers of reports."""
+    chance_of_one = float(coin.q) + share * float(coin.p - coin.q)
+    chances, reports = np.ones(1), 0
     for n in looks:
-        more = np.asarray(binom.pmf(np.arange(n - reports + 1), n - reports, sent), dtype=float)
-        covered = np.convolve(covered, more)
+        growth = np.asarray(binom.pmf(np.arange(n - reports + 1), n - reports, chance_of_one), dtype=float)
+        chances = np.convolve(chances, growth)
         reports = n
-        first, last = _covering(coin, share, n, round(n * sent))
-        covered[:first] = 0
-        covered[last + 1 :] = 0
-    return 1 - float(covered.sum())
+        first, last = _covering(coin, share, n, round(n * chance_of_one))
+        chances[:first] = 0
+        chances[last + 1 :] = 0
+    return 1 - float(chances.sum())
 
 
 def _covering(coin: Flip, share: float, n: int, inside: int) -> tuple[int, int]:
-    """Find the smallest and the largest count whose interval covers, from one that does: limits rise with the count."""
+    """Return the smallest and the largest count whose interval covers the share.
+
+    `inside` is a count that covers. Limits rise with the count, so the search ends at the first count that does not.
+    """
 
     def covers(ones: int) -> bool:
         interval = binomial(ones, n, coin.p, coin.q, Options(), sample=False).interval
@@ -53,9 +57,9 @@ def main() -> None:
     """Print how often a true share is missed at some look."""
     click.echo(f"Looks at {LOOKS[0]}, {LOOKS[1]}, … {LOOKS[-1]:,} reports; missed by a 95% interval at some look:")
     for share in SHARES:
-        missed = [missed_at_some_look(flip(Decimal(epsilon)), share) for epsilon in EPSILONS]
-        each = ", ".join(f"ε = {epsilon} {chance:.1%}" for epsilon, chance in zip(EPSILONS, missed, strict=True))
-        click.echo(f"a true {share:.0%}: {each}")
+        rates = [missed_at_some_look(flip(Decimal(epsilon)), share) for epsilon in EPSILONS]
+        text = ", ".join(f"ε = {epsilon} {chance:.1%}" for epsilon, chance in zip(EPSILONS, rates, strict=True))
+        click.echo(f"a true {share:.0%}: {text}")
 
 
 if __name__ == "__main__":

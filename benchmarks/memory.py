@@ -1,6 +1,6 @@
 """The most memory that `candor results` and `candor export` take, against the number of reports.
 
-Each is a process of its own, the whole command with all that it imports; the kernel says what it held at its peak.
+Each is measured as the whole command in its own process; the kernel reports its peak memory.
 """
 
 import subprocess
@@ -18,19 +18,19 @@ SIZES, QUICK = (10**4, 10**5, 10**6), (2 * 10**3,)
 
 
 def whole_command(*arguments: str) -> tuple[float, float]:
-    """Seconds and megabytes of a `candor` command."""
+    """Run a `candor` command in a new process, and return its seconds and its peak memory in megabytes."""
     script = (
         "import re, sys; from pathlib import Path; from survey_app.cli import main\n"
         "main(sys.argv[1:], standalone_mode=False)\n"
         "print(re.search(r'VmHWM:\\s+(\\d+) kB', Path('/proc/self/status').read_text())[1])"
     )
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", script, *arguments], check=True, capture_output=True, text=True)
-    return time.perf_counter() - start, int(done.stdout.splitlines()[-1]) / 1024
+    process = subprocess.run([sys.executable, "-c", script, *arguments], check=True, capture_output=True, text=True)
+    return time.perf_counter() - start, int(process.stdout.splitlines()[-1]) / 1024
 
 
 def main(quick: bool) -> list[Bars]:
-    """Print the table."""
+    """Print the table and return its chart."""
     sizes = QUICK if quick else SIZES
     print(f"\nMemory: MB at the peak of a command{''.join(f'{size:>12,}' for size in sizes)} reports")
     with tempfile.TemporaryDirectory() as name:

@@ -1,4 +1,4 @@
-"""The real server with one more route, which does nothing: `python -m benchmarks.noop PORT WORKERS`."""
+"""The real server with an additional no-op route: `python -m benchmarks.noop PORT WORKERS`."""
 
 import sys
 from functools import partial
@@ -8,7 +8,7 @@ from survey_app.web.workers import Workers
 
 
 def create(counts: Counts) -> object:
-    """What a worker serves, imported by the worker, as `survey_app/web/serve.py` does it."""
+    """Return the application that a worker serves, built in the worker as in `survey_app/web/serve.py`."""
     from survey_app import create_app
     from survey_app.web.rsgi import Front
 

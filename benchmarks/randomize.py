@@ -1,8 +1,8 @@
 """Reports a second at ε = ln 3: this client beside the libraries of the field, on the same work, in one run.
 
-The work is one respondent's randomization of one answer: binary, one of 8, one of 32. Peers with a secure generator
-are those that draw from the operating system or a cryptographic generator; the others are printed for comparison.
-Rounds of all contestants alternate, so that a noisy machine disturbs all alike; the best round of each counts.
+The work is the randomization of one answer of one respondent: binary, one of 8, one of 32.
+A peer is secure if it draws from the operating system or a cryptographic generator; the others are for comparison.
+Rounds of all contestants alternate, so that other load affects all alike; the best round of each counts.
 """
 
 import math
@@ -80,7 +80,7 @@ def pure_ldp(size: int) -> list[Contestant]:
 
 
 def rate(work: Callable[[], object], seconds: float) -> float:
-    """Calls a second, over one short round."""
+    """Return the calls a second over one short round of at least `seconds`."""
     count, start = 0, time.perf_counter()
     while (elapsed := time.perf_counter() - start) < seconds:
         for _ in range(20):
@@ -93,24 +93,24 @@ PEERS = {"OpenDP": opendp, "diffprivlib": diffprivlib, "multi-freq-ldpy": multi_
 
 
 def main(quick: bool) -> list[Bars]:
-    """Print the table."""
+    """Print the table and return its charts."""
     print("\nRandomization: reports a second at ε = ln 3, best of", ROUNDS, "alternating rounds")
     charts = []
     for size in (2, 8, 32):
         task = "binary" if size == 2 else f"one of {size}"
-        others, absent = installed({name: partial(maker, size) for name, maker in PEERS.items()})
-        contestants = [one for group in (ours(size), *others) for one in group]
+        peer_contestants, absent = installed({name: partial(maker, size) for name, maker in PEERS.items()})
+        contestants = [contestant for group in (ours(size), *peer_contestants) for contestant in group]
         best = {name: 0.0 for name, _, _ in contestants}
         for _ in range(ROUNDS):
             for name, _, work in contestants:
                 best[name] = max(best[name], rate(work, QUICK if quick else SECONDS))
-        mine = best["candor, mechanism"]
+        candor_rate = best["candor, mechanism"]
         print(f"\n{task:26} {'reports/s':>10}  candor's ratio")
         values = []
         for name, secure, _ in contestants:
             label = name + ("" if secure else " (insecure)")
-            values.append((label, best[name] / mine))
-            ratio = "" if name.startswith("candor") else f"{mine / best[name]:10.2f} ×"
+            values.append((label, best[name] / candor_rate))
+            ratio = "" if name.startswith("candor") else f"{candor_rate / best[name]:10.2f} ×"
             print(f"{label:26} {best[name]:10,.0f}  {ratio}")
         charts.append(Bars(f"randomize-{size}", f"Reports a second, {task}", "× candor's mechanism", tuple(values)))
     if absent:

@@ -1,9 +1,9 @@
 """How long a respondent waits beside 300 connections of readers, and what a large export adds to a worker's memory.
 
-Both against `candor serve` on loopback, without rate limits, as if every reader had an address of their own. The
-readers ask for the results page with a cross-tab and a regression of nearly a hundred thousand reports, each time at
-another confidence level, so that nothing comes from a cache. Meanwhile a respondent loads form, definition and health,
-one after the other, each over a connection of its own; before that, the same with nobody else there.
+Both run against `candor serve` on loopback without rate limits, as if every reader had its own address.
+Readers request the results page with a cross-tab and a regression of nearly a hundred thousand reports.
+Every request has another confidence level, so that nothing comes from a cache. Meanwhile a respondent loads form,
+definition and health in turn, each over its own connection. The same is measured before, without readers.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ from survey_app.store.sqlite import SqliteStore
 
 
 class Sizes(NamedTuple):
-    """How much is measured."""
+    """Sizes of a run: connections, reports, seconds, and megabytes to export."""
 
     connections: int
     reports: int
@@ -58,17 +58,17 @@ CHOICE = "{{id: {}, type: choice, text: Which?, options: [{}]}}"
 
 @dataclass(frozen=True)
 class Running:
-    """A server that runs: its port, and its workers."""
+    """A running server: its port and the process ids of its workers."""
 
     port: int
     workers: list[int]
 
     def connect(self) -> http.client.HTTPConnection:
-        """Connect to it."""
+        """Return a connection to the server."""
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
 
     def get(self, path: str) -> tuple[int, float]:
-        """Ask for a path over a new connection; return the status and the seconds it took."""
+        """Request a path over a new connection, and return the status and the seconds it took."""
         start = time.perf_counter()
         with contextlib.closing(self.connect()) as connection:
             connection.request("GET", path)
@@ -77,14 +77,14 @@ class Running:
         return reply.status, time.perf_counter() - start
 
     def peak(self) -> float:
-        """Return the most megabytes that any worker ever had."""
-        found = (re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{one}/status").read_text()) for one in self.workers)
-        return max(int(one[1]) for one in found if one) / 1024
+        """Return the highest peak memory of any worker, in megabytes."""
+        matches = (re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text()) for pid in self.workers)
+        return max(int(match[1]) for match in matches if match) / 1024
 
 
 @contextlib.contextmanager
 def serving(db: str, workers: int) -> Iterator[Running]:
-    """Run `candor serve` on a free port, without limits."""
+    """Run `candor serve` on a free port without rate limits, yield it, and terminate it at the end."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     words = ["--db", db, "serve", "--port", str(port), "--workers", str(workers)]
@@ -102,60 +102,63 @@ def serving(db: str, workers: int) -> Iterator[Running]:
                 break
             time.sleep(0.05)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        yield Running(port, [int(one) for one in children])
+        yield Running(port, [int(pid) for pid in children])
     finally:
         process.terminate()
         process.wait(PATIENCE)
 
 
 def read_on(server: Running, sizes: Sizes, told: Connection) -> None:
-    """Read results over so many connections, without a pause, for so long; in a process of its own."""
+    """Request results over all connections without pause for `sizes.seconds`, and send the counts of statuses.
+
+    This runs in its own process; `told` is the connection to its parent.
+    """
     end = time.monotonic() + sizes.seconds
     statuses: list[int] = []
 
     def reader(place: int) -> None:
-        turn = place
+        number = place
         while time.monotonic() < end:
             with contextlib.suppress(OSError, http.client.HTTPException):
-                statuses.append(server.get(READING.format(500 + turn % 499))[0])
-            turn += 7
+                statuses.append(server.get(READING.format(500 + number % 499))[0])
+            number += 7
 
     threads = [threading.Thread(target=reader, args=(place,), daemon=True) for place in range(sizes.connections)]
-    for one in threads:
-        one.start()
+    for thread in threads:
+        thread.start()
     time.sleep(max(end - time.monotonic(), 0))
     told.send(Counter(statuses.copy()))
 
 
 def probe(server: Running, seconds: float) -> dict[str, list[float]]:
-    """Load what a respondent needs, again and again; return the seconds of each."""
+    """Load form, definition and health for `seconds`, and return the times of each; raise RuntimeError on failure."""
     times: dict[str, list[float]] = {name: [] for name in PATHS}
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for name, path in PATHS.items():
-            status, took = server.get(path)
+            status, duration = server.get(path)
             if status != 200:
                 raise RuntimeError(f"{path}: {status}")
-            times[name].append(took)
+            times[name].append(duration)
     return times
 
 
 def quantile(times: list[float], share: float) -> float:
-    """Return the time that a share of all did not exceed."""
+    """Return the time that a share of all times did not exceed."""
     return sorted(times)[min(int(share * len(times)), len(times) - 1)]
 
 
 def publish(store: SqliteStore, slug: str, questions: str, options: int) -> Published:
-    """Publish single choices of so many options, as an account whose name is bench."""
+    """Publish single-choice questions with `options` options each, as the account bench, and return the survey."""
     labels = ", ".join(f"o{number}" for number in range(options))
-    listed = ", ".join(CHOICE.format(name, labels) for name in questions)
-    survey = build(f"slug: {slug}\ntitle: Readers\nepsilon: 3\nquestions: [{listed}]".encode()).survey
+    question_list = ", ".join(CHOICE.format(name, labels) for name in questions)
+    survey = build(f"slug: {slug}\ntitle: Readers\nepsilon: 3\nquestions: [{question_list}]".encode()).survey
     owner = store.user_named("bench") or add_user(store, "bench", "not a secret")
     return store.add_surveys([Member(survey, Terms(public=True))], owner=owner.key)[0]
 
 
 def beside_readers(sizes: Sizes) -> Bars:
-    """Print how long a respondent waits beside readers."""
+    """Print how long a respondent waits while readers load results, and return the chart."""
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "candor.db")
         store.migrate()
@@ -169,26 +172,26 @@ def beside_readers(sizes: Sizes) -> Bars:
                 status, _ = server.get(path)
                 if status != 200:
                     raise RuntimeError(f"{path}: {status}")
-            alone = server.get(READING.format(951))[1]
-            idle = probe(server, sizes.seconds / 5)
-            told, tells = multiprocessing.Pipe(duplex=False)
-            attack = multiprocessing.get_context("fork").Process(target=read_on, args=(server, sizes, tells))
-            attack.start()
+            time_alone = server.get(READING.format(951))[1]
+            idle_times = probe(server, sizes.seconds / 5)
+            receiver, sender = multiprocessing.Pipe(duplex=False)
+            reader_process = multiprocessing.get_context("fork").Process(target=read_on, args=(server, sizes, sender))
+            reader_process.start()
             time.sleep(sizes.seconds / 10)
             times = probe(server, sizes.seconds * 0.8)
-            statuses: Counter[int] = told.recv()
-            attack.join()
+            statuses: Counter[int] = receiver.recv()
+            reader_process.join()
     print(
-        f"{sizes.connections} connections, {sizes.reports:,} reports; one reading alone takes {alone:.2f} s;"
+        f"{sizes.connections} connections, {sizes.reports:,} reports; one reading alone takes {time_alone:.2f} s;"
         f" then {statuses[200] / sizes.seconds:.1f} readings/s were made, {statuses[503] / sizes.seconds:.0f}/s refused"
     )
     ratios = []
-    for name, found in times.items():
-        p99, p99_alone = quantile(found, 0.99), quantile(idle[name], 0.99)
+    for name, seconds in times.items():
+        p99, p99_alone = quantile(seconds, 0.99), quantile(idle_times[name], 0.99)
         ratios.append((name, p99 / p99_alone))
         print(
-            f"{name:11} p50 {1000 * quantile(found, 0.5):4.0f} ms, p99 {1000 * p99:4.0f} ms, worst of {len(found)}"
-            f" {1000 * max(found):4.0f} ms (goal p99 under {1000 * GOAL:.0f});"
+            f"{name:11} p50 {1000 * quantile(seconds, 0.5):4.0f} ms, p99 {1000 * p99:4.0f} ms, worst of {len(seconds)}"
+            f" {1000 * max(seconds):4.0f} ms (goal p99 under {1000 * GOAL:.0f});"
             f" alone p99 {1000 * p99_alone:.1f} ms, ratio {ratios[-1][1]:.0f}"
         )
     title = f"Wait of a respondent beside {sizes.connections} connections of readers, 99th percentile"
@@ -196,7 +199,7 @@ def beside_readers(sizes: Sizes) -> Bars:
 
 
 def export(megabytes: int) -> None:
-    """Print what a large export adds to the memory of a worker."""
+    """Print how much a large export adds to the memory of a worker."""
     token = secrets.token_urlsafe(32)
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "candor.db")
@@ -205,11 +208,11 @@ def export(megabytes: int) -> None:
         published = publish(store, "wide", "a", OPTIONS)
         survey, row = published.survey, published.survey.width // 8
         for _ in range(megabytes):  # a thousand lines of a thousand bytes
-            made = [
+            submissions = [
                 Submission(published.key, secrets.token_bytes(16), secrets.token_bytes(row).ljust(survey.length, b"\0"))
                 for _ in range(10**6 // (2 * survey.width))
             ]
-            store.write(made.copy)
+            store.write(submissions.copy)
         store.close()
         with serving(f"sqlite:///{folder}/candor.db", 1) as server:
             for path in ("/s/wide", "/results/wide", "/healthz"):
@@ -231,7 +234,7 @@ def export(megabytes: int) -> None:
 
 
 def main(quick: bool) -> list[Bars]:
-    """Print how long respondents wait beside readers, and what an export takes."""
+    """Print how long respondents wait beside readers, and what an export adds to memory; return the chart."""
     sizes = QUICK if quick else FULL
     print("\nReaders: form, definition and health beside readings of results, two workers, in real time")
     chart = beside_readers(sizes)

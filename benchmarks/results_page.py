@@ -1,9 +1,8 @@
 """How long the results page takes at 10^3 and at 10^7 reports: `python -m benchmarks.results_page` (half an hour).
 
-It reads the tally, so the number should not matter.
-
-Both surveys lie in one SQLite file with all their reports. Each page is asked for with a confidence level of its own,
-so that nothing comes from the cache of documents; rounds alternate, the median counts.
+The page reads the tally, so the number of reports should not matter.
+Both surveys are in one SQLite file with all their reports. Every request has its own confidence level,
+so that nothing comes from the cache of documents. Rounds alternate, and the median counts.
 """
 
 import secrets
@@ -30,7 +29,7 @@ CAMPUS = Path(__file__).parent.parent / "examples" / "campus.yaml"
 
 
 def add(store: SqliteStore, owner: int, slug: str, count: int) -> Published:
-    """The campus under another name, with so many made-up reports."""
+    """Publish the campus survey under another slug, store `count` simulated reports, and return the survey."""
     survey = build(CAMPUS.read_bytes().replace(b"slug: campus", f"slug: {slug}".encode())).survey
     published = store.add_surveys([Member(survey, Terms(public=True))], owner=owner)[0]
     rng = np.random.default_rng()
@@ -42,7 +41,7 @@ def add(store: SqliteStore, owner: int, slug: str, count: int) -> Published:
 
 
 def seconds(client: FlaskClient, slug: str, place: int) -> float:
-    """One page, fresh."""
+    """Return the seconds of one uncached request for a results page; raise RuntimeError if it fails."""
     start = time.perf_counter()
     answer = client.get(f"/results/{slug}?confidence={0.9 + place / 1000}")
     if answer.status_code != 200:
@@ -67,11 +66,11 @@ def main(many: int, rounds: int) -> None:
             add(store, owner, slug, count)
             seconds(client, slug, rounds)
         times: dict[str, list[float]] = {slug: [] for slug in counts}
-        for place in range(rounds):
+        for number in range(rounds):
             for slug in counts:
-                times[slug].append(seconds(client, slug, place))
+                times[slug].append(seconds(client, slug, number))
         store.close()
-    medians = {slug: statistics.median(found) for slug, found in times.items()}
+    medians = {slug: statistics.median(values) for slug, values in times.items()}
     for slug, count in counts.items():
         print(f"{count:>12,} reports {1000 * medians[slug]:8.1f} ms")
     print(f"ratio {medians['many'] / medians['few']:.2f} (goal at most {GOAL})")

@@ -1,8 +1,8 @@
-"""Variance of what is more than one symbol: options that may be chosen together, means of numbers, two questions.
+"""Variances beyond a single symbol: options that may be chosen together, means of numbers, and pairs of questions.
 
-Ours comes from the integers that authoring publishes, the others from their formulas. One option or question for each
-device is randomized response on it; the mean of numbers is that of Duchi et al. (2018: one bit), of the piecewise and
-the hybrid mechanism of Wang et al. (2019), and of Laplace's noise, all at the worst true value.
+Candor's variances come from the integers that authoring publishes, those of other mechanisms from their formulas.
+One option or question for each device means randomized response on it. The mechanisms for the mean of numbers are:
+one bit (Duchi et al. 2018), piecewise and hybrid (Wang et al. 2019), and Laplace noise, all at the worst true value.
 """
 
 import math
@@ -27,24 +27,30 @@ FINEST = 64  # levels, the most that geometric noise may have
 
 
 def chosen_option(options: int, epsilon: Decimal) -> tuple[str, float]:
-    """What authoring takes for a question of which several options may be chosen, and n·Var of one of them."""
-    made, _ = best_single(make_question("multiple", options=options), 1.0, epsilon)
-    way = f"{made.draw} of {made.size} drawn" if isinstance(made, Drawn) else "all sets"
-    channel = channel_of(made)
-    return way, channel.variance(Assumed.event(SHARE, 1 / 2)) / channel.asked
+    """Return the mechanism that authoring chooses for several options, in words, and n·Var of one option."""
+    mechanism, _ = best_single(make_question("multiple", options=options), 1.0, epsilon)
+    label = f"{mechanism.draw} of {mechanism.size} drawn" if isinstance(mechanism, Drawn) else "all sets"
+    channel = channel_of(mechanism)
+    return label, channel.variance(Assumed.event(SHARE, 1 / 2)) / channel.asked
 
 
 def option_row(options: int, epsilon: Decimal) -> list[str]:
-    """n·Var of one option: ours, and what the usual ways would cost beside it."""
-    way, mine = chosen_option(options, epsilon)
-    one = options * bit_variance(mechanism_choice.flip(epsilon), SHARE)
+    """Return a row of the table: n·Var of one option, and the costs of other mechanisms as ratios to it."""
+    way, candor_variance = chosen_option(options, epsilon)
+    single = options * bit_variance(mechanism_choice.flip(epsilon), SHARE)
     split = bit_variance(mechanism_choice.flip(epsilon / options), SHARE)
     sets = blind_variance(event_moments(SHARE, 1 / 2), blindness(2**options, math.exp(epsilon)))
-    return [f"{options}", f"{epsilon}", way, f"{mine:.3g}", *(f"{other / mine:,.2f}" for other in (one, split, sets))]
+    return [
+        f"{options}",
+        f"{epsilon}",
+        way,
+        f"{candor_variance:.3g}",
+        *(f"{variance / candor_variance:,.2f}" for variance in (single, split, sets)),
+    ]
 
 
 def means(epsilon: float) -> dict[str, float]:
-    """n·Var of a mean on [−1, 1] at the worst true value, by the mechanisms of the field."""
+    """Return n·Var of a mean on [−1, 1] at the worst true value, for each of the other mechanisms."""
     e, root = math.exp(epsilon), math.exp(epsilon / 2)
     bit = ((e + 1) / (e - 1)) ** 2
     piecewise = 1 / (root - 1) + (root + 3) / (3 * (root - 1) ** 2)
@@ -58,37 +64,46 @@ def means(epsilon: float) -> dict[str, float]:
 
 
 def mean_row(epsilon: Decimal) -> list[str]:
-    """Ours, the author's own choice of geometric noise, and the others."""
-    made = mechanism_choice.choose([make_question("number")], epsilon)
-    if not isinstance(made.mechanism, Subset):
-        raise TypeError(f"levels by {made.mechanism.kind}")
-    levels = made.questions[0].levels
-    mine = level_variance(float(made.mechanism.p), float(made.mechanism.q), levels)
+    """Return a row of the table: Candor's choice, then geometric noise and the other mechanisms as ratios to it.
+
+    Raise TypeError if authoring does not choose levels.
+    """
+    field = mechanism_choice.choose([make_question("number")], epsilon)
+    if not isinstance(field.mechanism, Subset):
+        raise TypeError(f"levels by {field.mechanism.kind}")
+    levels = field.questions[0].levels
+    candor_variance = level_variance(float(field.mechanism.p), float(field.mechanism.q), levels)
     noise: Geometric = mechanism_choice.geometric(FINEST, epsilon)
-    others = [GeometricChannel(noise).worst_variance(rounded=True), *means(float(epsilon)).values()]
-    return [f"{epsilon}", f"{levels} levels", f"{mine:.3g}", *(f"{other / mine:.2f}" for other in others)]
+    variances = [GeometricChannel(noise).worst_variance(rounded=True), *means(float(epsilon)).values()]
+    return [
+        f"{epsilon}",
+        f"{levels} levels",
+        f"{candor_variance:.3g}",
+        *(f"{variance / candor_variance:.2f}" for variance in variances),
+    ]
 
 
 def pair_row(rows: int, columns: int, epsilon: Decimal) -> list[str]:
-    """n·Var of a share of the first of two questions, and of a cell: in one block, in two of chance ½, with ε split.
+    """Return a row of the table: n·Var of a share of the first of two questions, and of a cell.
 
-    All shares are even. Two blocks never see a cell; with ε split a cell is the product of two unbiased scores.
+    It compares one block, two blocks of chance ½, and ε split between the questions. All shares are equal.
+    Two blocks give no estimate of a cell; with ε split a cell is the product of two unbiased scores.
     """
     odds = math.exp(epsilon)
     block = blindness(rows * columns, odds)
     margin, cell = (event_moments(part, part) for part in (1 / rows, 1 / rows / columns))
-    together = blind_variance(margin, block)
+    joint = blind_variance(margin, block)
     apart = 2 * blind_variance(margin, blindness(rows, odds))
     half = math.exp(epsilon / 2)
     split = blind_variance(margin, blindness(rows, half))
     return [
-        f"{rows} × {columns}", f"{epsilon}", f"{together:.3g}", f"{apart / together:.2f}", f"{split / together:.2f}",
+        f"{rows} × {columns}", f"{epsilon}", f"{joint:.3g}", f"{apart / joint:.2f}", f"{split / joint:.2f}",
         f"{blind_variance(cell, block):.3g}", f"{_product(rows, columns, half) / blind_variance(cell, block):.2f}",
     ]  # fmt: skip
 
 
 def _product(rows: int, columns: int, odds: float) -> float:
-    """n·Var of u v, each the unbiased score of one answer, at even shares: E(u²) E(v²) − P²."""
+    """Return n·Var of u v at equal shares, E(u²) E(v²) − P², where u and v are the unbiased scores of two answers."""
     second = 1.0
     for size in (rows, columns):
         second *= blind_variance(event_moments(1 / size, 1 / size), blindness(size, odds)) + 1 / size**2
@@ -100,7 +115,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def sections() -> list[str]:
-    """The lines of the page."""
+    """Return the lines of the page."""
     options = [option_row(count, Decimal(e)) for count, e in product(OPTIONS, EPSILONS)]
     pairs = [pair_row(*sizes, Decimal(e)) for sizes, e in product(((2, 2), (2, 5), (5, 5)), ("1", "2", "4", "6"))]
     return [

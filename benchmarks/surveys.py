@@ -1,14 +1,15 @@
 """Whole surveys at equal ε and equal n: the mean squared error of every figure, beside the libraries of the field.
 
-What counts is what a researcher reads, against what is true of the population: the share of yes, of each option, and
-means as places in their range. Peers get what they have: multi-freq-ldpy splits ε over the attributes (SPL), samples
-one attribute (SMP), or samples one and invents the others (RS+FD), always with k-ary randomized response, which its own
-adaptive rule takes for so few options; pure-ldp is run once a question at its part of ε. A set of options is one
-attribute an option; a number is rounded at random to an end of its range and is then a yes or no.
+The errors are those of the figures that a researcher reads, against the population: the share of yes, of each option,
+and means scaled to their range. Each peer uses the methods it offers: multi-freq-ldpy splits ε over the attributes
+(SPL), samples one attribute (SMP), or samples one and invents the others (RS+FD). It always uses k-ary randomized
+response, which its own adaptive rule chooses for so few options. pure-ldp runs once for each question at its part of ε.
+A set of options is one attribute for each option. A number is rounded at random to an end of its range, and is then
+a yes or no.
 
 RS+FD claims ε for a change of one attribute only. It samples one of d at ε' = ln(d(e^ε − 1) + 1), and a person whose
-answers all differ loses all of ε' (2.26 at a nominal 1 with five attributes), so it is no honest contestant, and its
-row says so.
+answers all differ loses all of ε' (2.26 at a nominal 1 with five attributes). So it is not an honest contestant, and
+its row says so.
 """
 
 import math
@@ -54,7 +55,7 @@ Contestant = Callable[[dict[str, Indices], np.random.Generator], Figures]
 
 @dataclass(frozen=True)
 class Attribute:
-    """What a library that knows only categories is asked: the symbols of every person, and what they are figures of."""
+    """A categorical attribute for a library that knows only categories: the symbols of all people, and its figures."""
 
     size: int
     symbols: Indices
@@ -66,7 +67,7 @@ Asked = Callable[[Sequence[Attribute]], Sequence[Floats]]  # the shares of all s
 
 
 def main(quick: bool) -> list[Bars]:
-    """Print the tables."""
+    """Print the tables and return their charts."""
     runs, people = (QUICK_RUNS, QUICK_POPULATION) if quick else (RUNS, POPULATION)
     return [_table(name, questions, epsilon, runs, people) for name, questions in SURVEYS.items() for epsilon in (2, 4)]
 
@@ -82,22 +83,28 @@ def _table(name: str, questions: str, epsilon: int, runs: int, population: int) 
         MINE: partial(_candor, best),
     }
     for peer in peers:
-        contestants |= {one: partial(_asked, best, ask) for one, ask in peer.items()}
+        contestants |= {name_of_contestant: partial(_asked, best, ask) for name_of_contestant, ask in peer.items()}
     errors = _errors(best, contestants, runs, population, np.random.default_rng())
-    for one, found in errors.items():
-        mean, error = float(np.mean(found)), float(np.std(found, ddof=1)) / math.sqrt(runs)
-        note = "" if one == MINE else f"{over(found, errors[MINE])[0]:8.2f} × {MINE}"
-        if one == DISHONEST:
+    for name_of_contestant, run_errors in errors.items():
+        mean, error = float(np.mean(run_errors)), float(np.std(run_errors, ddof=1)) / math.sqrt(runs)
+        note = "" if name_of_contestant == MINE else f"{over(run_errors, errors[MINE])[0]:8.2f} × {MINE}"
+        if name_of_contestant == DISHONEST:
             note += f"; not {epsilon}-private: a person may lose ε = {whole_loss(epsilon, _count(best)):.2f}"
-        print(f"{one:32} {1e5 * mean:8.0f} ± {1e5 * error:<5.1f}{note}")
-    honest = [found for one, found in errors.items() if not one.startswith("candor") and one != DISHONEST]
+        print(f"{name_of_contestant:32} {1e5 * mean:8.0f} ± {1e5 * error:<5.1f}{note}")
+    honest = [
+        run_errors
+        for name_of_contestant, run_errors in errors.items()
+        if not name_of_contestant.startswith("candor") and name_of_contestant != DISHONEST
+    ]
     if honest:
         ratio, error = over(min(honest, key=np.mean), errors[MINE])
         goal = f" (goal at least {GOALS[name, epsilon]})" if (name, epsilon) in GOALS else ""
         print(f"the best honest peer over candor: ratio {ratio:.2f} ± {error:.2f}{goal}")
     if absent:
         print("not compared:", ", ".join(absent))
-    values = tuple((one, over(found, errors[MINE])[0]) for one, found in errors.items())
+    values = tuple(
+        (name_of_contestant, over(run_errors, errors[MINE])[0]) for name_of_contestant, run_errors in errors.items()
+    )
     slug = f"{name.replace(' ', '-')}-{epsilon}"
     return Bars(slug, f"Mean squared error, {name}, ε = {epsilon}", f"× {MINE}", values)
 
@@ -105,26 +112,26 @@ def _table(name: str, questions: str, epsilon: int, runs: int, population: int) 
 def _errors(
     survey: Survey, contestants: Mapping[str, Contestant], runs: int, population: int, rng: np.random.Generator
 ) -> dict[str, list[float]]:
-    """The mean squared error over all figures, for each contestant and run; in a run all ask the same people."""
-    true = _true(survey, draw_people(survey, {}, population, rng))
-    errors: dict[str, list[float]] = {one: [] for one in contestants}
+    """Return the mean squared errors over all figures, for each contestant and run; a run asks all the same people."""
+    true_figures = _true(survey, draw_people(survey, {}, population, rng))
+    errors: dict[str, list[float]] = {label: [] for label in contestants}
     for _ in range(runs):
         people = draw_people(survey, {}, PEOPLE, rng)
-        for one, ask in contestants.items():
-            said = ask(people, rng)
-            errors[one].append(float(np.mean([(said[key] - true[key]) ** 2 for key in true])))
+        for label, ask in contestants.items():
+            figures = ask(people, rng)
+            errors[label].append(float(np.mean([(figures[key] - true_figures[key]) ** 2 for key in true_figures])))
     return errors
 
 
 def over(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
-    """The ratio of two means over the same runs, and its standard error."""
+    """Return the ratio of two means over the same runs, and its standard error."""
     ratio = float(np.mean(one) / np.mean(other))
-    apart = np.array(one) - ratio * np.array(other)
-    return ratio, float(np.std(apart, ddof=1) / np.mean(other)) / math.sqrt(len(one))
+    residuals = np.array(one) - ratio * np.array(other)
+    return ratio, float(np.std(residuals, ddof=1) / np.mean(other)) / math.sqrt(len(one))
 
 
 def whole_loss(epsilon: float, attributes: int) -> float:
-    """What RS+FD tells of a person whose answers all differ."""
+    """Return the privacy loss that RS+FD permits for a person whose answers all differ."""
     return math.log(attributes * math.expm1(epsilon) + 1)
 
 
@@ -138,9 +145,9 @@ def _place(question: Question, value: float) -> float:
 
 
 def _candor(survey: Survey, people: dict[str, Indices], rng: np.random.Generator) -> Figures:
-    told = results(survey, tally(survey, people, PEOPLE, rng))
+    document = results(survey, tally(survey, people, PEOPLE, rng))
     figures: Figures = {}
-    for question, part in zip(survey.questions, told.questions, strict=True):
+    for question, part in zip(survey.questions, document.questions, strict=True):
         for line in part.estimates:
             value = _place(question, line.estimate) if line.kind == "mean" else line.estimate
             figures[question.id, line.option] = value
@@ -148,43 +155,43 @@ def _candor(survey: Survey, people: dict[str, Indices], rng: np.random.Generator
 
 
 def _true(survey: Survey, people: dict[str, Indices]) -> Figures:
-    """The figures of a population."""
+    """Return the true figures of a population."""
     figures: Figures = {}
     for question in survey.questions:
-        said = people[question.id]
+        answers = people[question.id]
         if question.levels or question.type == "scale":
-            figures[question.id, "mean"] = _place(question, truth(question, "mean", FigureKind.MEAN, said))
+            figures[question.id, "mean"] = _place(question, truth(question, "mean", FigureKind.MEAN, answers))
         if question.type == "yes_no":
-            figures[question.id, "yes"] = truth(question, "yes", FigureKind.SHARE, said)
+            figures[question.id, "yes"] = truth(question, "yes", FigureKind.SHARE, answers)
         elif question.labels and question.type != "scale":
             figures |= {
-                (question.id, label): truth(question, label, FigureKind.SHARE, said) for label in question.labels
+                (question.id, label): truth(question, label, FigureKind.SHARE, answers) for label in question.labels
             }
     return figures
 
 
 def _count(survey: Survey) -> int:
-    """How many attributes a survey is to a library that knows only categories."""
+    """Return the number of attributes that a survey has in a library that knows only categories."""
     return sum(len(question.labels) if question.type == "multiple" else 1 for question in survey.questions)
 
 
 def _attributes(survey: Survey, people: dict[str, Indices], rng: np.random.Generator) -> list[Attribute]:
-    made: list[Attribute] = []
+    attributes: list[Attribute] = []
     for question in survey.questions:
-        said = people[question.id]
+        answers = people[question.id]
         if question.levels:
-            high = (rng.random(len(said)) < said / question.steps).astype(np.int64)
-            made.append(Attribute(2, high, {}, (question.id, np.array([0.0, 1.0]))))
+            high = (rng.random(len(answers)) < answers / question.steps).astype(np.int64)
+            attributes.append(Attribute(2, high, {}, (question.id, np.array([0.0, 1.0]))))
         elif question.type == "multiple":
             for i, label in enumerate(question.labels):
-                made.append(Attribute(2, said >> i & 1, {1: (question.id, label)}))
+                attributes.append(Attribute(2, answers >> i & 1, {1: (question.id, label)}))
         elif question.type == "scale":
             places = np.linspace(0, 1, len(question.labels))
-            made.append(Attribute(question.size, said, {}, (question.id, places)))
+            attributes.append(Attribute(question.size, answers, {}, (question.id, places)))
         else:
-            named = {i: (question.id, label) for i, label in enumerate(question.labels)}
-            made.append(Attribute(question.size, said, named))
-    return made
+            figures = {i: (question.id, label) for i, label in enumerate(question.labels)}
+            attributes.append(Attribute(question.size, answers, figures))
+    return attributes
 
 
 def _asked(survey: Survey, ask: Asked, people: dict[str, Indices], rng: np.random.Generator) -> Figures:
@@ -205,9 +212,9 @@ def _multi_freq_ldpy(epsilon: int) -> dict[str, Asked]:
         def ask(attributes: Sequence[Attribute]) -> Sequence[Floats]:
             sizes = [attribute.size for attribute in attributes]
             rows = np.stack([attribute.symbols for attribute in attributes], axis=1)
-            sent = [client(row, sizes, len(sizes), epsilon) for row in rows]
+            reports = [client(row, sizes, len(sizes), epsilon) for row in rows]
             with warnings.catch_warnings(action="ignore"):
-                return aggregate(sent, sizes, len(sizes), epsilon)
+                return aggregate(reports, sizes, len(sizes), epsilon)
 
         return ask
 

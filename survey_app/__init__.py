@@ -17,14 +17,14 @@ _PACKAGE = Path(__file__).parent
 
 
 def find_folder(name: str) -> Path:
-    """Return the folder of templates, static files, examples or the JavaScript client (`client/js`).
+    """Return the path of a folder: templates, static files, examples or the JavaScript client (`client/js`).
 
-    A wheel has these folders inside this package, a checkout has them beside it.
+    A wheel has these folders inside this package, a checkout has them next to it.
     Raise FileNotFoundError if the folder is in neither place.
     """
-    for place in (_PACKAGE / name, _PACKAGE.parent / name):
-        if place.is_dir():
-            return place
+    for folder in (_PACKAGE / name, _PACKAGE.parent / name):
+        if folder.is_dir():
+            return folder
     raise FileNotFoundError(f"{name} is neither in {_PACKAGE} nor beside it: the installation is not complete")
 
 

@@ -15,9 +15,9 @@ from survey_app.problems import Problem
 from survey_app.store import Store, StoreError, User
 
 LEAST_PASSWORD, MOST_PASSWORD = 10, 200
-LEAST_DIGITS = 16  # of a password without letters: shorter ones are dates and telephone numbers
-LEAST_PIECES = 5  # letters in a password, where a well-known run counts as one
-LEAST_BESIDE_NAME = 6  # characters besides the account's own name
+LEAST_DIGITS = 16  # minimum length of a password without letters: shorter ones are dates and telephone numbers
+LEAST_PIECES = 5  # minimum number of letters in a password, where a well-known run counts as one
+LEAST_BESIDE_NAME = 6  # minimum number of characters besides the account's own name
 COMMON = frozenset({
     "abcdef", "access", "admin", "administrator", "amore", "asdfgh", "autumn", "baseball", "batman", "candor",
     "changeme", "charlie", "chocolate", "computer", "contrasena", "contraseña", "default", "dragon", "flower",
@@ -84,16 +84,16 @@ def weakness(password: str, name: str) -> str | None:
     Refused are the first entries of any list of stolen passwords: common words with digits around them, keyboard rows,
     repetitions, dates, the account's name.
     """
-    said = password.casefold()
-    plain, own = ("".join(filter(str.isalnum, text)) for text in (said, name.casefold()))
-    if len(own) > 2 and own in plain and len(plain.replace(own, "")) < LEAST_BESIDE_NAME:
+    folded = password.casefold()
+    letters, name_letters = ("".join(filter(str.isalnum, text)) for text in (folded, name.casefold()))
+    if len(name_letters) > 2 and name_letters in letters and len(letters.replace(name_letters, "")) < LEAST_BESIDE_NAME:
         return "is little more than the account's own name"
-    if not any(letter.isalpha() for letter in said) and len(said) < LEAST_DIGITS:
+    if not any(letter.isalpha() for letter in folded) and len(folded) < LEAST_DIGITS:
         return "has digits and signs only"
-    core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", said)  # without the usual digits and signs around a word
-    if any(_repeats(text) for text in (said, core)):
+    core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded)  # without the usual digits and signs around a word
+    if any(_repeats(text) for text in (folded, core)):
         return "is one thing again and again"
-    if len(set(said)) < LEAST_PIECES or _pieces(said) < LEAST_PIECES:
+    if len(set(folded)) < LEAST_PIECES or _pieces(folded) < LEAST_PIECES:
         return "is a row of the keyboard or of the alphabet"
     if "".join(filter(str.isalpha, core.translate(LOOKALIKES))) in COMMON:
         return "is one very common word"

@@ -1,10 +1,11 @@
-"""What is estimated of a question: a figure is a sum of weights over its answers, or one such sum divided by another.
+"""Figures: the quantities that are estimated for a question.
 
-Estimates, plans, designs, cautions, tables and exports iterate over figures, and never ask what the question is.
+A figure is a weighted sum of the shares of answers, or one weighted sum divided by another. Estimates, plans, designs,
+cautions, tables and exports iterate over figures and never ask for the question's type.
 
-A question's *answers* are the options of a multiple, otherwise its symbols; "no answer" comes last where people may
-skip. Weights are over answers, because a multiple of 40 options has 2^40 symbols. `constant` is there because options
-overlap: "answered" is 1 − no answer, and no sum of options says so.
+A question's *answers* are the options of a multiple, otherwise its symbols. "No answer" comes last where people may
+skip. Weights are over answers, because a multiple of 40 options has 2^40 symbols. A sum has a `constant` because
+options overlap: "answered" is 1 − no answer, and no weighted sum of options equals it.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ class FigureKind(StrEnum):
 
 
 class FamilyName(StrEnum):
-    """The lists of the results."""
+    """The names of the families of figures in the results."""
 
     SHARES = "shares"
     MEAN = "mean"
@@ -40,33 +41,36 @@ class FamilyName(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """constant + Σ weight · share, over answers; once lifted, over the symbols that a channel takes in."""
+    """constant + Σ weight · share, over answers, or after `expand_to_symbols` over the symbols of a field."""
 
     weights: Floats
     constant: float = 0.0
 
     def lifted(self, sets: Sets, size: int) -> "Sum":
-        """Return the same sum over the symbols of a field."""
+        """Return the same sum over the `size` symbols of a field; `sets` lists the symbols that hold each answer."""
         weights = np.zeros(size)
         for answer in np.flatnonzero(self.weights).tolist():
             weights[sets[answer]] += self.weights[answer]
         return replace(self, weights=weights)
 
     def minus(self, ratio: float, other: "Sum") -> "Sum":
-        """Return this sum less `ratio` times another."""
+        """Return this sum minus `ratio` times another."""
         return Sum(self.weights - ratio * other.weights, self.constant - ratio * other.constant)
 
     def of(self, shares: Floats) -> float:
-        """Return its value at these shares, which add up to one: so 1 − 1 is nothing, not a rounding error."""
+        """Return the value of the sum at these shares.
+
+        Shares add up to one, so the constant is added to each weight: 1 − 1 is then exactly 0, not a rounding error.
+        """
         return float((self.weights + self.constant if self.constant else self.weights) @ shares)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Figure:
-    """One line of the results: its name, its sum, and what values it can have.
+    """One line of the results: its name, its sum and its possible range (`low` to `high`).
 
-    `denominator` makes it a ratio. `rounded` says that answers were rounded by a coin on the device, so that not even
-    the respondents' own figure is certain without noise.
+    A figure with a `denominator` is a ratio. `is_rounded` means that a coin on the device rounded the answers, so that
+    even the respondents' own figure would be uncertain without noise.
     """
 
     name: str
@@ -78,22 +82,25 @@ class Figure:
     rounded: bool = False
 
     def lifted(self, sets: Sets, size: int) -> "Figure":
-        """Return the same figure over the symbols of a field."""
-        below = self.denominator and self.denominator.lifted(sets, size)
-        return replace(self, sum=self.sum.lifted(sets, size), denominator=below)
+        """Return the same figure over the `size` symbols of a field; `sets` lists the symbols that hold each answer."""
+        denominator = self.denominator and self.denominator.lifted(sets, size)
+        return replace(self, sum=self.sum.lifted(sets, size), denominator=denominator)
 
     def top(self) -> "Figure":
-        """Return the sum above the line, by itself."""
+        """Return the numerator of a ratio as a figure of its own."""
         return replace(self, denominator=None)
 
     def bottom(self) -> "Figure":
-        """Return the sum below the line, by itself: a share."""
+        """Return the denominator of a ratio as a figure of its own, a share; raise ValueError if this is no ratio."""
         if self.denominator is None:
             raise ValueError("this is no ratio")
         return replace(self, kind=FigureKind.SHARE, sum=self.denominator, denominator=None, low=0.0, high=1.0)
 
     def less(self, ratio: float) -> "Figure":
-        """Return the sum above less `ratio` times the one below: zero where `ratio` is the figure."""
+        """Return numerator − `ratio` · denominator as a figure; it is zero if the true ratio is `ratio`.
+
+        Raise ValueError if this figure is no ratio.
+        """
         if self.denominator is None:
             raise ValueError("this is no ratio")
         difference = self.sum.minus(ratio, self.denominator)
@@ -102,9 +109,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Family:
-    """Figures whose intervals hold together, if that is wanted.
+    """Figures whose intervals are corrected together if simultaneous intervals are requested.
 
-    A `derived` one follows from the shares of symbols, and is there only where a field has a point for each.
+    A family that `is_derived` follows from the shares of symbols. It exists only where a field has a displayed share
+    for each symbol.
     """
 
     name: FamilyName
@@ -113,7 +121,7 @@ class Family:
 
 
 def share_of(name: str, answers: Sequence[int], count: int, kind: FigureKind = FigureKind.SHARE) -> Figure:
-    """Return the share of some of `count` answers together."""
+    """Return the figure of the combined share of some answers, given by index among `count` answers."""
     weights = np.zeros(count)
     weights[list(answers)] = 1
     return Figure(name=name, kind=kind, sum=Sum(weights))

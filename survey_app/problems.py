@@ -31,7 +31,7 @@ PROBLEMS: dict[str, tuple[int, str]] = {
 }
 
 CONTENT_TYPE = "application/problem+json"
-OF_HTTP = (  # the code of a refusal by the HTTP layer is found here by its status
+OF_HTTP = (  # the codes for errors that the HTTP layer raises, looked up by status
     "unauthorized", "forbidden", "not_found", "method_not_allowed", "too_large", "too_many_requests", "unavailable",
 )  # fmt: skip
 
@@ -72,8 +72,8 @@ class Problem(Exception):
         """Return the problem document as JSON."""
         title = PROBLEMS[self.code][1]
         document = {"type": "about:blank", "status": self.status, "code": self.code, "title": title}
-        more = {"faults": self.faults} if self.faults else {}
-        return json.dumps(document | {"detail": self.detail or title} | more).encode()
+        extra = {"faults": self.faults} if self.faults else {}
+        return json.dumps(document | {"detail": self.detail or title} | extra).encode()
 
 
 def is_api(path: str) -> bool:

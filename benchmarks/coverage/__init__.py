@@ -1,5 +1,5 @@
-"""The coverage study: how often every interval covers what it should, by `python -m benchmarks.coverage`.
+"""The coverage study: how often every interval covers its true value, by `python -m benchmarks.coverage`.
 
-`truths` are people, `cases` pair a survey with what is looked for, `finders` look for it in the results, `study`
-measures.
+`truths` has simulated people and their true values, `cases` pairs surveys with the intervals to test,
+`finders` finds these intervals in the results, and `study` measures.
 """

@@ -27,19 +27,19 @@ def main(runs: int, every: int, out: Path) -> None:
     """Write docs/coverage.md."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the processes share the cores already
     start = time.monotonic()
-    found: dict[int, list[Outcome]] = {}
-    wanted = range(0, len(CASES), every)
+    outcomes_by_place: dict[int, list[Outcome]] = {}
+    places = range(0, len(CASES), every)
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        waiting = {pool.submit(run, place, runs): place for place in wanted}
-        with click.progressbar(as_completed(waiting), length=len(wanted), label="Coverage", file=sys.stderr) as bar:
-            for done in bar:
-                found[waiting[done]] = done.result()
-    measured = [(CASES[place], found[place]) for place in wanted]
+        futures = {pool.submit(run, place, runs): place for place in places}
+        with click.progressbar(as_completed(futures), length=len(places), label="Coverage", file=sys.stderr) as bar:
+            for future in bar:
+                outcomes_by_place[futures[future]] = future.result()
+    measured = [(CASES[place], outcomes_by_place[place]) for place in places]
     out.write_text(page(measured))
     for case, outcomes in measured:
         if "LOW" in (cells := row(case, outcomes))[-1]:
             print(" ".join(cells))
-    print(f"{out}: {len(wanted)} lines in {time.monotonic() - start:.0f} s")
+    print(f"{out}: {len(places)} lines in {time.monotonic() - start:.0f} s")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""Questions that not everybody is asked: drawn options, blocks with chances, possible trees, and filters.
+"""Questions that only some devices are asked: drawn options, blocks with chances, trees in a block, and filters.
 
-Given how many were asked, counts are binomial, so two counts decide: asked and yes. All their values are enumerated.
+Given the number of devices asked, counts are binomial. So two counts decide, the devices asked and their ones.
+All values of these two counts are enumerated.
 """
 
 from collections.abc import Iterator
@@ -45,7 +46,7 @@ COIN = mechanism_choice.flip(Decimal(2))
 
 @dataclass(frozen=True)
 class Part:
-    """A figure of a question that a part of the devices is asked."""
+    """A figure of a question that only some of the devices are asked."""
 
     pair: str
     setting: str
@@ -59,12 +60,12 @@ class Part:
 
 
 def parts() -> Iterator[Part]:
-    """Each with its exact distribution."""
-    for draw, of, e in ((1, 5, 1), (2, 4, 2)):
-        some = mechanism_choice.drawn(of, draw, Decimal(e))
-        survey, setting = make_survey([choice(of, type="multiple")], [(some, ["a"])]), f"{draw} of {of}, ε {e}"
-        pq, often = (some.p, some.q), draw / of
-        yield Part("option, `drawn`", setting, survey, "a", often, pq, 1, 0, estimate_of("a", "o0"))
+    """Yield each figure, with the exact distribution of its count."""
+    for draw, size, e in ((1, 5, 1), (2, 4, 2)):
+        mechanism = mechanism_choice.drawn(size, draw, Decimal(e))
+        survey, setting = make_survey([choice(size, type="multiple")], [(mechanism, ["a"])]), f"{draw} of {size}, ε {e}"
+        pq, asked_share = (mechanism.p, mechanism.q), draw / size
+        yield Part("option, `drawn`", setting, survey, "a", asked_share, pq, 1, 0, estimate_of("a", "o0"))
     pair_drawn = mechanism_choice.drawn(3, 2, Decimal(2))
     survey = make_survey([choice(3, type="multiple"), yes_no("b")], [(pair_drawn, ["a"]), (COIN, ["b"])], (3, 7))
     yield Part(
@@ -73,9 +74,9 @@ def parts() -> Iterator[Part]:
     )  # fmt: skip
     coin = mechanism_choice.flip(Decimal(1))
     three, fields = [yes_no("a"), yes_no("b"), yes_no("c")], [(coin, ["a"]), (coin, ["b"]), (coin, ["c"])]
-    for name, often, chances in (("1 of 3", 1 / 3, (1, 1, 1)), ("chance 0.15", 0.15, (3, 10, 7))):
+    for name, asked_share, chances in (("1 of 3", 1 / 3, (1, 1, 1)), ("chance 0.15", 0.15, (3, 10, 7))):
         survey, find = make_survey(three, fields, chances), estimate_of("a", "yes")
-        yield Part("yes or no, with `ask`", f"{name}, ε 1", survey, "a", often, (coin.p, coin.q), 0, -1, find)
+        yield Part("yes or no, with `ask`", f"{name}, ε 1", survey, "a", asked_share, (coin.p, coin.q), 0, -1, find)
     four, six, answers = (mechanism_choice.subset(k, 1, Decimal(2)) for k in (4, 6, 3))
     survey = make_survey([yes_no("a"), yes_no("b"), yes_no("c")], [(four, ["a", "b"]), (COIN, ["c"])], (27, 98))
     margin, cell = estimate_of("a", "yes"), crossed("cells", "yes", "yes")
@@ -95,25 +96,25 @@ def parts() -> Iterator[Part]:
 
 
 def filtered() -> Survey:
-    """A follow-up in a block of its own: who draws it is asked the filter too, and sends only the follow-up."""
-    after = choice(2, id="b", show_if={"question": "a", "is": ["yes"]})
+    """Return a survey with a follow-up in its own block: a device that draws it sends only the follow-up."""
+    follow_up = choice(2, id="b", show_if={"question": "a", "is": ["yes"]})
     return make_survey(
-        [yes_no("a"), after], [(COIN, ["a"]), (mechanism_choice.subset(3, 1, Decimal(2)), ["b"])], (3, 2)
+        [yes_no("a"), follow_up], [(COIN, ["a"]), (mechanism_choice.subset(3, 1, Decimal(2)), ["b"])], (3, 2)
     )
 
 
 def sometimes_asked() -> Iterator[Case]:
     for part, n in product(parts(), (20, 100)):
-        among, ones = np.array([(m, y) for m in range(n + 1) for y in range(m + 1)]).T
+        asked_counts, ones = np.array([(m, y) for m in range(n + 1) for y in range(m + 1)]).T
         place = columns_of(part.survey, part.question)
         columns = {place.start + part.held: ones}
         if part.other >= 0:
-            columns[place.start + part.other] = among - ones
+            columns[place.start + part.other] = asked_counts - ones
         if place.asked is not None:
-            columns[place.asked] = among
-        first = binom.pmf(among, n, part.often)
+            columns[place.asked] = asked_counts
+        first = binom.pmf(asked_counts, n, part.often)
         truths = [
-            Truth(f"{share:.3f}", (share,), chances=partial(_counted, first, among, ones, part.pq, share))
+            Truth(f"{share:.3f}", (share,), chances=partial(_counted, first, asked_counts, ones, part.pq, share))
             for share in SHARES[::10]
         ]
         tallies = counts_with(part.survey.width, columns)
@@ -121,23 +122,26 @@ def sometimes_asked() -> Iterator[Case]:
 
 
 def _counted(first: Floats, among: Integers, ones: Integers, pq: Shares, share: float) -> Floats:
-    found: Floats = first * binom.pmf(ones, among, float(pq[1] + Fraction(share) * (pq[0] - pq[1])))
-    return found
+    chances: Floats = first * binom.pmf(ones, among, float(pq[1] + Fraction(share) * (pq[0] - pq[1])))
+    return chances
 
 
 def means() -> Iterator[Case]:
-    """Means of a field that some are asked, alone and in a block with another question."""
+    """Yield cases for means of a field that some devices are asked, alone and in a block with another question."""
     three, six, levels = (mechanism_choice.subset(k, 1, Decimal(e)) for k, e in ((3, 2), (6, 3), (4, 2)))
     noise = mechanism_choice.geometric(11, Decimal(2))
-    made = [
+    mean_cases = [
         ("1 of 2, k 3, ε 2", make_survey([scale(3), yes_no("b")], [(three, ["a"]), (COIN, ["b"])], (1, 1)), (40, 200)),
         ("with a yes or no, chance 0.3, ε 3", make_survey(
             [scale(3), yes_no("b"), yes_no("c")], [(six, ["a", "b"]), (COIN, ["c"])], (3, 7)), (100, 1000)),
     ]  # fmt: skip
-    for setting, survey, sizes in made:
+    for setting, survey, sizes in mean_cases:
         for n in sizes:
-            others = {question.id: [0.5, 0.5] for question in survey.questions[1:]}
-            truths = [Truth(shape(one), (mean_of([1, 2, 3])(one),), drawn({"a": one, **others})) for one in shapes(3)]
+            other_shares = {question.id: [0.5, 0.5] for question in survey.questions[1:]}
+            truths = [
+                Truth(shape(shares), (mean_of([1, 2, 3])(shares),), drawn({"a": shares, **other_shares}))
+                for shares in shapes(3)
+            ]
             find = estimate_of("a", "mean")
             yield Case("mean, with `ask`", DIRICHLET, setting, survey, n, find, truths, effort=0.5)
     numbers: list[tuple[str, str, dict[str, Any], Mechanism]] = [
@@ -148,29 +152,29 @@ def means() -> Iterator[Case]:
         survey = make_survey([question, yes_no("b")], [(mechanism, ["a"]), (COIN, ["b"])], (3, 7))
         for n in (100, 1000):
             truths = [
-                Truth(one.name, one.values, _beside(one.people))
-                for one in truths_of(61, mean_of(range(61)))
-                if one.people
+                Truth(truth.name, truth.values, _beside(truth.people))
+                for truth in truths_of(61, mean_of(range(61)))
+                if truth.people
             ]
             yield Case(pair, DIRICHLET, setting, survey, n, estimate_of("a", "mean"), truths, effort=0.25)
 
 
 def _beside(people: People) -> People:
-    """The same people, who would say yes to b as often as no."""
+    """Return the same people with a random answer to b: yes as often as no."""
 
-    def asked(count: int, rng: np.random.Generator) -> dict[str, Indices]:
+    def draw(count: int, rng: np.random.Generator) -> dict[str, Indices]:
         return {**people(count, rng), "b": rng.integers(0, 2, count)}
 
-    return asked
+    return draw
 
 
 def answers_after_a_filter() -> Iterator[Case]:
-    """The shares among those to whom the follow-up was shown."""
+    """Yield cases for shares among the people to whom the follow-up was shown."""
     survey, find = filtered(), among_answers("b", "o0")
     for n in (100, 1000):
         truths = [
-            Truth(f"{seen:g} see it, {first:g} of them", (first,), _follow(seen, first))
-            for seen, first in ((0.2, 0.5), (0.5, 0.1), (0.05, 0.5), (1.0, 0.98))
+            Truth(f"{seen_share:g} see it, {first_share:g} of them", (first_share,), _follow(seen_share, first_share))
+            for seen_share, first_share in ((0.2, 0.5), (0.5, 0.1), (0.05, 0.5), (1.0, 0.98))
         ]
         setting = "a block of its own, chance 0.4, ε 2"
         yield Case("share of answers after a filter", FIELLER, setting, survey, n, find, truths, effort=0.25)

@@ -1,7 +1,7 @@
 """The cases of the coverage table, in its order.
 
-A new interval gets a finder in `finders.py`, a function that yields its cases in one of the rooms beside, and a place
-in MAKERS.
+A new interval needs a finder in `finders.py`, a function that yields its cases in one of the modules of this package,
+and a line in MAKERS.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,5 +20,5 @@ CASES = [case for maker in MAKERS for case in maker()]
 
 
 def run(place: int, runs: int) -> list[Outcome]:
-    """Measure one case, in a process of its own, which finds it by its place."""
+    """Measure the case at this place of CASES, in its own process."""
     return measure(CASES[place], runs, np.random.default_rng())

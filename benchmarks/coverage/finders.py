@@ -1,4 +1,4 @@
-"""Where to find an interval in the results of a survey; what is found may be several, which have to hold together."""
+"""Functions that find an interval in the results of a survey; if one finds several, all of them have to cover."""
 
 from collections.abc import Sequence
 
@@ -17,65 +17,71 @@ PLAIN = Options()
 
 
 def asked(survey: Survey, tally: Tally, question: str) -> tuple[Evidence, Question]:
-    """What a tally tells about the field of a question."""
+    """Return the evidence that a tally has about the field of a question, and the question."""
     return next(
-        (found, one) for found in evidence_of(survey, tally) for one in found.field.questions if one.id == question
+        (evidence, candidate)
+        for evidence in evidence_of(survey, tally)
+        for candidate in evidence.field.questions
+        if candidate.id == question
     )
 
 
 def estimate_of(question: str, option: str, options: Options = PLAIN, *, sample: bool = False) -> Find:
-    """One line of the results."""
+    """Return a finder of the interval of one option, or of its sampling interval."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
         lines = question_estimates(*asked(survey, tally, question), options)
-        found = [one.limits.sample if sample else one.interval for one in lines if one.option == option]
-        return [interval for interval in found if interval is not None]
+        intervals = [line.limits.sample if sample else line.interval for line in lines if line.option == option]
+        return [interval for interval in intervals if interval is not None]
 
     return find
 
 
 def all_of(question: str, options: Options) -> Find:
-    """All lines of the results."""
+    """Return a finder of the intervals of all options."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
-        return [one.interval for one in question_estimates(*asked(survey, tally, question), options)]
+        return [line.interval for line in question_estimates(*asked(survey, tally, question), options)]
 
     return find
 
 
 def total_of(question: str, *labels: str) -> Find:
-    """The share of several options together."""
+    """Return a finder of the interval of the total share of several options."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
-        evidence, one = asked(survey, tally, question)
-        family = kind_of(one).total(one, labels)
-        return [line.interval for line in family_estimates(evidence, one, family, PLAIN)] if family else []
+        evidence, question_found = asked(survey, tally, question)
+        family = kind_of(question_found).total(question_found, labels)
+        return [line.interval for line in family_estimates(evidence, question_found, family, PLAIN)] if family else []
 
     return find
 
 
 def among_answers(question: str, option: str) -> Find:
-    """A share of those who answered."""
+    """Return a finder of the interval of a share among the people who answered."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
         lines = question_estimates(*asked(survey, tally, question), PLAIN, FamilyName.ANSWERED)
-        return [one.interval for one in lines if one.option == option]
+        return [line.interval for line in lines if line.option == option]
 
     return find
 
 
 def crossed(part: str, *options: str, rows: str = "a", columns: str = "b") -> Find:
-    """One of the cells, shares within rows or differences between rows of two questions, or of two options."""
+    """Return a finder of an interval in a cross-tab of two questions or options.
+
+    `part` is cells, shares within rows, or differences between rows.
+    """
 
     def find(survey: Survey, tally: Tally, bits: Bits) -> Sequence[Interval]:
         table = crosstab(survey, rows, columns, tally, [bits], PLAIN)
-        return [one.estimate.interval for one in getattr(table, part) if one.options == options]
+        return [cell.estimate.interval for cell in getattr(table, part) if cell.options == options]
 
     return find
 
 
 def not_rejected(rows: str, columns: str) -> Find:
-    """From 0 to the p-value of the test of independence, if there is one."""
+    """Return a finder of the interval from 0 to the p-value of the test of independence, if there is one."""
 
     def find(survey: Survey, tally: Tally, bits: Bits) -> Sequence[Interval]:
         test = crosstab(survey, rows, columns, tally, [bits], PLAIN).test
@@ -85,13 +91,13 @@ def not_rejected(rows: str, columns: str) -> Find:
 
 
 def median(question: str) -> Find:
-    """The points that may hold the median, as the range of their places."""
+    """Return a finder of the range of points that may be the median, as an interval of their places."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
-        found, one = asked(survey, tally, question)
-        below = question_estimates(found, one, PLAIN, FamilyName.CUMULATIVE)
-        half = next(each for each in quantiles(one, below) if each.level == 0.5)
-        places = [one.labels.index(label) for label in half.options]
-        return [Interval(min(places), max(places), half.method)]
+        evidence, question_found = asked(survey, tally, question)
+        cumulative = question_estimates(evidence, question_found, PLAIN, FamilyName.CUMULATIVE)
+        middle = next(quantile for quantile in quantiles(question_found, cumulative) if quantile.level == 0.5)
+        places = [question_found.labels.index(label) for label in middle.options]
+        return [Interval(min(places), max(places), middle.method)]
 
     return find

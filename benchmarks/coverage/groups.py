@@ -1,4 +1,4 @@
-"""Groups of one study: their weighted sums and differences, of many small groups too, with equal and unequal sizes."""
+"""Groups of a study: weighted sums and differences, also of many small groups, with equal and unequal sizes."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -60,7 +60,7 @@ def two() -> Iterator[Case]:
 
 
 def answering(shares: Sequence[float], sizes: Sequence[int]) -> People:
-    """People of group after group, survey after survey."""
+    """Return people who answer by group: the sizes and shares of all groups repeat for every survey."""
     chances = np.repeat(shares, sizes)
 
     def people(count: int, rng: np.random.Generator) -> dict[str, Indices]:
@@ -70,18 +70,18 @@ def answering(shares: Sequence[float], sizes: Sequence[int]) -> People:
 
 
 def _yes(survey: Survey, rows: Bits, sizes: Sequence[int]) -> list[Estimate]:
-    """The share of yes in every group."""
+    """Return the estimated share of yes in every group."""
     ends = np.cumsum([0, *sizes])
-    found: list[Estimate] = []
+    estimates: list[Estimate] = []
     for start, end in pairwise(ends.tolist()):
         counts = np.unpackbits(rows[start:end], axis=1, count=survey.width).sum(axis=0, dtype=np.int64)
         lines = question_estimates(*asked(survey, Tally(end - start, counts), "a"), PLAIN)
-        found += [one for one in lines if one.option == "yes"]
-    return found
+        estimates += [line for line in lines if line.option == "yes"]
+    return estimates
 
 
 def whole(sizes: Sequence[int], weights: Sequence[float]) -> Find:
-    """The weighted sum."""
+    """Return a finder of the interval of the weighted sum of the groups."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
         return [combine(_yes(survey, rows, sizes), weights).interval]
@@ -90,7 +90,7 @@ def whole(sizes: Sequence[int], weights: Sequence[float]) -> Find:
 
 
 def apart(sizes: Sequence[int]) -> Find:
-    """The second group minus the first."""
+    """Return a finder of the interval of the difference, second group minus first."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
         first, second = _yes(survey, rows, sizes)

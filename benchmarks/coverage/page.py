@@ -1,4 +1,4 @@
-"""The page of docs/coverage.md: a line for each case, with the worst of its truths."""
+"""The page docs/coverage.md: a line for each case, with the worst of its truths."""
 
 from collections.abc import Sequence
 
@@ -33,34 +33,37 @@ SAID = ("**TOO LOW**", "as stated", "holds")  # the worst first
 
 
 def worst_of(case: Case, outcomes: Sequence[Outcome]) -> Outcome:
-    """The truth that decides: one that was looked at twice may be too low, and yet covered oftener than another."""
-    return min(outcomes, key=lambda one: (SAID.index(verdict(case, one)), one.coverage))
+    """Return the outcome that decides a case: the one with the worst verdict, and then the lowest coverage.
+
+    An outcome of a second look may be too low, although its coverage is higher than that of another.
+    """
+    return min(outcomes, key=lambda outcome: (SAID.index(verdict(case, outcome)), outcome.coverage))
 
 
 def row(case: Case, outcomes: Sequence[Outcome]) -> list[str]:
-    """One line of the table: the worst of its truths."""
-    worst, runs = worst_of(case, outcomes), min(one.runs for one in outcomes)
-    measured = f"{worst.coverage:.3f} ± {worst.error(worst.coverage):.3f}" if runs else f"{worst.coverage:.4f}"
+    """Return one line of the table, with the worst of the case's truths."""
+    worst, runs = worst_of(case, outcomes), min(outcome.runs for outcome in outcomes)
+    coverage_text = f"{worst.coverage:.3f} ± {worst.error(worst.coverage):.3f}" if runs else f"{worst.coverage:.4f}"
     return [
         case.pair, case.setting, case.method, worst.label, f"{case.n:,}",
         f"{len(outcomes)} × {runs:,} runs" if runs else f"{len(outcomes)}, exact",
-        measured + (f", {worst.runs:,} runs" if worst.runs > runs else ""),
-        worst.truth, f"{np.mean([one.width for one in outcomes]):.3g}", verdict(case, worst),
+        coverage_text + (f", {worst.runs:,} runs" if worst.runs > runs else ""),
+        worst.truth, f"{np.mean([outcome.width for outcome in outcomes]):.3g}", verdict(case, worst),
     ]  # fmt: skip
 
 
 def page(measured: list[tuple[Case, list[Outcome]]]) -> str:
-    """The page; what is too low comes first."""
+    """Return the page, on which lines that are too low come first."""
     rows = [row(case, outcomes) for case, outcomes in measured]
-    low = [one for one in rows if "LOW" in one[-1]]
+    low = [line for line in rows if "LOW" in line[-1]]
     head = HEAD.format(nominal=NOMINAL, errors=ERRORS, stated=APPROXIMATE, again=SECOND_LOOK)
-    found = f"**Too low, {len(low)} of {len(rows)} lines:**\n\n{table(low)}\n" if low else "No line is too low.\n"
-    said = [one[-1] for one in rows]
-    counted = f"{len(rows)} lines: {said.count('holds')} hold, {said.count('as stated')} are as stated."
-    return f"{head}{counted} {found}\n## All lines\n\n{table(rows)}"
+    low_text = f"**Too low, {len(low)} of {len(rows)} lines:**\n\n{table(low)}\n" if low else "No line is too low.\n"
+    verdicts = [line[-1] for line in rows]
+    summary = f"{len(rows)} lines: {verdicts.count('holds')} hold, {verdicts.count('as stated')} are as stated."
+    return f"{head}{summary} {low_text}\n## All lines\n\n{table(rows)}"
 
 
 def table(rows: list[list[str]]) -> str:
-    """Markdown."""
+    """Return the rows as a Markdown table."""
     lines = [COLUMNS, ["---"] * len(COLUMNS), *rows]
-    return "".join(f"| {' | '.join(one)} |\n" for one in lines)
+    return "".join(f"| {' | '.join(row)} |\n" for row in lines)

@@ -1,7 +1,7 @@
-"""Two questions at once: cells, shares within rows and their differences, also under strong association; and tests.
+"""Pairs of questions: cells, shares within rows and their differences, also under strong association; and tests.
 
-A test of independence stands in the table like an interval that covers when the test does not reject at 5%, though the
-two are independent: its size is one minus the coverage.
+A test of independence is listed like an interval: it covers if it does not reject independent answers at 5%.
+So its size is one minus the coverage.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ LEVEL = 0.05 + 1e-6  # a p-value of exactly 5% rejects
 
 
 def ordinary() -> Iterator[Case]:
-    """Cells, shares within rows and their differences, of two separate fields and of one joint field."""
+    """Yield cases for cells, shares within rows and their differences, of two separate fields and of a joint field."""
     tables = {
         "independent": [[0.48, 0.32], [0.12, 0.08]],
         "together": [[0.6, 0.1], [0.1, 0.2]],
@@ -32,13 +32,13 @@ def ordinary() -> Iterator[Case]:
     yield from _tables("two questions", tables, "two fields, 2 × 2, ε 1 each", _apart("1", "1"), (500, 5000))
     yield from _tables("two questions", tables, "two fields, 2 × 2, ε 3 each", _apart("3", "3"), (100, 500))
     flip, subset = mechanism_choice.flip(Decimal(1)), mechanism_choice.subset(2, 1, Decimal(1))
-    mixed = make_survey([yes_no(), yes_no("b")], [(flip, ["a"]), (subset, ["b"])])
-    yield from _tables("two questions", tables, "`flip` and `subset`, ε 1 each", mixed, (1000,))
+    mixed_survey = make_survey([yes_no(), yes_no("b")], [(flip, ["a"]), (subset, ["b"])])
+    yield from _tables("two questions", tables, "`flip` and `subset`, ε 1 each", mixed_survey, (1000,))
     yield from _tables("two questions", tables, "joint field, ε 2", _joint("2"), (100, 1000))
 
 
 def strong() -> Iterator[Case]:
-    """One answer decides the other, or nearly: differences at ±1 and close to it."""
+    """Yield cases in which one answer decides the other, or almost: differences at ±1 and close to it."""
     tables = {
         "a is b": [[0.5, 0], [0, 0.5]],
         "a is b, rare": [[0.95, 0], [0, 0.05]],
@@ -46,11 +46,11 @@ def strong() -> Iterator[Case]:
         "rates 0.01 and 0.99": [[0.495, 0.005], [0.005, 0.495]],
         "rates 0.05 and 0.95": [[0.475, 0.025], [0.025, 0.475]],
     }
-    made = [
+    settings = [
         ("two fields, ε 3 each", _apart("3", "3"), (20, 300)), ("joint field, ε 4", _joint("4"), (50,)),
         ("joint field, ε 6", _joint("6"), (50, 300)), ("joint field, ε 8", _joint("8"), (100, 2000)),
     ]  # fmt: skip
-    for name, survey, sizes in made:
+    for name, survey, sizes in settings:
         yield from _tables("strong association", tables, name, survey, sizes)
 
 
@@ -78,29 +78,29 @@ def _crossed(part: str, table: Table) -> float:
 
 
 def two_options() -> Iterator[Case]:
-    """Two options of one question, told by those devices that were asked about both."""
+    """Yield cases for two options of one question, estimated from the devices that were asked about both."""
     tables = {
         "independent": [[0.49, 0.21], [0.21, 0.09]],
         "never both": [[0.4, 0.3], [0.3, 0]],
         "rare": [[0.9, 0.04], [0.04, 0.02]],
     }
-    for of, draw, e, n in ((3, 2, "2", 300), (5, 3, "3", 300), (5, 3, "3", 2000)):
-        survey = make_survey([choice(of, type="multiple")], [(mechanism_choice.drawn(of, draw, Decimal(e)), ["a"])])
+    for size, draw, e, n in ((3, 2, "2", 300), (5, 3, "3", 300), (5, 3, "3", 2000)):
+        survey = make_survey([choice(size, type="multiple")], [(mechanism_choice.drawn(size, draw, Decimal(e)), ["a"])])
         for part in PARTS:
             truths = [Truth(title, (_crossed(part, table),), _choosing(table)) for title, table in tables.items()]
             method = {"cells": CLOPPER_PEARSON, "within": SCORE, "differences": MOVER}[part]
             find = crossed(part, "o0: yes", "o1: yes", rows="a:o0", columns="a:o1")
-            setting = f"{draw} of {of} drawn, ε {e}"
+            setting = f"{draw} of {size} drawn, ε {e}"
             yield Case(f"two options, {part}", method, setting, survey, n, find, truths, effort=0.5, scan=True)
 
 
 def _choosing(table: Table) -> People:
-    """People who choose the first two options as in this table, and none of the others."""
+    """Return people who choose the first two options as in this table, and none of the others."""
     pairs = together(table)
 
     def people(count: int, rng: np.random.Generator) -> dict[str, Indices]:
-        both = pairs(count, rng)
-        return {"a": both["a"] + 2 * both["b"]}
+        answers = pairs(count, rng)
+        return {"a": answers["a"] + 2 * answers["b"]}
 
     return people
 
@@ -109,19 +109,19 @@ EVEN, RARE, CONSTANT = "even", "rare", "constant"
 
 
 def tests() -> Iterator[Case]:
-    """Independent answers, in ordinary tables and in thin ones, where few reports are expected in some cell."""
-    apart = [
+    """Yield cases of independent answers, in ordinary tables and in tables whose cells expect few reports."""
+    separate_cases = [
         ("2 × 2, ε 3 each", _separate(2, 2, "3"), 500), ("4 × 3, ε 3 each", _separate(4, 3, "3"), 20),
         ("4 × 3, ε 3 each", _separate(4, 3, "3"), 50), ("4 × 3, ε 5 each", _separate(4, 3, "5"), 50),
         ("2 × 5, ε 3 each", _separate(2, 5, "3"), 50), ("2 × 5, ε 5 each", _separate(2, 5, "5"), 2000),
         ("8 × 5, w 2, ε 1 each", _separate(8, 5, "1", weight=2), 50),
         ("8 × 5, w 2, ε 1 each", _separate(8, 5, "1", weight=2), 500),
     ]  # fmt: skip
-    joint = [
+    joint_cases = [
         ("2 × 2, ε 2", _together(2, 2, "2"), 20), ("2 × 2, ε 2", _together(2, 2, "2"), 500),
         ("4 × 3, ε 8", _together(4, 3, "8"), 20), ("4 × 3, ε 3", _together(4, 3, "3"), 500),
     ]  # fmt: skip
-    for pair, settings in (("two fields", apart), ("joint field", joint)):
+    for pair, settings in (("two fields", separate_cases), ("joint field", joint_cases)):
         for setting, survey, n in settings:
             truths = [Truth(kind, (LEVEL,), _independent(survey, kind)) for kind in (EVEN, RARE, CONSTANT)]
             yield Case(

@@ -1,4 +1,4 @@
-"""Questions for the cases, what is true of the people who answer them, and the names of the intervals."""
+"""Questions for the cases, people with known true values, and the names of the intervals."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -40,14 +40,14 @@ def number(levels: int, top: int) -> dict[str, Any]:
 
 
 def shapes(size: int) -> list[list[float]]:
-    """Shares that are hard in different ways: equal, all at one end, nearly so, at both ends."""
-    none = [0.0] * (size - 2)
-    return [[1 / size] * size, [1, 0, *none], [0.98, *none, 0.02], [0.9, 0.1, *none], [0.5, *none, 0.5]]
+    """Return shares that are difficult in different ways: equal, all at one end, almost so, at both ends."""
+    zeros = [0.0] * (size - 2)
+    return [[1 / size] * size, [1, 0, *zeros], [0.98, *zeros, 0.02], [0.9, 0.1, *zeros], [0.5, *zeros, 0.5]]
 
 
 def truths_of(size: int, value: Callable[[Sequence[float]], float]) -> list[Truth]:
-    """People with these shares, and what is true of them."""
-    return [Truth(shape(one), (value(one),), drawn({"a": one})) for one in shapes(size)]
+    """Return truths of people with these shares, with their true values."""
+    return [Truth(shape(shares), (value(shares),), drawn({"a": shares})) for shares in shapes(size)]
 
 
 def mean_of(scores: Sequence[float]) -> Callable[[Sequence[float]], float]:
@@ -55,12 +55,12 @@ def mean_of(scores: Sequence[float]) -> Callable[[Sequence[float]], float]:
 
 
 def binomials(n: int, chance: float) -> Floats:
-    found: Floats = binom.pmf(np.arange(n + 1), n, chance)
-    return found
+    chances: Floats = binom.pmf(np.arange(n + 1), n, chance)
+    return chances
 
 
 def compositions(n: int, size: int) -> Integers:
-    """All ways to share n reports among some symbols."""
+    """Return all ways to distribute n reports among `size` symbols."""
     if size == 1:
         return np.array([[n]])
     return np.concatenate([np.insert(compositions(n - i, size - 1), 0, i, axis=1) for i in range(n + 1)])
@@ -68,25 +68,28 @@ def compositions(n: int, size: int) -> Integers:
 
 def multinomials(tallies: Integers, made: Subset, shares: Sequence[float]) -> Floats:
     reported = float(made.q) + float(made.p - made.q) * np.array(shares)
-    found: Floats = multinomial.pmf(tallies, int(tallies[0].sum()), reported / reported.sum())
-    return found
+    chances: Floats = multinomial.pmf(tallies, int(tallies[0].sum()), reported / reported.sum())
+    return chances
 
 
 def simplex(size: int, parts: int) -> list[list[float]]:
-    return [[count / parts for count in one] for one in compositions(parts, size).tolist()]
+    return [[count / parts for count in composition] for composition in compositions(parts, size).tolist()]
 
 
 def drawn(shares: Mapping[str, Sequence[float]]) -> People:
-    """People who answer each question at random, with these shares of its indices."""
+    """Return people who answer each question at random, with these shares of its indices."""
 
     def people(count: int, rng: np.random.Generator) -> dict[str, Indices]:
-        return {name: rng.choice(len(one), count, p=np.array(one) / math.fsum(one)) for name, one in shares.items()}
+        return {
+            name: rng.choice(len(weights), count, p=np.array(weights) / math.fsum(weights))
+            for name, weights in shares.items()
+        }
 
     return people
 
 
 def together(table: Sequence[Sequence[float]]) -> People:
-    """People whose answers to a and b go together as in this table of shares."""
+    """Return people whose answers to a and b have the joint shares of this table."""
     shares = np.array(table)
 
     def people(count: int, rng: np.random.Generator) -> dict[str, Indices]:
@@ -97,7 +100,7 @@ def together(table: Sequence[Sequence[float]]) -> People:
 
 
 def shape(shares: Sequence[float]) -> str:
-    """Shares in few words."""
+    """Return a short description of shares."""
     if len(set(shares)) == 1:
         return "equal"
     if len(shares) <= 4:
@@ -109,7 +112,7 @@ def exactly(
     pair: str, setting: str, survey: Survey, n: int, find: Find, pq: Shares,
     columns: Mapping[int, Integers], *, method: str = CLOPPER_PEARSON, stated: float = APPROXIMATE, top: float = 1,
 ) -> Case:  # fmt: skip
-    """A case in which one binomial count decides: all its values, at 1001 shares."""
+    """Return a case in which one binomial count decides: all its values, at 1001 shares."""
     p, q = map(float, pq)
     truths = [
         Truth(f"{share:.3f}", (top * share,), chances=partial(binomials, n, q + share * (p - q))) for share in SHARES
@@ -118,5 +121,5 @@ def exactly(
 
 
 def union(mechanism: Subset, size: int) -> Shares:
-    """Of so many symbols together, if a report names one."""
+    """Return P and Q of a union of `size` symbols, if a report names one."""
     return mechanism.p + (size - 1) * mechanism.q, size * mechanism.q

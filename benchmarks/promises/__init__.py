@@ -1,4 +1,4 @@
-"""What `candor plan` promises, kept: ten surveys, simulated as often as one likes, by `python -m benchmarks.promises`.
+"""A test of the margins that `candor plan` promises, on ten simulated surveys: `python -m benchmarks.promises`.
 
-`surveys` are the files, `figures` finds what the results show and says what is true in its place, `study` measures.
+`surveys` has the files, `figures` finds the results and their true values, and `study` measures.
 """

@@ -1,18 +1,18 @@
-"""Ten surveys, simulated over and over: are margins what `candor plan` promises, and do intervals cover?
+"""Ten surveys, simulated many times: do margins match the promises of `candor plan`, and do intervals cover?
 
     python -m benchmarks.promises
 
-Each survey is asked of as many people as its plan wants for ±6% of everything. The people are those that a plan
-imagines, the bits have exactly the clients' distribution (`simulate.devices`), the rest is `results()`. A *miss* is
+Each survey has as many respondents as its plan requires for ±6% of everything. Their answers are those that a plan
+assumes, the bits have exactly the clients' distribution (`simulation.devices`), and `results()` estimates. A *miss* is
 
 - a guaranteed interval that covers less than 95% minus 2 standard errors,
 - an approximate one that covers less than 93%,
 - a figure whose simulated margin (1.96 standard deviations) is 2 standard errors above the promised one.
 
-Of hundreds of figures some miss by chance: at 2 standard errors about one in fifty that sits exactly on its bound. So a
-survey with a miss is simulated again, four times as often, and a figure counts as missed if it misses both times. How
-many would do so by chance is computed, and printed beside how many did; more than chance gives once in a hundred such
-studies is a failure.
+Some of hundreds of figures miss by chance: at 2 standard errors, about one in fifty that is exactly at its bound.
+So a survey with a miss is simulated again, four times as often, and a figure counts as missed if it misses both times.
+The number of misses expected by chance is computed and printed next to the actual number. The study fails if there are
+more misses than chance gives once in a hundred such studies.
 """
 
 import math
@@ -37,13 +37,15 @@ ONCE_IN = 100
 
 
 def row(one: Study) -> str:
-    """A line of the table."""
+    """Return a line of the table."""
     count = len(one.survey.fields)
     answers = "its one block" if count == 1 else f"{'one' if one.survey.ask else 'all'} of {count}"
-    planned = [(kept.margin / kept.promised, kept.half / kept.promised) for kept in one.first if kept.promised]
-    spread, width = zip(*planned, strict=True)
+    ratios = [
+        (figure.margin / figure.promised, figure.half / figure.promised) for figure in one.first if figure.promised
+    ]
+    spread, width = zip(*ratios, strict=True)
     lowest = [
-        min((kept.coverage for kept in one.first if kept.guaranteed is label), default=math.nan)
+        min((figure.coverage for figure in one.first if figure.guaranteed is label), default=math.nan)
         for label in (True, False)
     ]
     return (
@@ -62,22 +64,22 @@ HEAD = (
 
 
 def judge(studies: Sequence[Study], runs: int) -> bool:
-    """Print what missed, and how much of it chance would explain; whether all is well."""
-    figures = [kept for one in studies for kept in one.first]
-    once = sum(chance_of(kept, runs) for kept in figures)
-    twice = sum(chance_of(kept, runs) * chance_of(kept, SECOND_LOOK * runs) for kept in figures)
+    """Print the misses and how many chance would explain; return whether their number is acceptable."""
+    figures = [figure for item in studies for figure in item.first]
+    once = sum(chance_of(figure, runs) for figure in figures)
+    twice = sum(chance_of(figure, runs) * chance_of(figure, SECOND_LOOK * runs) for figure in figures)
     allowed = int(poisson.ppf(1 - 1 / ONCE_IN, twice))
-    missed = [(one.name, kept) for one in studies for kept in one.missed]
-    margins = sum(kept.promised is not None for kept in figures)
+    missed = [(item.name, figure) for item in studies for figure in item.missed]
+    margins = sum(figure.promised is not None for figure in figures)
     print(
-        f"\n{len(figures)} intervals and {margins} margins; {sum(kept.guaranteed for kept in figures)} intervals are"
-        f" guaranteed.\nMissed once: {sum(len(one.second) for one in studies)}, by chance at most about {once:.1f}."
+        f"\n{len(figures)} intervals and {margins} margins; {sum(entry.guaranteed for entry in figures)} intervals are"
+        f" guaranteed.\nMissed once: {sum(len(item.second) for item in studies)}, by chance at most about {once:.1f}."
         f" Missed twice: {len(missed)}, by chance at most about {twice:.2f}; more than {allowed} would be a failure."
     )
-    for name, kept in missed:
-        told = f"covers {kept.coverage:.4f}" if not kept.covers else ""
-        wide = f"margin {kept.margin:.4g} for {kept.promised:.4g}" if not kept.reaches else ""
-        print(f"  {name}: {kept.name}: {' and '.join(filter(None, (told, wide)))}, in {kept.runs:,} runs")
+    for name, figure in missed:
+        coverage = f"covers {figure.coverage:.4f}" if not figure.covers else ""
+        margin = f"margin {figure.margin:.4g} for {figure.promised:.4g}" if not figure.reaches else ""
+        print(f"  {name}: {figure.name}: {' and '.join(filter(None, (coverage, margin)))}, in {figure.runs:,} runs")
     return len(missed) <= allowed
 
 
@@ -91,12 +93,12 @@ def main(runs: int, names: tuple[str, ...]) -> None:
     print(f"Each survey asks as many as its plan wants for ±{MARGIN:.0%} of everything; {runs:,} runs each.\n\n{HEAD}")
     studies = []
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        for one in pool.map(partial(study, runs=runs), names or FILES):
-            print(row(one), flush=True)
-            studies.append(one)
-    well = judge(studies, runs)
-    print(f"{'Kept' if well else 'BROKEN'}, in {time.monotonic() - start:.0f} s.")
-    sys.exit(not well)
+        for result in pool.map(partial(study, runs=runs), names or FILES):
+            print(row(result), flush=True)
+            studies.append(result)
+    is_ok = judge(studies, runs)
+    print(f"{'Kept' if is_ok else 'BROKEN'}, in {time.monotonic() - start:.0f} s.")
+    sys.exit(not is_ok)
 
 
 if __name__ == "__main__":

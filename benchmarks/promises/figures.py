@@ -1,4 +1,4 @@
-"""Every interval that the results of a survey show, and what is true of the imagined people in its place."""
+"""Every interval that the results of a survey show, and its true value among the simulated people."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from survey_app.results.survey_document import Line, Results, table_rows
 
 @dataclass(frozen=True)
 class Figure:
-    """What is estimated: in which list of the results it stands, of which question or questions, for which option."""
+    """What is estimated: its list in the results, its question or questions, and its option."""
 
     list: str
     name: str
@@ -28,7 +28,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the results say of a figure."""
+    """The interval and the value that the results show for a figure."""
 
     low: float
     high: float
@@ -37,19 +37,22 @@ class Shown:
 
 
 def shown(survey: Survey, told: Results) -> Iterator[tuple[Figure, Shown]]:
-    """All that is shown with an interval. The no of a yes or no is left out: it covers when the yes does."""
+    """Yield every figure that the results show with an interval.
+
+    The no of a yes-or-no question is omitted: it covers whenever the yes does.
+    """
     by_id = {question.id: question for question in survey.questions}
-    for where, name, line in table_rows(told.parts):
+    for list_name, name, line in table_rows(told.parts):
         if not (name in by_id and by_id[name].type == "yes_no" and line.option == "no"):
-            yield Figure(where, name, line.option, line.options, line.kind), _shown(line)
+            yield Figure(list_name, name, line.option, line.options, line.kind), _shown(line)
     for part in told.questions:
         names = _symbols(by_id[part.id])
-        for one in part.quantiles:
-            places = [names.index(option) for option in one.options]
+        for quantile in part.quantiles:
+            places = [names.index(option) for option in quantile.options]
             low, high = min(places), max(places)
             yield (
-                Figure("quantiles", part.id, f"{one.level:g}"),
-                Shown(low, high, (low + high) / 2, one.coverage == "guaranteed"),
+                Figure("quantiles", part.id, f"{quantile.level:g}"),
+                Shown(low, high, (low + high) / 2, quantile.coverage == "guaranteed"),
             )
 
 
@@ -63,7 +66,7 @@ def _symbols(question: Question) -> list[str]:
 
 
 def true_value(survey: Survey, figure: Figure, said: dict[str, Indices]) -> float:
-    """What is true of a population that would say this."""
+    """Return the true value of a figure in a population with these answers."""
     by_id = {question.id: question for question in survey.questions}
     if figure.options:
         questions = [by_id[name] for name in figure.name.split(" + ")]
@@ -71,33 +74,40 @@ def true_value(survey: Survey, figure: Figure, said: dict[str, Indices]) -> floa
         return float(
             np.mean(np.prod([_part(question, option, said[question.id]) for question, option in pairs], axis=0))
         )
-    question, mine = by_id[figure.name], said[figure.name]
+    question, answers = by_id[figure.name], said[figure.name]
     if figure.list == "quantiles":
-        return float(np.quantile(mine, float(figure.option), method="inverted_cdf"))
+        return float(np.quantile(answers, float(figure.option), method="inverted_cdf"))
     if figure.list == "cumulative":
-        return float(np.mean(mine <= _symbols(question).index(figure.option.removeprefix("at most "))))
+        return float(np.mean(answers <= _symbols(question).index(figure.option.removeprefix("at most "))))
     if figure.kind == "mean":
-        return truth(question, "", FigureKind.MEAN, mine)
+        return truth(question, "", FigureKind.MEAN, answers)
     if figure.kind == "no_answer":
-        return truth(question, "", FigureKind.NO_ANSWER, mine)
-    share = truth(question, figure.option, FigureKind.SHARE, mine)
-    return share / (1 - truth(question, "", FigureKind.NO_ANSWER, mine)) if figure.list == "answered" else share
+        return truth(question, "", FigureKind.NO_ANSWER, answers)
+    share = truth(question, figure.option, FigureKind.SHARE, answers)
+    return share / (1 - truth(question, "", FigureKind.NO_ANSWER, answers)) if figure.list == "answered" else share
 
 
 def _part(question: Question, option: str, said: Indices) -> Floats:
-    """The part of each person that has this symbol: all or nothing, but for numbers, which are rounded to levels."""
+    """Return the part of each person that has this symbol: 0 or 1, or a fraction for numbers, which are rounded."""
     symbol = _symbols(question).index(option)
     if not question.levels or symbol == question.no_answer:
-        whole: Floats = (said == (symbol if not question.levels else question.steps + 1)).astype(np.float64)
-        return whole
+        indicator: Floats = (said == (symbol if not question.levels else question.steps + 1)).astype(np.float64)
+        return indicator
     place = np.minimum(said, question.steps) * (question.levels - 1) / question.steps
-    found: Floats = np.where(said > question.steps, 0.0, np.clip(1 - np.abs(place - symbol), 0, 1))
-    return found
+    weights: Floats = np.where(said > question.steps, 0.0, np.clip(1 - np.abs(place - symbol), 0, 1))
+    return weights
 
 
 def promised(figure: Figure, forecasts: Sequence[Forecast]) -> float | None:
-    """The margin that the plan gives for this figure, if it gives any: for an option that of the least certain one."""
+    """Return the margin that the plan promises for this figure, or None.
+
+    For an option it is the margin of the least certain one.
+    """
     if figure.list != "estimates" or figure.options or figure.kind == "no_answer":
         return None
-    found = [one.margin for one in forecasts if one.id == figure.name and one.is_share == (figure.kind != "mean")]
-    return found[0] if found else None
+    margins = [
+        forecast.margin
+        for forecast in forecasts
+        if forecast.id == figure.name and forecast.is_share == (figure.kind != "mean")
+    ]
+    return margins[0] if margins else None

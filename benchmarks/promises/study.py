@@ -1,4 +1,4 @@
-"""Measuring one survey: every interval and every promised margin, twice where something misses."""
+"""The measurement of one survey: every interval and every promised margin, measured twice if something misses."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ Tell = Callable[[Survey, Tally], Results]
 
 @dataclass(frozen=True)
 class Kept:
-    """How well one figure kept its promises, in so many runs."""
+    """How well one figure kept its promises over all runs."""
 
     figure: Figure
     runs: int
@@ -40,25 +40,25 @@ class Kept:
 
     @property
     def covers(self) -> bool:
-        """Whether its interval covers as often as its label says."""
+        """Whether the interval covers as often as its label says."""
         error = math.sqrt(NOMINAL * (1 - NOMINAL) / self.runs)
         return self.coverage >= (NOMINAL - ERRORS * error if self.guaranteed else APPROXIMATE)
 
     @property
     def reaches(self) -> bool:
-        """Whether its margin is the promised one, or less."""
+        """Whether the margin is at most the promised one, within the error of the simulation."""
         return self.promised is None or self.margin <= self.promised * (1 + ERRORS / math.sqrt(2 * self.runs))
 
     @property
     def name(self) -> str:
-        """What is told of a miss."""
+        """The description of the figure, for a list of misses."""
         option = self.figure.option or " + ".join(self.figure.options) or self.figure.kind
         return f"{self.figure.list}, {self.figure.name}, {option}"
 
 
 @dataclass(frozen=True)
 class Study:
-    """One survey: all figures of the first look, and those that missed it as the second look saw them."""
+    """One survey: all figures of the first look, and the second look at those that missed."""
 
     name: str
     survey: Survey
@@ -68,42 +68,43 @@ class Study:
 
     @property
     def missed(self) -> list[Kept]:
-        """What missed twice."""
-        return [one for one in self.second if not (one.covers and one.reaches)]
+        """The figures that missed twice."""
+        return [figure for figure in self.second if not (figure.covers and figure.reaches)]
 
 
 def study(name: str, runs: int, tell: Tell = results) -> Study:
-    """A survey of FILES, looked at twice where something misses."""
+    """Measure a survey of FILES, twice if something misses; raise ValueError if no number of people suffices."""
     survey = build(FILES[name].encode()).survey
     n = enough(forecasts(survey, Settings(respondents=1, margin=MARGIN)))
     if n is None:
         raise ValueError(f"{name} needs more respondents than there are")
     rng = np.random.default_rng()
     first = look(survey, n, runs, rng, tell)
-    missed = {one.figure for one in first if not (one.covers and one.reaches)}
-    again = look(survey, n, SECOND_LOOK * runs, rng, tell) if missed else []
-    return Study(name, survey, n, first, [one for one in again if one.figure in missed])
+    missed_figures = {result.figure for result in first if not (result.covers and result.reaches)}
+    second_look = look(survey, n, SECOND_LOOK * runs, rng, tell) if missed_figures else []
+    return Study(name, survey, n, first, [result for result in second_look if result.figure in missed_figures])
 
 
 def look(survey: Survey, n: int, runs: int, rng: np.random.Generator, tell: Tell) -> list[Kept]:
-    """Everything that the results show, over so many surveys of n people."""
-    found: dict[Figure, list[Shown]] = {}
+    """Return the measurements of everything that the results show, over `runs` surveys of n people."""
+    values_by_figure: dict[Figure, list[Shown]] = {}
     for tally, _ in simulated(survey, n, partial(draw_people, survey, {}), runs, rng):
-        for figure, one in shown(survey, tell(survey, tally)):
-            found.setdefault(figure, []).append(one)
-    said, plan = draw_people(survey, {}, POPULATION, rng), forecasts(survey, Settings(respondents=n, margin=MARGIN))
+        for figure, value in shown(survey, tell(survey, tally)):
+            values_by_figure.setdefault(figure, []).append(value)
+    answers, plan = draw_people(survey, {}, POPULATION, rng), forecasts(survey, Settings(respondents=n, margin=MARGIN))
     return [
-        _kept(figure, seen, true_value(survey, figure, said), promised(figure, plan)) for figure, seen in found.items()
+        _kept(figure, values, true_value(survey, figure, answers), promised(figure, plan))
+        for figure, values in values_by_figure.items()
     ]
 
 
 def _kept(figure: Figure, seen: Sequence[Shown], true: float, margin: float | None) -> Kept:
-    low, high, values = (np.array([getattr(one, name) for one in seen]) for name in ("low", "high", "value"))
+    low, high, values = (np.array([getattr(value, name) for value in seen]) for name in ("low", "high", "value"))
     covers = (low - 1e-9 <= true) & (true <= high + 1e-9)
     return Kept(
         figure=figure,
         runs=len(seen),
-        guaranteed=all(one.guaranteed for one in seen),
+        guaranteed=all(value.guaranteed for value in seen),
         coverage=float(covers.mean()),
         half=float((high - low).mean() / 2),
         margin=z_score(NOMINAL) * float(values.std(ddof=1)),
@@ -112,7 +113,7 @@ def _kept(figure: Figure, seen: Sequence[Shown], true: float, margin: float | No
 
 
 def chance_of(one: Kept, runs: int) -> float:
-    """How likely a figure is to miss in so many runs by chance, if it covers exactly 95% at its promised margin."""
+    """Return a figure's chance of a miss, if it covers exactly 95% at its promised margin."""
     bound = NOMINAL - ERRORS * math.sqrt(NOMINAL * (1 - NOMINAL) / runs) if one.guaranteed else APPROXIMATE
     low = binom.cdf(math.ceil(runs * bound - 1e-9) - 1, runs, NOMINAL)
     wide = 0.0 if one.promised is None else chi2.sf((runs - 1) * (1 + ERRORS / math.sqrt(2 * runs)) ** 2, runs - 1)

@@ -1,4 +1,4 @@
-"""Ten author's files of 3 to 12 mixed questions: every type, every mechanism, filters, pairs, every `ask`."""
+"""Ten survey files of 3 to 12 mixed questions, with every type, mechanism and `ask`, filters and pairs."""
 
 YES = "- {id: %s, type: yes_no, text: Did you?}"
 CHEATED = YES % "cheated"
@@ -18,8 +18,10 @@ COIN = "- {id: coin, type: yes_no, text: Did you?, design: coin}"
 
 
 def _file(epsilon: float, ask: str, *questions: str, joint: str = "") -> str:
-    together = f"joint: [{joint}]\n" if joint else ""
-    return f"slug: s\ntitle: S\nepsilon: {epsilon:g}\nask: {ask}\n{together}questions:\n" + "\n".join(questions) + "\n"
+    joint_line = f"joint: [{joint}]\n" if joint else ""
+    return (
+        f"slug: s\ntitle: S\nepsilon: {epsilon:g}\nask: {ask}\n{joint_line}questions:\n" + "\n".join(questions) + "\n"
+    )
 
 
 FILES = {

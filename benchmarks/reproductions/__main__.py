@@ -33,9 +33,9 @@ def main(with_peers: bool, runs: int, out: Path) -> None:
 
     with ProcessPoolExecutor(2) as pool:
         places = [(place, column) for place in range(len(CONTESTANTS)) for column in range(len(peers.SIZES))]
-        wanted = [one for one in places if with_peers or CONTESTANTS[one[0]].name.startswith("**Candor")]
-        slow_first = sorted(wanted, key=lambda one: "OpenDP" not in CONTESTANTS[one[0]].name)
-        futures = {one: pool.submit(peers.measure, *one, runs) for one in slow_first}
+        cells = [cell for cell in places if with_peers or CONTESTANTS[cell[0]].name.startswith("**Candor")]
+        slow_first = sorted(cells, key=lambda cell: "OpenDP" not in CONTESTANTS[cell[0]].name)
+        futures = {cell: pool.submit(peers.measure, *cell, runs) for cell in slow_first}
         sections = []
         for place, experiment in enumerate(EXPERIMENTS):
             sections.append(make(place, runs))
@@ -54,10 +54,10 @@ def _collect(
     futures: dict[tuple[int, int], "Future[tuple[peers.Cell, peers.Cell]]"], tell: Callable[[str], None]
 ) -> Cells:
     cells: Cells = {}
-    for done, (one, future) in enumerate(futures.items()):
-        cells[one] = future.result()
-        name = CONTESTANTS[one[0]].name.replace("*", "")
-        tell(f"peers, {done + 1} of {len(futures)}: {name}, k = {peers.SIZES[one[1]]} {cells[one][0].trouble}")
+    for number, (place, future) in enumerate(futures.items()):
+        cells[place] = future.result()
+        name = CONTESTANTS[place[0]].name.replace("*", "")
+        tell(f"peers, {number + 1} of {len(futures)}: {name}, k = {peers.SIZES[place[1]]} {cells[place][0].trouble}")
     return cells
 
 

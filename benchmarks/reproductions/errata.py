@@ -1,4 +1,4 @@
-"""What in the sources is not to be copied, each with the computation that shows it."""
+"""Errors in the sources, each with the computation that shows it."""
 
 import math
 
@@ -10,17 +10,17 @@ DELTA = 1e-5
 
 
 def classic(epsilon: float, delta: float) -> float:
-    """σ of the textbooks: √(2 ln(1.25/δ))/ε, more noise than needed, and proved for ε < 1 only."""
+    """Return σ of the textbooks: √(2 ln(1.25/δ))/ε, which is larger than needed, and proved for ε < 1 only."""
     return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 
 def promised(epsilon: float, delta: float) -> float:
-    """σ of Fu's Definition 4.10: √(2 ln(1.25/δ²))/ε."""
+    """Return σ of Fu's Definition 4.10: √(2 ln(1.25/δ²))/ε."""
     return math.sqrt(2 * math.log(1.25 / delta**2)) / epsilon
 
 
 def errata() -> Section:
-    """The list."""
+    """Return the section on errors in the sources."""
     section = Section("What in the sources is wrong, or is easily read wrongly")
     section.say(
         "**Rothgang: “the probability to identify [a] participant … is 3-times as big”.** Not the probability: its "
@@ -41,14 +41,14 @@ def errata() -> Section:
     )
     rows = []
     for epsilon in (0.5, 1.0, 5.0, 10.0, 20.0, 50.0):
-        textbook, written = classic(epsilon, DELTA), promised(epsilon, DELTA)
+        textbook, fus_sigma = classic(epsilon, DELTA), promised(epsilon, DELTA)
         rows.append(
             (
                 f"{epsilon:g}",
                 figure(textbook),
                 _verdict(gaussian_delta(textbook, epsilon)),
-                figure(written),
-                _verdict(gaussian_delta(written, epsilon)),
+                figure(fus_sigma),
+                _verdict(gaussian_delta(fus_sigma, epsilon)),
             )
         )
     section.table(["ε", "σ, ln(1.25/δ)", "its exact δ", "σ, ln(1.25/δ²)", "its exact δ"], rows)

@@ -1,4 +1,4 @@
-"""The worked examples: sensitivities by brute force, a mean, a count and a histogram with Laplace noise."""
+"""The worked examples: sensitivities by exhaustive search; a mean, a count and a histogram with Laplace noise."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,32 +21,34 @@ FEW = 2_000  # people at once
 def sensitivity(
     query: Callable[[Data], Sequence[Fraction]], values: Sequence[Fraction], n: int, changed: int = 1
 ) -> Fraction:
-    """The largest L1 distance that replacing `changed` of n records can make, by trying everything."""
-    most = Fraction(0)
+    """Return the largest L1 distance from replacing `changed` of n records, found by trying all data sets."""
+    largest = Fraction(0)
     for data in product(values, repeat=n):
         answer = query(data)
         for places in combinations(range(n), changed):
-            for new in product(values, repeat=changed):
-                other = list(data)
-                for place, value in zip(places, new, strict=True):
-                    other[place] = value
-                distance = sum((abs(a - b) for a, b in zip(answer, query(tuple(other)), strict=True)), Fraction(0))
-                most = max(most, distance)
-    return most
+            for replacements in product(values, repeat=changed):
+                changed_data = list(data)
+                for place, value in zip(places, replacements, strict=True):
+                    changed_data[place] = value
+                distance = sum(
+                    (abs(a - b) for a, b in zip(answer, query(tuple(changed_data)), strict=True)), Fraction(0)
+                )
+                largest = max(largest, distance)
+    return largest
 
 
 def mean(data: Data) -> list[Fraction]:
-    """The mean, as a vector of one."""
+    """Return the mean, as a vector of length one."""
     return [sum(data, Fraction(0)) / len(data)]
 
 
 def histogram(data: Data) -> list[Fraction]:
-    """How many records are 0, 1 and 2."""
+    """Return how many records are 0, 1 and 2."""
     return [Fraction(data.count(Fraction(value))) for value in range(3)]
 
 
 def exercise_4_2() -> Section:
-    """The sensitivity of a mean, and of histograms when several people change."""
+    """Return the section on the sensitivity of a mean, and of histograms when several people change."""
     section, top = Section("Smith, Exercise 4.2 and Fu, Example 4.9: sensitivities by trying everything"), Fraction(10)
     half = [Fraction(0), top / 2, top]
     section.say(
@@ -74,7 +76,7 @@ def exercise_4_2() -> Section:
 
 
 def number_survey(epsilon: float) -> Survey:
-    """One number from 0 to 100."""
+    """Return a survey of one number from 0 to 100."""
     source = (
         "slug: again\ntitle: Again\nquestions:\n"
         f"  - {{id: q, type: number, text: How many?, min: 0, max: 100, step: 1, epsilon: {epsilon}}}\n"
@@ -83,22 +85,25 @@ def number_survey(epsilon: float) -> Survey:
 
 
 def local_means(survey: Survey, answers: Sequence[int], runs: int, rng: np.random.Generator) -> list[float]:
-    """The mean as Candor asks for it, again and again among the same people."""
+    """Return the estimated means of repeated surveys among the same people.
+
+    Raise TypeError if the number is not rounded to two levels.
+    """
     mechanism, n = survey.fields[0].mechanism, len(answers)
     if not isinstance(mechanism, Subset) or mechanism.size != 2:
         raise TypeError("at this ε a number is rounded to two levels")
-    found = []
+    means = []
     for start in range(0, runs, FEW):
         count = min(FEW, runs - start)
-        said = {"q": np.tile(np.array(answers, dtype=np.int64), count)}
-        rows = np.concatenate(list(reports(survey, said, rng)))
+        answers_by_question = {"q": np.tile(np.array(answers, dtype=np.int64), count)}
+        rows = np.concatenate(list(reports(survey, answers_by_question, rng)))
         upper = ((rows[:, 0] >> 6) & 1).reshape(count, n).sum(axis=1)
-        found += [100 * unbiased_share(mechanism, np.array([n - c, c]), n, 1) for c in upper.tolist()]
-    return found
+        means += [100 * unbiased_share(mechanism, np.array([n - c, c]), n, 1) for c in upper.tolist()]
+    return means
 
 
 def laplace_mean(rng: np.random.Generator, runs: int) -> Section:
-    """The mean of a data set, by a curator and by the devices themselves."""
+    """Return the section on the mean of a data set, by a curator and by the devices themselves."""
     section, n, top, epsilon = (
         Section("Lecture 1, §5: a mean with Laplace noise, and without a curator"),
         500,
@@ -109,15 +114,15 @@ def laplace_mean(rng: np.random.Generator, runs: int) -> Section:
     answers = [place % 101 for place in range(n)]
     noise = rng.laplace(0, scale, runs)
     survey = number_survey(epsilon)
-    fewer = max(runs // 5, 1)
-    local = np.array(local_means(survey, answers, fewer, rng))
+    local_runs = max(runs // 5, 1)
+    local = np.array(local_means(survey, answers, local_runs, rng))
     mechanism = survey.fields[0].mechanism
     if not isinstance(mechanism, Subset):
         raise TypeError("a number with two levels is a subset of weight 1")
     slope = 1 / float(mechanism.p - mechanism.q)
     centred = [2 * answer / top - 1 for answer in answers]
     sd = top / 2 * math.sqrt(sum(slope**2 - t * t for t in centred) / n / n)
-    true = sum(answers) / n
+    true_mean = sum(answers) / n
     section.say(
         f"n = {n} numbers from [0, M] with M = {top:g}, ε = {epsilon}: noise of scale b = M/(nε) = {figure(scale)}. "
         "The second row asks the same people with a Candor survey instead: each device rounds its number at random "
@@ -129,23 +134,28 @@ def laplace_mean(rng: np.random.Generator, runs: int) -> Section:
         [
             (
                 "Laplace, trusted curator",
-                mean_of(true + noise, true, math.sqrt(2) * scale),
+                mean_of(true_mean + noise, true_mean, math.sqrt(2) * scale),
                 spread_of(noise, math.sqrt(2) * scale, 3.0),
                 share_of(np.abs(noise) > 2 * scale, math.exp(-2)),
             ),
-            ("on the device", mean_of(local, true, sd), spread_of(local, sd, -2 / n), "–", "–"),
+            ("on the device", mean_of(local, true_mean, sd), spread_of(local, sd, -2 / n), "–", "–"),
         ],
     )
     return section
 
 
 def counting(rng: np.random.Generator, runs: int) -> Section:
-    """The count of people over forty, the malicious query, many queries at once, a histogram."""
-    section, epsilon, many, true = Section("Near; Fu, Examples 4.8 and 4.9: counts and histograms"), 0.1, 10, 14_237
+    """Return the section on a count, a malicious query, many queries at once, and a histogram."""
+    section, epsilon, query_count, true_count = (
+        Section("Near; Fu, Examples 4.8 and 4.9: counts and histograms"),
+        0.1,
+        10,
+        14_237,
+    )
     runs *= 10
     noise = rng.laplace(0, 1 / epsilon, runs)
     section.say(
-        f"A count has sensitivity 1. Near's example, {true:,} people of forty or more at ε = {epsilon}: noise of "
+        f"A count has sensitivity 1. Near's example, {true_count:,} people of forty or more at ε = {epsilon}: noise of "
         "scale 10 and an expected error of 10, whatever the size of the data; 95% of all answers lie within 30 of "
         "the truth. (The chapter prints 14,237 and, a page on, calls 14,235 the true answer. One of them is a slip; "
         "the noise would hide it.)",
@@ -156,8 +166,8 @@ def counting(rng: np.random.Generator, runs: int) -> Section:
         [f"ε = {epsilon}", "expected error", "simulated"],
         [
             ("one count", mean_of(np.abs(noise), 1 / epsilon, 1 / epsilon)),
-            (f"each of {many} arbitrary counts", _error(rng, many / epsilon, runs)),
-            (f"each of {many} bins of a histogram", _error(rng, 2 / epsilon, runs)),
+            (f"each of {query_count} arbitrary counts", _error(rng, query_count / epsilon, runs)),
+            (f"each of {query_count} bins of a histogram", _error(rng, 2 / epsilon, runs)),
         ],
     )
     section.table(

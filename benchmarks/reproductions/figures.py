@@ -1,6 +1,6 @@
-"""A number that was simulated, beside its theory, and how both are written.
+"""Simulated numbers next to their theory, and the parts of the page that show them.
 
-The Monte Carlo error comes from theory too: what one standard error of such a simulation is if the theory is right.
+The Monte Carlo error is theoretical too: one standard error of such a simulation if the theory is right.
 """
 
 import math
@@ -26,18 +26,18 @@ class Number:
 
     @property
     def distance(self) -> float:
-        """How far the simulation is from theory, in standard errors."""
+        """The distance of the simulation from theory, in standard errors."""
         return abs(self.simulated - self.theory) / self.error
 
     @property
     def cells(self) -> tuple[str, str]:
-        """The two cells of a table: theory on the left."""
+        """The two cells of a table: theory, then simulation."""
         return figure(self.theory), measured(self.simulated, self.error)
 
 
 @dataclass
 class Section:
-    """One part of the page."""
+    """One part of the page: its text, its numbers and its charts."""
 
     title: str
     parts: list[str] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Section:
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[str | Number]]) -> None:
         """Add a table; a Number fills two columns, theory and simulation."""
-        written = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+        lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
         for row in rows:
             cells: list[str] = []
             for cell in row:
@@ -59,13 +59,13 @@ class Section:
                     cells += cell.cells
                 else:
                     cells.append(cell)
-            written.append("| " + " | ".join(cells) + " |")
-        self.parts.append("\n".join(written))
+            lines.append("| " + " | ".join(cells) + " |")
+        self.parts.append("\n".join(lines))
 
     def draw(
         self, name: str, caption: str, series: Sequence[Series], *, title: str, x: Axis, y: Axis, note: str
     ) -> None:
-        """Add a chart, as a file of its own."""
+        """Add a chart, in its own file."""
         self.charts[f"{name}.svg"] = lines(series, name=name, title=title, x=x, y=y, note=note)
         self.parts.append(f"![{caption}](reproductions/{name}.svg)")
 
@@ -75,7 +75,7 @@ class Section:
 
 
 def wrapped(text: str) -> str:
-    """Text in lines of 120 characters, items of a list indented."""
+    """Return the text in lines of at most 120 characters, with items of a list indented."""
     lines = text.split("\n")
     return "\n".join(
         textwrap.fill(line, 120, subsequent_indent="  " * line.startswith("- "), break_on_hyphens=False)
@@ -84,39 +84,42 @@ def wrapped(text: str) -> str:
 
 
 def figure(value: float, digits: int = 4) -> str:
-    """So many significant digits, never in powers of ten."""
+    """Return a value with this number of significant digits, never in powers of ten."""
     return f"{value:,.{_decimals(value, digits)}f}".replace("-", "−")
 
 
 def measured(value: float, error: float) -> str:
-    """A value ± its error: two digits of the error, and as many decimals in the value."""
+    """Return a value ± its error: two digits of the error, and as many decimals in the value."""
     decimals = _decimals(error, 2)
     return f"{value:,.{decimals}f} ± {error:,.{decimals}f}".replace("-", "−")
 
 
 def _decimals(value: float, digits: int) -> int:
-    """How many decimals show so many significant digits."""
+    """Return the number of decimals that show this many significant digits."""
     rounded = abs(float(f"{value:.{digits}g}"))
     return max(digits - 1 - math.floor(math.log10(rounded)), 0) if rounded else 0
 
 
 def histogram(values: Floats, edges: Floats) -> list[tuple[float, float]]:
-    """The density of draws in bins of equal width, at the middle of each."""
+    """Return the density of draws in bins of equal width, at the middle of each bin."""
     width = float(edges[1] - edges[0])
     heights = np.histogram(values, edges)[0] / len(values) / width
     return [(float(x) + width / 2, float(y)) for x, y in zip(edges, heights, strict=False)]
 
 
 def mean_of(values: Floats, theory: float, sd: float) -> Number:
-    """A simulated mean of draws whose standard deviation is `sd`."""
+    """Return a simulated mean of draws whose standard deviation is `sd`."""
     return Number(theory, float(values.mean()), sd / math.sqrt(len(values)))
 
 
 def share_of(hits: npt.NDArray[np.bool_], theory: float) -> Number:
-    """A simulated probability."""
+    """Return a simulated probability."""
     return Number(theory, float(hits.mean()), math.sqrt(theory * (1 - theory) / len(hits)))
 
 
 def spread_of(values: Floats, theory: float, excess: float) -> Number:
-    """A simulated standard deviation of draws with this excess kurtosis: its error is σ √((2 + excess)/(4 runs))."""
+    """Return a simulated standard deviation of draws with this excess kurtosis.
+
+    Its error is σ √((2 + excess)/(4 runs)).
+    """
     return Number(theory, float(values.std(ddof=1)), theory * math.sqrt((2 + excess) / (4 * len(values))))

@@ -1,6 +1,6 @@
-"""The contestants: Candor, and the libraries of the field with the mechanisms they offer for one of k options.
+"""The contestants: Candor, and other libraries with the mechanisms they offer for one of k options.
 
-Each is a function from answers, k and a seed to estimated shares; imports are inside, since a library may be missing.
+Each is a function from answers, k and a seed to estimated shares. It imports its library itself, which may be missing.
 """
 
 import importlib
@@ -63,7 +63,7 @@ def _hadamard(k: int) -> tuple[Fraction, Fraction]:
 
 @cache
 def survey(k: int) -> Survey:
-    """A choice of k options."""
+    """Return a survey with a choice of k options."""
     options = ", ".join(f"o{place}" for place in range(k))
     question = f"{{id: q, type: choice, text: Which?, epsilon: {EPSILON}, options: [{options}]}}"
     return build(f"slug: again\ntitle: Again\nquestions:\n  - {question}\n".encode()).survey
@@ -81,7 +81,7 @@ def _ours(k: int) -> tuple[Fraction, Fraction]:
 
 
 def candor(answers: Answers, k: int, seed: int) -> Shares:
-    """A survey from definition to unbiased shares."""
+    """Run a survey on these answers, and return the unbiased shares."""
     rng = np.random.default_rng(seed)
     counts = np.zeros(k, dtype=np.int64)
     for chunk in reports(survey(k), {"q": answers}, rng):
@@ -96,21 +96,21 @@ def _multi_freq(protocol: str) -> Estimator:
         np.random.seed(seed)
         client, aggregate = getattr(module, f"{protocol}_Client"), getattr(module, f"{protocol}_Aggregator_MI")
         noisy = [client(answer, k, float(EPSILON)) for answer in answers.tolist()]
-        found: Any = aggregate(noisy, float(EPSILON)) if protocol == "UE" else aggregate(noisy, k, float(EPSILON))
-        return np.asarray(found, dtype=float)
+        result: Any = aggregate(noisy, float(EPSILON)) if protocol == "UE" else aggregate(noisy, k, float(EPSILON))
+        return np.asarray(result, dtype=float)
 
     return estimate
 
 
 @cache
 def _compiled_seeding() -> Callable[[int], None]:
-    """Compiled code has a generator of its own, which only compiled code can seed."""
+    """Return a function that seeds the generator of compiled code, which only compiled code can reach."""
     import numba
 
-    def seeding(seed: int) -> None:
+    def seed_generator(seed: int) -> None:
         np.random.seed(seed)
 
-    compiled: Callable[[int], None] = numba.njit(seeding)
+    compiled: Callable[[int], None] = numba.njit(seed_generator)
     return compiled
 
 
@@ -141,7 +141,7 @@ def _pure(protocol: str) -> Estimator:
 
 
 def _debiased(noisy: list[int], k: int) -> Shares:
-    """For libraries that randomize but do not estimate."""
+    """Return unbiased shares from reports of a library that randomizes but does not estimate."""
     counts = np.bincount(noisy, minlength=k)
     mechanism = mechanism_choice.subset(k, 1, Decimal(EPSILON))
     return np.array([unbiased_share(mechanism, counts, len(noisy), place) for place in range(k)])
@@ -159,11 +159,13 @@ def _opendp_bits(answers: Answers, k: int, seed: int) -> Shares:
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    flipped = 2 * float(_sue(k)[1])
-    measure = dp.m.make_randomized_response_bitvec(dp.bitvector_domain(max_weight=1), dp.discrete_distance(), f=flipped)
+    flip_chance = 2 * float(_sue(k)[1])
+    measure = dp.m.make_randomized_response_bitvec(
+        dp.bitvector_domain(max_weight=1), dp.discrete_distance(), f=flip_chance
+    )
     rows = [row.tobytes() for row in np.packbits(np.eye(k, dtype=np.uint8), axis=1, bitorder="little")]
     counts: Any = dp.m.debias_randomized_response_bitvec(
-        [measure(rows[answer]) for answer in answers.tolist()], flipped
+        [measure(rows[answer]) for answer in answers.tolist()], flip_chance
     )
     return np.asarray(counts, dtype=float)[:k] / len(answers)
 

@@ -1,4 +1,4 @@
-"""Smith's two anonymous tables, and what joining them reveals; Exercise 3.4, on what ε-privacy would still allow."""
+"""Smith's two anonymous tables, and what joining them reveals; Exercise 3.4, on the limits that ε-privacy sets."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from survey_app.languages import numbers
 
 @dataclass(frozen=True)
 class Record:
-    """One row: generalized postcode and age, and the condition that was meant to stay private."""
+    """A row: generalized postcode and age, and the condition that was meant to stay private."""
 
     postcode: str
     age: str
@@ -46,27 +46,27 @@ AGES: dict[str, Callable[[int], bool]] = {
 
 
 def anonymity(table: Sequence[Record]) -> int:
-    """The k of k-anonymity: how often the rarest combination of what is not secret occurs."""
+    """Return the k of k-anonymity: the count of the rarest combination of values that are not secret."""
     return min(Counter((record.postcode, record.age) for record in table).values())
 
 
 def possible(table: Sequence[Record], postcode: str, age: int) -> set[str]:
-    """The conditions of the records that may be this person's."""
+    """Return the conditions of the records that may belong to this person."""
     return {
         record.condition
         for record in table
         if AGES[record.age](age)
-        and all(shown in ("*", digit) for shown, digit in zip(record.postcode, postcode, strict=True))
+        and all(character in ("*", digit) for character, digit in zip(record.postcode, postcode, strict=True))
     }
 
 
 def joined(postcode: str, age: int) -> set[str]:
-    """What somebody who is in both tables can have."""
+    """Return the possible conditions of a person who is in both tables."""
     return possible(FIGURE_1, postcode, age) & possible(FIGURE_2, postcode, age)
 
 
 def tables() -> Section:
-    """The composition attack."""
+    """Return the section on the composition attack."""
     section = Section("Smith, Figures 1 and 2: two anonymous tables, joined")
     section.say(
         f"The first table is {anonymity(FIGURE_1)}-anonymous, the second {anonymity(FIGURE_2)}-anonymous, as the "
@@ -96,19 +96,25 @@ def tables() -> Section:
 
 
 def reachable(chance: Fraction, ratio: Fraction) -> tuple[Fraction, Fraction]:
-    """What P(A(x′) in E) can be if P(A(x) in E) is `chance` and e^ε is `ratio`: the event and its complement bind."""
+    """Return the range of P(A(x′) in E) if P(A(x) in E) is `chance` and e^ε is `ratio`.
+
+    The event and its complement both limit the range.
+    """
     low = max(chance / ratio, 1 - ratio * (1 - chance))
     high = min(ratio * chance, 1 - (1 - chance) / ratio)
     return low, high
 
 
 def odds(one: Fraction, other: Fraction) -> Fraction:
-    """The largest ratio between two coins, over both outcomes and both orders: e^ε of a mechanism with two outputs."""
+    """Return the largest ratio between two coins, over both outcomes and both orders.
+
+    It is e^ε of a mechanism with two outputs.
+    """
     return max(one / other, other / one, (1 - one) / (1 - other), (1 - other) / (1 - one))
 
 
 def exercise_3_4() -> Section:
-    """From one probability to the other."""
+    """Return the section on the range of a probability, given another one."""
     section, ratio = Section("Smith, Exercise 3.4: what the definition allows"), Fraction(5, 4)
     section.say(
         "With ε = ln(5/4), P(A(x′) ≥ 14) lies between max(e^−ε P, 1 − e^ε(1 − P)) and min(e^ε P, 1 − e^−ε(1 − P)). "

@@ -14,12 +14,12 @@ HALF_EXCESS = 3.0  # the excess kurtosis of a Laplace distribution
 
 
 def density(places: Sequence[float], scale: float, centre: float = 0.0) -> list[tuple[float, float]]:
-    """The Laplace density at these places."""
+    """Return the Laplace density at these places."""
     return [(x, math.exp(-abs(x - centre) / scale) / (2 * scale)) for x in places]
 
 
 def figure_3(rng: np.random.Generator, runs: int) -> Section:
-    """Two distributions that differ by a factor of at most e^¼."""
+    """Return the section on two distributions that differ by a factor of at most e^¼."""
     section, runs = Section("Smith, Figure 3: two distributions within a factor of e^¼"), 20 * runs
     scale, epsilon = 4.0, 0.25
     section.say(
@@ -41,15 +41,15 @@ def figure_3(rng: np.random.Generator, runs: int) -> Section:
         rows.append((name, share_of(in_p, chance_p), share_of(in_q, chance_q), figure(chance_p / chance_q)))
     section.table(["event", "P", "simulated", "Q", "simulated", "P/Q"], rows)
     best = 1 - math.exp(-epsilon / 2) / 2
-    right = np.concatenate([p <= 0.5, q > 0.5])
-    number = share_of(right, best)
+    is_right = np.concatenate([p <= 0.5, q > 0.5])
+    share = share_of(is_right, best)
     section.say("Who must guess, from one release, which of the two it came from, guesses best by y ≤ ½:")
-    section.table(["", "right guesses, 1 − e^(−ε/2)/2", "simulated"], [("best guess", number)])
+    section.table(["", "right guesses, 1 − e^(−ε/2)/2", "simulated"], [("best guess", share)])
     places = [float(x) for x in np.linspace(-15, 16, 249)]
     edges = np.arange(-15.0, 17.0)
     series = []
-    for name, centre, seen in (("P: true count 0", 0.0, p), ("Q: true count 1", 1.0, q)):
-        series.append(Series(name, density(places, scale, centre), histogram(seen, edges)))
+    for name, centre, draws in (("P: true count 0", 0.0, p), ("Q: true count 1", 1.0, q)):
+        series.append(Series(name, density(places, scale, centre), histogram(draws, edges)))
     section.draw(
         "figure-3",
         "Figure 3: two Laplace densities, shifted by 1",
@@ -63,7 +63,7 @@ def figure_3(rng: np.random.Generator, runs: int) -> Section:
 
 
 def figure_4(rng: np.random.Generator, runs: int) -> Section:
-    """The densities for λ = 1, 2, 4, 7, and the first half of Lemma 4.4."""
+    """Return the section on the densities for λ = 1, 2, 4, 7, and on the first half of Lemma 4.4."""
     section, runs = Section("Smith, Figure 4 and Lemma 4.4 (1); Fu, Lemma 4.4: one Laplace variable"), 10 * runs
     section.say(
         "E|Z| = λ, √E Z² = √2 λ, and P(|Z| > tλ) = e^−t (the lemma states it as a bound; it is an equality). Fu's "
@@ -102,12 +102,12 @@ def figure_4(rng: np.random.Generator, runs: int) -> Section:
 
 
 def harmonic(d: int, power: int = 1) -> float:
-    """1 + 1/2^power + … + 1/d^power."""
+    """Return 1 + 1/2^power + … + 1/d^power."""
     return math.fsum(1 / place**power for place in range(1, d + 1))
 
 
 def lemma_4_4(rng: np.random.Generator, runs: int) -> Section:
-    """The largest of d Laplace variables."""
+    """Return the section on the largest of d Laplace variables."""
     section, runs = Section("Smith, Lemma 4.4 (2): the largest of d"), max(runs // 5, 1)
     section.say(
         "For d independent variables of scale λ = 1 and M the largest absolute value: E‖Z‖₁ = d; E M ≤ ln d + 1, "
@@ -134,7 +134,7 @@ def lemma_4_4(rng: np.random.Generator, runs: int) -> Section:
 
 
 def exercise_4_5(rng: np.random.Generator, runs: int) -> Section:
-    """Counts for every county of the United States."""
+    """Return the section on counts for every county of the United States."""
     section, scale = Section("Smith, Exercise 4.5: 3,143 counties"), 2 / 0.1
     first, largest = np.empty(runs), np.empty(runs)
     for start in range(0, runs, 500):
@@ -159,7 +159,7 @@ def exercise_4_5(rng: np.random.Generator, runs: int) -> Section:
 
 
 def exercise_4_6(rng: np.random.Generator, runs: int) -> Section:
-    """How many records Laplace noise takes, beside randomized response."""
+    """Return the section on the number of records that Laplace noise needs, next to randomized response."""
     section = Section("Smith, Exercise 4.6: n for the Laplace mechanism, beside randomized response")
     section.say(
         "The root mean square error is √2/(nε), so **n(α, ε) = √2/(αε)**: halving α or ε doubles n, where randomized "

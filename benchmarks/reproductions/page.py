@@ -1,4 +1,4 @@
-"""The page: every section in order, and what is said about all of them."""
+"""The page: all sections in order, and an introduction."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,18 +63,18 @@ EXPERIMENTS = (
 
 
 def make(place: int, runs: int = RUNS) -> Section:
-    """One section, as published."""
+    """Return one section as published, with its own seed."""
     return EXPERIMENTS[place].make(np.random.default_rng([SEED, place]), runs)
 
 
 def farthest(sections: Sequence[Section]) -> tuple[int, float]:
-    """How many numbers have a theory, and how many standard errors the farthest is from its own."""
+    """Return how many numbers have a theory, and the largest distance from it in standard errors."""
     distances = [number.distance for section in sections for number in section.numbers]
     return len(distances), max(distances)
 
 
 def page(sections: Sequence[Section]) -> str:
-    """The whole text."""
+    """Return the whole page as Markdown."""
     count, worst = farthest(sections)
     head = HEAD.format(seed=SEED, count=count, worst=f"{worst:.1f}")
     return "\n\n".join([head.rstrip(), *(section.text for section in sections)]) + "\n"

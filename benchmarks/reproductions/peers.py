@@ -1,7 +1,7 @@
-"""How far off shares are, ours beside those of other libraries: ε = 1, a hundred thousand people.
+"""The errors of estimated shares, Candor's next to those of other libraries: ε = 1, a hundred thousand people.
 
-Everybody estimates the shares of the same people, so the error is that of the mechanism alone. A library that is not
-installed, or that fails, says so in its cell, and the page goes on.
+All libraries estimate the shares of the same people, so the error is that of the mechanism alone.
+If a library is missing or fails, its cell says so, and the rest of the page is made.
 """
 
 import math
@@ -34,44 +34,49 @@ class Cell:
 
 
 def answers_of(k: int) -> Answers:
-    """What the people say: shares in proportion to 1, ½, ⅓, …, as nearly as whole people allow."""
+    """Return the answers of all people: shares in proportion to 1, ½, ⅓, …, rounded to whole people."""
     weights = 1 / np.arange(1, k + 1)
     ends = np.rint(np.cumsum(weights) / weights.sum() * PEOPLE).astype(np.int64)
     return np.repeat(np.arange(k), np.diff(ends, prepend=0))
 
 
 def theory(p: Fraction, q: Fraction, k: int) -> float:
-    """The mean over k options of the variance that the coins cause: [q(1−q)/(p−q)² + (1−p−q)/(k(p−q))]/n."""
+    """Return the mean, over k options, of the variance that the coins cause.
+
+    It is [q(1−q)/(p−q)² + (1−p−q)/(k(p−q))]/n.
+    """
     return float((q * (1 - q) / (p - q) ** 2 + (1 - p - q) / (k * (p - q))) / PEOPLE)
 
 
 def measure(place: int, column: int, runs: int = RUNS) -> tuple[Cell, Cell]:
-    """The mean squared errors of one contestant at one k, in millionths: of its estimates and displayed points.
+    """Return the mean squared errors of one contestant at one k, in millionths: of estimates and displayed points.
 
-    It gets its own number of runs, or, where the page gets fewer, the same part of them.
+    A contestant has its own number of runs, which is reduced in proportion if the page has fewer runs.
     """
-    one, k = CONTESTANTS[place], SIZES[column]
-    if not one.runs[column]:
+    contestant, k = CONTESTANTS[place], SIZES[column]
+    if not contestant.runs[column]:
         slow = Cell(0, trouble="left out, slow")
         return slow, slow
-    count = math.ceil(one.runs[column] * runs / RUNS)
+    count = math.ceil(contestant.runs[column] * runs / RUNS)
     answers = answers_of(k)
     truth = np.bincount(answers, minlength=k) / PEOPLE
     seeds = np.random.SeedSequence([SEED, place, k]).generate_state(count).tolist()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the peers, about their own habits
-            found = [one.estimate(answers, k, seed) for seed in seeds]
+            estimates = [contestant.estimate(answers, k, seed) for seed in seeds]
     except ModuleNotFoundError:
         missing = Cell(0, trouble="not installed")
         return missing, missing
     except Exception as trouble:  # a peer may fail in any way
-        failed = Cell(0, trouble="fails", message=f"{type(trouble).__name__}: {trouble}")
-        return failed, failed
-    shown = [one.displayed(shares) if one.displayed else shares for shares in found]
-    raw, displayed = _cell(found, truth), _cell(shown, truth)
-    if one.coins:  # k errors that sum to zero, each squared: their mean varies by 2/(runs · (k − 1)) of its square
-        raw = replace(raw, error=theory(*one.coins(k), k) * MILLION * math.sqrt(2 / (len(seeds) * (k - 1))))
+        failure = Cell(0, trouble="fails", message=f"{type(trouble).__name__}: {trouble}")
+        return failure, failure
+    points = [contestant.displayed(shares) if contestant.displayed else shares for shares in estimates]
+    raw, displayed = _cell(estimates, truth), _cell(points, truth)
+    if (
+        contestant.coins
+    ):  # k errors that sum to zero, each squared: their mean varies by 2/(runs · (k − 1)) of its square
+        raw = replace(raw, error=theory(*contestant.coins(k), k) * MILLION * math.sqrt(2 / (len(seeds) * (k - 1))))
     return raw, displayed
 
 
@@ -81,9 +86,9 @@ def _cell(found: list[Shares], truth: Shares) -> Cell:
 
 
 def section(cells: dict[tuple[int, int], tuple[Cell, Cell]]) -> Section:
-    """The table, from cells that were measured; those that were not say so."""
-    found = Section("How far off the shares are, beside other libraries")
-    found.say(
+    """Return the section with the table; cells without a measurement say so."""
+    result = Section("How far off the shares are, beside other libraries")
+    result.say(
         f"Mean squared error of the estimated shares of k options, in millionths (10⁻⁶), at ε = {EPSILON} and n = "
         f"{PEOPLE:,} people whose true shares fall like 1, ½, ⅓, …; the error is against the shares of these very "
         "people. Theory: [q(1−q)/(p−q)² + (1−p−q)/(k(p−q))]/n. Every contestant gets the same people; how many runs "
@@ -92,17 +97,17 @@ def section(cells: dict[tuple[int, int], tuple[Cell, Cell]]) -> Section:
     head = ["", *(name for k in SIZES for name in (f"k = {k}: theory", "simulated", "runs"))]
     rows: list[list[str | Number]] = []
     missing = Cell(0, trouble="not run")
-    for place, one in enumerate(CONTESTANTS):
-        row: list[str | Number] = [one.name]
-        second: list[str | Number] = ["the same, as displayed"]
+    for place, contestant in enumerate(CONTESTANTS):
+        row: list[str | Number] = [contestant.name]
+        displayed_row: list[str | Number] = ["the same, as displayed"]
         for column, k in enumerate(SIZES):
             raw, displayed = cells.get((place, column), (missing, missing))
-            row += _cells(raw, theory(*one.coins(k), k) * MILLION if one.coins else None)
-            second += _cells(displayed, None)
-        rows += [row, second] if one.displayed else [row]
-    found.table(head, rows)
-    found.say(_about(cells))
-    found.say(
+            row += _cells(raw, theory(*contestant.coins(k), k) * MILLION if contestant.coins else None)
+            displayed_row += _cells(displayed, None)
+        rows += [row, displayed_row] if contestant.displayed else [row]
+    result.table(head, rows)
+    result.say(_about(cells))
+    result.say(
         "ᶜ multi-freq-ldpy clips its estimates at zero and rescales them to sum to one; there is no other output, so "
         "there is no theory to stand beside. Compare it with Candor's displayed points, which are projected on the "
         "simplex. ᵈ The library randomizes but does not estimate: debiased here. ᵒ OpenDP draws from the operating "
@@ -110,17 +115,19 @@ def section(cells: dict[tuple[int, int], tuple[Cell, Cell]]) -> Section:
         "Candor chooses subset selection at every k here; at weight 1 it would be GRR. multi-freq-ldpy's subset "
         "selection is the same mechanism up to the rounding of its weight. No library but Candor gives an interval.",
     )
-    return found
+    return result
 
 
 def _about(cells: dict[tuple[int, int], tuple[Cell, Cell]]) -> str:
-    """Which versions were measured, and what failed."""
-    said = []
+    """Return the versions that were measured, and the libraries that failed."""
+    versions = []
     for name in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
-            said.append(f"{name} {metadata.version(name)}")
-    failed = {CONTESTANTS[place].name: raw.message for (place, _), (raw, _) in sorted(cells.items()) if raw.message}
-    return f"With {', '.join(said)}." + "".join(f" {name} fails here: {why}." for name, why in failed.items())
+            versions.append(f"{name} {metadata.version(name)}")
+    failures = {CONTESTANTS[place].name: raw.message for (place, _), (raw, _) in sorted(cells.items()) if raw.message}
+    return f"With {', '.join(versions)}." + "".join(
+        f" {name} fails here: {message}." for name, message in failures.items()
+    )
 
 
 def _cells(cell: Cell, expected: float | None) -> list[str | Number]:

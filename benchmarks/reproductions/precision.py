@@ -12,13 +12,13 @@ CELLS = ((0.1, 0.1), (0.05, 0.5), (0.05, 1.0), (0.02, 0.5), (0.02, 1.0))  # α a
 
 
 def exercise_2_5(rng: np.random.Generator, runs: int) -> Section:
-    """A tail bound: c = 2."""
+    """Return the section on a tail bound, with c = 2."""
     section, n, share = Section("Smith, Exercise 2.5: the tail of randomized response"), 1000, 0.25
     survey = yes_no(PRIVACY)
     flip = flip_of(survey)
     p, q = float(flip.p), float(flip.q)
     yes = math.floor(n * share)
-    found = run(survey, n, runs, rng, share=share, fixed=True)
+    result = run(survey, n, runs, rng, share=share, fixed=True)
     chances, grid = fixed_ones_chances(flip, n, yes), estimates_of(flip, n)
     section.say(
         "A = Σ (Y_i − q)/(p − q) is a sum of independent terms, each in an interval of length 1/(p−q) = "
@@ -29,21 +29,21 @@ def exercise_2_5(rng: np.random.Generator, runs: int) -> Section:
     )
     rows = []
     for t in (1.0, 1.1, 1.25):
-        far = t * math.sqrt(n) / (p - q) / n
-        exact = float(chances[np.abs(grid - yes / n) >= far].sum())
-        hits = np.abs(found.estimates - yes / n) >= far
+        distance = t * math.sqrt(n) / (p - q) / n
+        exact = float(chances[np.abs(grid - yes / n) >= distance].sum())
+        hits = np.abs(result.estimates - yes / n) >= distance
         rows.append((f"{t:g}", figure(2 * math.exp(-2 * t * t)), share_of(hits, exact)))
     section.table(["t", "Hoeffding's bound", "exact", "simulated"], rows)
     return section
 
 
 def respondents(alpha: float, epsilon: float) -> float:
-    """n(α, ε) of Exercise 2.6: e^ε/((e^ε−1)² α²)."""
+    """Return n(α, ε) of Exercise 2.6: e^ε/((e^ε−1)² α²)."""
     return math.exp(epsilon) / (math.exp(epsilon) - 1) ** 2 / alpha**2
 
 
 def exercise_2_6(rng: np.random.Generator, runs: int) -> Section:
-    """How many respondents a standard deviation of α takes."""
+    """Return the section on the number of respondents for a standard deviation of α."""
     section, runs = Section("Smith, Exercise 2.6: how large must n be?"), max(runs // 5, 1)
     section.say(
         "From Proposition 2.3, with equality: **n(α, ε) = e^ε/((e^ε−1)² α²)** = 1/(2α sinh(ε/2))², which is 1/(ε²α²) "
@@ -54,7 +54,7 @@ def exercise_2_6(rng: np.random.Generator, runs: int) -> Section:
     for alpha, epsilon in CELLS:
         n = math.ceil(respondents(alpha, epsilon))
         survey = yes_no(f"epsilon: {epsilon}")
-        found = run(survey, n, runs, rng, share=0.25, fixed=True)
+        result = run(survey, n, runs, rng, share=0.25, fixed=True)
         rows.append(
             (
                 f"{alpha:g}",
@@ -63,7 +63,7 @@ def exercise_2_6(rng: np.random.Generator, runs: int) -> Section:
                 f"{1 / (epsilon * alpha) ** 2:,.0f}",
                 figure(respondents(alpha / 2, epsilon) / respondents(alpha, epsilon)),
                 figure(respondents(alpha, epsilon / 2) / respondents(alpha, epsilon)),
-                spread_of(found.estimates, *fixed_spread(flip_of(survey), n)),
+                spread_of(result.estimates, *fixed_spread(flip_of(survey), n)),
             )
         )
     section.table(

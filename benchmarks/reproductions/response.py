@@ -34,13 +34,13 @@ PRIVACY = f"epsilon: {EPSILON}"
 
 
 def plain_spread(n: int) -> tuple[float, float]:
-    """The standard deviation and excess kurtosis of the share among n people who are drawn."""
+    """Return the standard deviation and the excess kurtosis of the share among n people who are drawn."""
     noise = SHARE * (1 - SHARE)
     return math.sqrt(noise / n), (1 - 6 * noise) / (n * noise)
 
 
 def laplace_share(n: int, drawn: bool) -> tuple[float, float]:
-    """The standard deviation and excess kurtosis of a share with Laplace noise of scale 1/(nε), people drawn or not."""
+    """Return the standard deviation and the excess kurtosis of a share with Laplace noise of scale 1/(nε)."""
     noise, scale = SHARE * (1 - SHARE) / n if drawn else 0.0, 1 / (n * EPSILON)
     variance = noise + 2 * scale**2
     fourth = 12 * scale**4 + (noise * (1 - 6 * SHARE * (1 - SHARE)) / n**2 if drawn else 0.0)
@@ -48,24 +48,26 @@ def laplace_share(n: int, drawn: bool) -> tuple[float, float]:
 
 
 def figure_5a(rng: np.random.Generator, runs: int) -> Section:
-    """Standard deviation against n, for the sample mean, randomized response and central Laplace."""
+    """Return the section on the standard deviation for each n: sample mean, randomized response and central Laplace."""
     section = Section("Smith, Figure 5 (a): what privacy costs in precision")
     survey = yes_no(PRIVACY)
     flip = flip_of(survey)
-    drawn, fixed = [], []
+    with_drawn_people, with_fixed_people = [], []
     for n in SIZES:
-        found = run(survey, n, runs, rng, share=SHARE)
-        shares = found.truths / n
+        result = run(survey, n, runs, rng, share=SHARE)
+        shares = result.truths / n
         noise = rng.laplace(0, 1 / (n * EPSILON), runs)
-        drawn.append(
+        with_drawn_people.append(
             (
                 spread_of(shares, *plain_spread(n)),
-                spread_of(found.estimates, *spread(flip, n, SHARE)),
+                spread_of(result.estimates, *spread(flip, n, SHARE)),
                 spread_of(shares + noise, *laplace_share(n, True)),
             )
         )
-        again = run(survey, n, runs // 2, rng, share=SHARE, fixed=True)
-        fixed.append((spread_of(again.estimates, *fixed_spread(flip, n)), spread_of(noise, *laplace_share(n, False))))
+        fixed_result = run(survey, n, runs // 2, rng, share=SHARE, fixed=True)
+        with_fixed_people.append(
+            (spread_of(fixed_result.estimates, *fixed_spread(flip, n)), spread_of(noise, *laplace_share(n, False)))
+        )
     section.say(
         f"ε = {EPSILON}, a coin of bias {SHARE}, {runs:,} runs at each n. *No privacy* is the sample mean; "
         "*randomized response* is a Candor survey of one question, from definition to debiased share; *Laplace* is a "
@@ -74,19 +76,19 @@ def figure_5a(rng: np.random.Generator, runs: int) -> Section:
     )
     section.table(
         ["n", "no privacy", "simulated", "randomized response", "simulated", "Laplace", "simulated"],
-        ([f"{n:,}", *numbers] for n, numbers in zip(SIZES, drawn, strict=True)),
+        ([f"{n:,}", *numbers] for n, numbers in zip(SIZES, with_drawn_people, strict=True)),
     )
     names = ("no privacy", "randomized response", "Laplace, trusted curator")
     section.draw(
         "figure-5a",
         "Figure 5 (a): standard deviation against n, with and without privacy",
-        [_curve(name, [numbers[place] for numbers in drawn]) for place, name in enumerate(names)],
+        [_curve(name, [numbers[place] for numbers in with_drawn_people]) for place, name in enumerate(names)],
         title="Standard deviation of the estimated share",
         x=Axis("respondents n", log=True),
         y=Axis("standard deviation", log=True),
         note=f"ε = {EPSILON}, share {SHARE}. Lines: theory. Marks: {runs:,} runs each.",
     )
-    last = drawn[SIZES.index(2000)][1]
+    last = with_drawn_people[SIZES.index(2000)][1]
     section.say(
         "The source says that at this ε randomized response becomes reasonable for n in the low thousands: at n = "
         f"2,000 its standard deviation is {figure(last.theory)}, about a fifth of the share itself.",
@@ -96,24 +98,24 @@ def figure_5a(rng: np.random.Generator, runs: int) -> Section:
     )
     section.table(
         ["n", "randomized response, fixed people", "simulated", "Laplace, fixed people", "simulated"],
-        ([f"{n:,}", *numbers] for n, numbers in zip(SIZES, fixed, strict=True)),
+        ([f"{n:,}", *numbers] for n, numbers in zip(SIZES, with_fixed_people, strict=True)),
     )
     return section
 
 
 def _curve(name: str, numbers: Sequence[Number]) -> Series:
-    """Theory as a line over n, what was simulated as marks."""
-    theory, simulated = ([getattr(one, side) for one in numbers] for side in ("theory", "simulated"))
+    """Return a series with theory as a line over n, and simulations as marks."""
+    theory, simulated = ([getattr(number_pair, side) for number_pair in numbers] for side in ("theory", "simulated"))
     return Series(name, list(zip(SIZES, theory, strict=True)), list(zip(SIZES, simulated, strict=True)))
 
 
 def figure_5b(rng: np.random.Generator, runs: int) -> Section:
-    """The distribution of the three estimates at n = 100."""
+    """Return the section on the distribution of the three estimates at n = 100."""
     section, n = Section("Smith, Figure 5 (b): the distribution at n = 100"), 100
     survey = yes_no(PRIVACY)
     flip = flip_of(survey)
-    found = run(survey, n, runs, rng, share=SHARE)
-    shares = found.truths / n
+    result = run(survey, n, runs, rng, share=SHARE)
+    shares = result.truths / n
     laplace = shares + rng.laplace(0, 1 / (n * EPSILON), runs)
     counts = np.arange(n + 1)
     plain = binom.pmf(counts, n, SHARE)
@@ -140,9 +142,9 @@ def figure_5b(rng: np.random.Generator, runs: int) -> Section:
             ),
             (
                 "randomized response",
-                mean_of(found.estimates, SHARE, sd),
-                spread_of(found.estimates, sd, excess),
-                share_of((found.estimates < 0) | (found.estimates > 1), outside),
+                mean_of(result.estimates, SHARE, sd),
+                spread_of(result.estimates, sd, excess),
+                share_of((result.estimates < 0) | (result.estimates > 1), outside),
             ),
             (
                 "Laplace",
@@ -156,14 +158,14 @@ def figure_5b(rng: np.random.Generator, runs: int) -> Section:
     step = float(grid[1] - grid[0])
     places = [float(x) for x in np.arange(0.04, 0.48, 0.005)]
     density = [float(plain @ np.exp(-np.abs(x - counts / n) / scale) / (2 * scale)) for x in places]
-    seen = [(x, y) for x, y in histogram(laplace, np.arange(0.03, 0.5, 0.02)) if y > 0]
+    marks = [(x, y) for x, y in histogram(laplace, np.arange(0.03, 0.5, 0.02)) if y > 0]
     section.draw(
         "figure-5b",
         "Figure 5 (b): densities of the three estimates",
         [
             Series("no privacy", *_lattice(counts / n, plain, shares, 1 / n)),
-            Series("randomized response", *_lattice(grid, chances, found.estimates, step)),
-            Series("Laplace", list(zip(places, density, strict=True)), seen),
+            Series("randomized response", *_lattice(grid, chances, result.estimates, step)),
+            Series("Laplace", list(zip(places, density, strict=True)), marks),
         ],
         title="Density of the estimated share",
         x=Axis("estimated share"),
@@ -177,33 +179,36 @@ def figure_5b(rng: np.random.Generator, runs: int) -> Section:
 def _lattice(
     grid: Floats, chances: Floats, seen: Floats, step: float
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """The chances of lattice points as a density, and the shares of runs there."""
-    kept = np.nonzero(chances > 2e-4)[0]
+    """Return the chances of lattice points as a density, and the shares of runs at these points."""
+    likely = np.nonzero(chances > 2e-4)[0]
     hits = np.bincount(np.rint((seen - grid[0]) / step).astype(int), minlength=len(grid))
-    line = [(float(grid[i]), float(chances[i] / step)) for i in kept]
-    return line, [(float(grid[i]), float(hits[i] / len(seen) / step)) for i in kept if hits[i]]
+    line = [(float(grid[i]), float(chances[i] / step)) for i in likely]
+    return line, [(float(grid[i]), float(hits[i] / len(seen) / step)) for i in likely if hits[i]]
 
 
 def quarter(rng: np.random.Generator, runs: int) -> Section:
-    """Fu's simulation: γ = ¼, a hundred students, a fifth of whom cheated."""
+    """Return the section on Fu's simulation: γ = ¼, a hundred students, 20 of them cheaters."""
     section, n, share = Section("Fu, Figure 2: γ = ¼, n = 100, p = 0.2"), 100, 0.2
     survey = yes_no("design: coin")
     flip = flip_of(survey)
     grid = estimates_of(flip, n)
-    drawn, fixed = run(survey, n, runs, rng, share=share), run(survey, n, runs, rng, share=share, fixed=True)
+    drawn_result, fixed_result = (
+        run(survey, n, runs, rng, share=share),
+        run(survey, n, runs, rng, share=share, fixed=True),
+    )
     rows, chances_of = [], {}
-    for name, found, (sd, excess), chances in (
-        ("100 people drawn with p = 0.2", drawn, spread(flip, n, share), ones_chances(flip, n, share)),
-        ("the same 20 cheaters every time", fixed, fixed_spread(flip, n), fixed_ones_chances(flip, n, 20)),
+    for name, result, (sd, excess), chances in (
+        ("100 people drawn with p = 0.2", drawn_result, spread(flip, n, share), ones_chances(flip, n, share)),
+        ("the same 20 cheaters every time", fixed_result, fixed_spread(flip, n), fixed_ones_chances(flip, n, 20)),
     ):
         chances_of[name] = chances
         rows.append(
             (
                 name,
-                mean_of(found.estimates, share, sd),
-                spread_of(found.estimates, sd, excess),
-                share_of(found.estimates < 0, float(chances[grid < 0].sum())),
-                share_of(found.estimates <= 0, float(chances[grid <= 0].sum())),
+                mean_of(result.estimates, share, sd),
+                spread_of(result.estimates, sd, excess),
+                share_of(result.estimates < 0, float(chances[grid < 0].sum())),
+                share_of(result.estimates <= 0, float(chances[grid <= 0].sum())),
             )
         )
     section.say(
@@ -223,8 +228,8 @@ def quarter(rng: np.random.Generator, runs: int) -> Section:
         "quarter",
         "Fu's Figure 2: distribution of the estimate",
         [
-            Series(name, *_chances(grid, chances, found.estimates, step))
-            for (name, chances), found in zip(chances_of.items(), (drawn, fixed), strict=True)
+            Series(name, *_chances(grid, chances, result.estimates, step))
+            for (name, chances), result in zip(chances_of.items(), (drawn_result, fixed_result), strict=True)
         ],
         title="Estimated share of cheaters, γ = ¼",
         x=Axis("estimate p̃"),

@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None, *, clock: Clock = SYSTEM_CLOCK) -> i
         print("\ncandor: stopped; nothing more was sent", file=sys.stderr)
         return 130 if isinstance(end, KeyboardInterrupt) else 1
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python complains at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python prints an error at exit
         return 141
 
 
@@ -102,66 +102,66 @@ def respond_parser(program: str = "candor") -> argparse.ArgumentParser:
 
 def _arguments(arguments: list[str], program: str) -> argparse.Namespace:
     parser = respond_parser(program)
-    given = parser.parse_args(arguments)
-    for name, limit in (("--limit", given.limit), ("--server-limit", given.server_limit)):
+    options = parser.parse_args(arguments)
+    for name, limit in (("--limit", options.limit), ("--server-limit", options.server_limit)):
         try:
             check_limit(Decimal(0), limit)
         except (ValueError, LimitExceeded):
             parser.error(f"{name}: {limit!r} is not a number such as 2.5")
-    return given
+    return options
 
 
 def _respond(arguments: list[str], clock: Clock, program: str) -> int:
-    given = _arguments(arguments, program)
-    address = Address.parse(given.url)
-    if given.code:
-        address = replace(address, invitation=check_invitation(given.code))
-    survey = fetch(given.url)
+    options = _arguments(arguments, program)
+    address = Address.parse(options.url)
+    if options.code:
+        address = replace(address, invitation=check_invitation(options.code))
+    survey = fetch(options.url)
     verify(survey)
-    spoken = in_words_of(survey, given.language, os.environ)
-    device = Device(Ledger(given.ledger), given.limit, given.server_limit, clock=clock)
-    book = device.ledger.read()
-    entry = device.entry(address, survey, book)
-    _introduce(spoken, languages(survey), book, address.server, device)
+    translated = in_words_of(survey, options.language, os.environ)
+    device = Device(Ledger(options.ledger), options.limit, options.server_limit, clock=clock)
+    spending = device.ledger.read()
+    entry = device.entry(address, survey, spending)
+    _introduce(translated, languages(survey), spending, address.server, device)
     if entry.stored:
-        print(f"\nThis device answered it on {entry.day}. Nothing is sent a second time.{farewell(spoken)}")
+        print(f"\nThis device answered it on {entry.day}. Nothing is sent a second time.{farewell(translated)}")
         return 0
     answers = dict[str, Any]()
     if entry.state != "made":
-        book.check(survey, address.server, given.limit, given.server_limit)
-        if survey.consent and not (given.yes or _agree("Do you agree to the above? This is neither sent nor kept.")):
+        spending.check(survey, address.server, options.limit, options.server_limit)
+        if survey.consent and not (options.yes or _agree("Do you agree to the above? This is neither sent nor kept.")):
             print("Nothing was asked, and nothing was sent.")
             return 1
-        if survey.tickets and not _has_ticket(device, address, survey, given):
+        if survey.tickets and not _has_ticket(device, address, survey, options):
             return 1
         try:
             check_phase(survey, clock)
         except TooEarly as early:
             print(f"\n{early}")
             return 0
-        asked = device.ledger.begin(survey, address.server).asked
-        _promise(survey, asked, book.spent_on_survey(survey, address.server))
-        answers = _read_answers(given.answers) if given.answers else interview(survey, asked, spoken)
-        if not (given.yes or _agree("Randomize these answers now? It spends the ε above, once and for all.")):
+        field_index = device.ledger.begin(survey, address.server).asked
+        _promise(survey, field_index, spending.spent_on_survey(survey, address.server))
+        answers = _read_answers(options.answers) if options.answers else interview(survey, field_index, translated)
+        if not (options.yes or _agree("Randomize these answers now? It spends the ε above, once and for all.")):
             print("Nothing was randomized, spent or sent.")
             return 1
-    begun = clock.monotonic()
-    entry, made = device.make(address, survey, answers)
-    if not made:
+    start = clock.monotonic()
+    entry, is_new = device.make(address, survey, answers)
+    if not is_new:
         print("\nThis device has already made its report to this survey; it can only send the same one again.")
-    _show(survey, spoken, entry, answers if made else None)
-    if not (given.yes or _agree("Send this? It cannot be withdrawn: nothing in it says that it is yours.")):
+    _show(survey, translated, entry, answers if is_new else None)
+    if not (options.yes or _agree("Send this? It cannot be withdrawn: nothing in it says that it is yours.")):
         print("Not sent. Run the same command again to send this same report.")
         return 1
-    status = device.send(address, survey, entry, begun)
-    receipt = Receipt(survey.digest, entry.bits, status, entry.epsilon, repeated=not made)
+    status = device.send(address, survey, entry, start)
+    receipt = Receipt(survey.digest, entry.bits, status, entry.epsilon, repeated=not is_new)
     print(f"\nThe server has it ({status}). Your receipt:\n{receipt.to_json().decode()}")
-    if given.receipt:
+    if options.receipt:
         try:
-            given.receipt.write_bytes(receipt.to_json() + b"\n")
+            options.receipt.write_bytes(receipt.to_json() + b"\n")
         except OSError as error:
-            print(f"candor: cannot write {given.receipt}: {error.strerror}; copy it from above", file=sys.stderr)
-    print(farewell(spoken), end="")
+            print(f"candor: cannot write {options.receipt}: {error.strerror}; copy it from above", file=sys.stderr)
+    print(farewell(translated), end="")
     return 0
 
 
@@ -171,7 +171,7 @@ def _explain(*paragraphs: str) -> None:
 
 
 def _has_ticket(device: Device, address: Address, survey: Survey, given: argparse.Namespace) -> bool:
-    """Take the ticket if this device has none and the respondent agrees; return whether there is one now."""
+    """Take a ticket if this device has none and the respondent agrees; return whether there is one now."""
     if device.awaits_issuer(address, survey):
         issuer = urlsplit(address.issuer(survey)).netloc
         _explain(
@@ -222,13 +222,13 @@ def _parser(name: str, told: str, example: str) -> argparse.ArgumentParser:
 
 
 def _ledger(arguments: list[str], program: str) -> int:
-    given = ledger_parser(program).parse_args(arguments)
-    ledger = Ledger(given.ledger)
-    if given.action == "show":
+    options = ledger_parser(program).parse_args(arguments)
+    ledger = Ledger(options.ledger)
+    if options.action == "show":
         _list(ledger)
         return 0
     question = f"Forget {ledger.path}? A survey answered again after that could learn more than its ε."
-    if given.yes or _agree(question):
+    if options.yes or _agree(question):
         ledger.forget()
         print("Forgotten.")
         return 0
@@ -237,20 +237,20 @@ def _ledger(arguments: list[str], program: str) -> int:
 
 def _list(ledger: Ledger) -> None:
     """Print every entry, the sums with their limits, and a note on what a copy of the file would reveal."""
-    book = ledger.read()
-    if not book.entries:
+    spending = ledger.read()
+    if not spending.entries:
         print(f"{ledger.path}: nothing answered, nothing spent")
         return
     print(ledger.path)
-    for digest, entry in sorted(book.entries.items(), key=lambda item: (item[1].host, item[1].name, item[1].day)):
+    for digest, entry in sorted(spending.entries.items(), key=lambda item: (item[1].host, item[1].name, item[1].day)):
         spent = f"ε {round_up(entry.epsilon, 4)}  {entry.day}" if entry.day else "nothing spent"
         print(f"{entry.slug}  {entry.server}  {spent}  {STATES[entry.state]}  {digest}")
     print("\nSpent, and the limits that hold unless you say otherwise:")
-    for host in sorted({entry.host for entry in book.entries.values()}):
-        there = [entry for entry in book.entries.values() if entry.host == host]
-        print(f"{host}  ε {_told(there)} of {SERVER_LIMIT} for all surveys of this server")
-        for name in sorted({entry.name for entry in there}):
-            print(f"  {name}  ε {_told(entry for entry in there if entry.name == name)} of {SURVEY_LIMIT}")
+    for host in sorted({entry.host for entry in spending.entries.values()}):
+        on_host = [entry for entry in spending.entries.values() if entry.host == host]
+        print(f"{host}  ε {_told(on_host)} of {SERVER_LIMIT} for all surveys of this server")
+        for name in sorted({entry.name for entry in on_host}):
+            print(f"  {name}  ε {_told(entry for entry in on_host if entry.name == name)} of {SURVEY_LIMIT}")
     print()
     for paragraph in THIEF:
         print(textwrap.fill(paragraph, 100))
@@ -271,16 +271,16 @@ def _introduce(survey: Survey, known: list[str], book: Book, server: str, device
     for text in (survey.description, survey.consent, survey.contact and f"Contact: {survey.contact}"):
         if text:
             print(paragraphs(text))
-    if others := [language for language in known if language != survey.language]:
-        print(f"Other languages: --language {' or '.join(others)}. Nobody learns in which one you read it.")
+    if alternatives := [language for language in known if language != survey.language]:
+        print(f"Other languages: --language {' or '.join(alternatives)}. Nobody learns in which one you read it.")
     name, host = survey.study or survey.slug, host_of(server)
     on_survey, on_server = book.spent_on_survey(survey, server), book.spent_on_server(server)
     print(f"\ndefinition  {survey.digest}\nspends      ε = {round_up(verify(survey), 4)} at the most, once")
-    for label, spent, limit, what in (
+    for label, spent, limit, scope in (
         ("before", on_survey, device.limit, f"{name}, all its versions and groups"),
         ("", on_server, device.server_limit, f"all surveys of {host}"),
     ):
-        print(f"{label:12}ε = {round_up(spent, 4)} of your limit of {limit} for {what}")
+        print(f"{label:12}ε = {round_up(spent, 4)} of your limit of {limit} for {scope}")
     print("            (one operator can have several names)")
     print("            What is true of a whole household counts once for each of you who answers.")
 
@@ -290,8 +290,10 @@ def _promise(survey: Survey, asked: int | None, spent: Decimal) -> None:
     if asked is not None:
         print(f"\n{_chosen(survey, asked)}.")
     rolls = "Before anything leaves, this device rolls dice"
-    one = survey.fields[asked or 0] if asked is not None or len(survey.fields) == 1 else None
-    print(textwrap.fill(f"{rolls}: {description.explain(one)}." if one else f"{rolls}; each question tells how.", 100))
+    field = survey.fields[asked or 0] if asked is not None or len(survey.fields) == 1 else None
+    print(
+        textwrap.fill(f"{rolls}: {description.explain(field)}." if field else f"{rolls}; each question tells how.", 100)
+    )
     cases, people = description.of_hundred(description.SUSPICION, verify(survey) + spent)
     after = "be as good as certain" if cases == people else f"think it at most about {cases:,} in {people:,}"
     thought = f"someone who thought the chance was {100 // description.SUSPICION} in 100 that something is true of you"
@@ -307,22 +309,24 @@ def _show(survey: Survey, spoken: Survey, entry: Entry, answers: Mapping[str, An
 
     `answers` is None if they are not known: the ledger does not store them.
     """
-    sent = unpack(survey, entry.bits)
-    asked = next(position for position, bits in enumerate(sent) if bits is not None) if survey.ask else None
-    indices = None if answers is None else encode(survey, answers, asked)
+    fields = unpack(survey, entry.bits)
+    field_index = next(position for position, bits in enumerate(fields) if bits is not None) if survey.ask else None
+    indices = None if answers is None else encode(survey, answers, field_index)
     print("\nWhat will be sent, and nothing else:")
-    if asked is not None:
-        print(f"  {_chosen(survey, asked)}")
-    for field, bits in zip(spoken.fields, sent, strict=True):
+    if field_index is not None:
+        print(f"  {_chosen(survey, field_index)}")
+    for field, bits in zip(spoken.fields, fields, strict=True):
         if bits is None:
-            filters = asked is not None and {question.id for question in field.questions} & survey.needed(asked)
-            told = FILTER if filters else "not asked on this device"
-            print(f"  {' + '.join(question.text for question in field.questions)}\n      {told}")
+            filters = field_index is not None and {question.id for question in field.questions} & survey.needed(
+                field_index
+            )
+            text = FILTER if filters else "not asked on this device"
+            print(f"  {' + '.join(question.text for question in field.questions)}\n      {text}")
             continue
-        for part, told in _apart(field, bits):
+        for part, text in _apart(field, bits):
             names = " + ".join(question.text for question in part.questions)
-            said = "" if indices is None else f"you: {description.said(part, indices)}  →  "
-            print(f"  {names}\n      {said}sent: {told}")
+            answer = "" if indices is None else f"you: {description.said(part, indices)}  →  "
+            print(f"  {names}\n      {answer}sent: {text}")
         print(textwrap.fill(f"({description.explain(field)})", 100, initial_indent=" " * 6, subsequent_indent=" " * 7))
     origin = "from the ticket" if entry.ticket else "random"
     print(f"  survey  {survey.digest}  (SHA-256 of the definition)")
@@ -341,7 +345,9 @@ def _apart(field: Field, bits: int) -> list[tuple[Field, str]]:
     if symbol is None or not field.joint:
         return [(field, description.describe(field, bits))]
     pairs = zip(field.questions, field.cells[symbol], strict=True)
-    return [(replace(field, questions=(one,)), description.digit_label(one, digit)) for one, digit in pairs]
+    return [
+        (replace(field, questions=(question,)), description.digit_label(question, digit)) for question, digit in pairs
+    ]
 
 
 def _read_answers(path: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Answers as integers: answers → indices → symbols.
+"""Answers as integers: an answer becomes an index, and an index becomes a symbol.
 
 An *index* is exact and private to the device: an option's position, a set's mask, or a number's position on its grid.
 Numbers are read as decimal text and never as binary floats.

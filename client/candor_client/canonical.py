@@ -44,10 +44,10 @@ def loads(source: bytes) -> Any:
             parse_int=_integer,
             parse_constant=_refuse_number,
         )
-        same = not _deep(value) and dumps(value) == source
+        is_canonical = not _deep(value) and dumps(value) == source
     except (ValueError, RecursionError) as error:
         raise DefinitionError("not_canonical", "", f"not canonical JSON: {error}") from None
-    if not same:
+    if not is_canonical:
         raise DefinitionError("not_canonical", "", "these bytes are not the canonical form of what they say")
     return value
 
@@ -55,7 +55,7 @@ def loads(source: bytes) -> Any:
 def _deep(value: Any) -> bool:
     level, depth = [value], 0
     while level and depth <= DEEPEST:
-        inner = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        inner = (item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list))
         level, depth = [child for children in inner for child in children], depth + 1
     return depth > DEEPEST
 
@@ -91,9 +91,9 @@ def plain_text(value: Any, path: str) -> str:
 
 
 def find_invisible(value: Any, path: str = "") -> tuple[str, str] | None:
-    """Return the path to the first text with an invisible character, and a sentence that names the character."""
-    if isinstance(value, str) and (found := INVISIBLE.search(value)):
-        character = found.group()
+    """Return the path to the first text with an invisible character and a sentence about it; None if there is none."""
+    if isinstance(value, str) and (match := INVISIBLE.search(value)):
+        character = match.group()
         name = unicodedata.name(character, "a character without a name")
         return path, f"holds the invisible character U+{ord(character):04X} ({name}); delete it"
     inner: Iterable[tuple[str, Any]] = ()
@@ -134,9 +134,9 @@ def check_keys(value: Any, path: str, required: Iterable[str], optional: Iterabl
     """Raise DefinitionError unless the value is an object with these keys and no others."""
     if not isinstance(value, dict):
         raise DefinitionError("bad_value", path, "must be an object")
-    known = {*required, *optional}
+    allowed = {*required, *optional}
     for key in value:
-        if key not in known:
+        if key not in allowed:
             raise DefinitionError("unknown_key", path, f"unknown key {key[:40]!r}")
     for key in required:
         if key not in value:
@@ -168,7 +168,7 @@ def name_at(value: Any, path: str) -> str:
 
 
 def only_true(value: Any, path: str) -> bool:
-    """Return true; raise DefinitionError for any other value, because false is written by leaving the key out."""
+    """Return True; raise DefinitionError for any other value. A definition leaves the key out instead of false."""
     if value is not True:
         raise DefinitionError("bad_value", path, "must be true, or left out")
     return True

@@ -57,9 +57,9 @@ class Field:
 
     @cached_property
     def cells(self) -> tuple[tuple[int, ...], ...]:
-        """For every symbol, the symbols of the questions.
+        """The symbols of the questions, for each symbol of the field.
 
-        Not for a multiple whose options are drawn: it has too many symbols.
+        It cannot be used for a multiple with the mechanism `drawn`, which has too many symbols.
         """
         return tuple(possible_cells(self.questions))
 
@@ -155,15 +155,15 @@ class Survey:
 
         These are the field's own questions and, as filters, the questions on which they depend.
         """
-        wanted = {question.id for question in self.fields[asked].questions}
+        ids = {question.id for question in self.fields[asked].questions}
         for question in reversed(self.questions):
-            if question.id in wanted and question.show_if:
-                wanted.add(question.show_if.question)
-        return frozenset(wanted)
+            if question.id in ids and question.show_if:
+                ids.add(question.show_if.question)
+        return frozenset(ids)
 
     def part(self, field: Field) -> Fraction:
         """Return the probability that a device answers a field: by its chance with `ask`, otherwise one."""
-        return Fraction(field.chance, sum(one.chance for one in self.fields)) if self.ask else Fraction(1)
+        return Fraction(field.chance, sum(other.chance for other in self.fields)) if self.ask else Fraction(1)
 
     @cached_property
     def width(self) -> int:
@@ -182,40 +182,40 @@ def objections(survey: Survey) -> Iterator[DefinitionError]:
     if len(survey.fields) > MOST_FIELDS:
         yield DefinitionError("too_large", "fields", f"has {len(survey.fields)} entries; {MOST_FIELDS} are allowed")
     if canonical.INVISIBLE.search(survey.source.decode()) and (
-        found := canonical.find_invisible(canonical.loads(survey.source))
+        fault := canonical.find_invisible(canonical.loads(survey.source))
     ):
-        yield DefinitionError("bad_value", *found)
+        yield DefinitionError("bad_value", *fault)
 
 
 def _survey(value: Any, source: bytes) -> Survey:
-    more = ("ask", "study", "group", "language", "sections", "completion", "translations", "tickets")
-    check_keys(value, "", ("format", "slug", "title", "epsilon", "questions", "fields"), (*PROSE, *more))
+    optional = ("ask", "study", "group", "language", "sections", "completion", "translations", "tickets")
+    check_keys(value, "", ("format", "slug", "title", "epsilon", "questions", "fields"), (*PROSE, *optional))
     if value["format"] != FORMAT:
         raise DefinitionError("bad_value", "format", f"must be {FORMAT!r}")
-    given: dict[str, Any] = {key: plain_text(value[key], key) for key in ("title", *PROSE) if key in value}
+    values: dict[str, Any] = {key: plain_text(value[key], key) for key in ("title", *PROSE) if key in value}
     if "language" in value:
-        given["language"] = display.language(value["language"], "language", "en")
-    given["slug"] = name_at(value["slug"], "slug")
+        values["language"] = display.language(value["language"], "language", "en")
+    values["slug"] = name_at(value["slug"], "slug")
     if ("study" in value) != ("group" in value):
         raise DefinitionError("bad_value", "group", "study and group go together")
     if "study" in value:
-        given |= {"study": name_at(value["study"], "study"), "group": plain_text(value["group"], "group")}
-        if not given["slug"].startswith(f"{given['study']}-"):
-            raise DefinitionError("bad_value", "slug", f"must begin with {given['study']}-")
-    given["epsilon"] = decimal(value["epsilon"], "epsilon")
-    if given["epsilon"] <= 0 or len(f"{given['epsilon']:f}".partition(".")[2]) > 12:
+        values |= {"study": name_at(value["study"], "study"), "group": plain_text(value["group"], "group")}
+        if not values["slug"].startswith(f"{values['study']}-"):
+            raise DefinitionError("bad_value", "slug", f"must begin with {values['study']}-")
+    values["epsilon"] = decimal(value["epsilon"], "epsilon")
+    if values["epsilon"] <= 0 or len(f"{values['epsilon']:f}".partition(".")[2]) > 12:
         raise DefinitionError("bad_value", "epsilon", "must be positive, with at most 12 decimals")
     if "ask" in value:
-        given["ask"] = bool(integer(value["ask"], "ask", 1, 1))
-    given["questions"] = parse_questions(value["questions"])
-    given["fields"] = _fields(value["fields"], given["questions"], value["questions"], ask="ask" in value)
+        values["ask"] = bool(integer(value["ask"], "ask", 1, 1))
+    values["questions"] = parse_questions(value["questions"])
+    values["fields"] = _fields(value["fields"], values["questions"], value["questions"], ask="ask" in value)
     if "sections" in value:
-        given["sections"] = display.sections(value["sections"], given["questions"])
+        values["sections"] = display.sections(value["sections"], values["questions"])
     if "completion" in value:
-        given["completion"] = display.completion(value["completion"], "completion")
+        values["completion"] = display.completion(value["completion"], "completion")
     if "tickets" in value:
-        given["tickets"] = parse_tickets(value["tickets"], "tickets")
-    survey = Survey(source=source, **given)
+        values["tickets"] = parse_tickets(value["tickets"], "tickets")
+    survey = Survey(source=source, **values)
     if survey.length > LARGEST_BITS:
         raise DefinitionError("too_large", "fields", f"a report would have more than {LARGEST_BITS} bytes of bits")
     if "translations" in value:
@@ -245,8 +245,8 @@ def _fields(value: Any, questions: Sequence[Question], raws: Sequence[Any], *, a
             raise DefinitionError("too_large", path, f"all fields together have more than {MOST_WORK} symbols")
         digest = hashlib.sha256(canonical.dumps({"mechanism": form, "questions": [raws[place] for place in places]}))
         size = sum(1 for _ in possible_cells(members)) if len(members) > 1 else size
-        made = mechanisms.parse(form, size, f"{path}.mechanism")
-        fields.append(Field(members, made, chance, digest.hexdigest()))
+        mechanism = mechanisms.parse(form, size, f"{path}.mechanism")
+        fields.append(Field(members, mechanism, chance, digest.hexdigest()))
     if free:
         raise DefinitionError("bad_value", "fields", f"no field holds {next(iter(free))}")
     if sum(field.chance for field in fields) > MOST_CHANCES:

@@ -60,10 +60,10 @@ def language(value: Any, path: str, left_out: str) -> str:
 
 
 def sections(value: Any, questions: Sequence[Question]) -> tuple[Section, ...]:
-    """Return the sections in the order of the questions, each up to the next; raise DefinitionError."""
+    """Return the sections in the order of their questions; raise DefinitionError if they are malformed."""
     places = {question.id: place for place, question in enumerate(questions)}
     raws = items(value, "sections", 1)
-    made: list[Section] = []
+    parsed: list[Section] = []
     starts: list[int] = []
     for i, raw in enumerate(raws):
         path = f"sections[{i}]"
@@ -74,24 +74,24 @@ def sections(value: Any, questions: Sequence[Question]) -> tuple[Section, ...]:
         starts.append(places[first])
         text = plain_text(raw["text"], f"{path}.text") if "text" in raw else ""
         grid = "grid" in raw and only_true(raw["grid"], f"{path}.grid")
-        made.append(Section(first, plain_text(raw["title"], f"{path}.title"), text, grid))
-    for i, (section, start, stop) in enumerate(zip(made, starts, [*starts[1:], len(questions)], strict=True)):
+        parsed.append(Section(first, plain_text(raw["title"], f"{path}.title"), text, grid))
+    for i, (section, start, stop) in enumerate(zip(parsed, starts, [*starts[1:], len(questions)], strict=True)):
         inside = questions[start:stop]
-        equal = len({one.labels for one in inside}) == 1
-        if section.grid and not (equal and all(type_of(one.type).fits_grid for one in inside)):
+        equal = len({question.labels for question in inside}) == 1
+        if section.grid and not (equal and all(type_of(question.type).fits_grid for question in inside)):
             raise DefinitionError("bad_value", f"sections[{i}].grid", "is for scales with equal points")
-    return tuple(made)
+    return tuple(parsed)
 
 
 def completion(value: Any, path: str) -> str:
-    """Return a completion code or https address, which a client shows and never opens; raise DefinitionError."""
+    """Return a completion code or https address, which no client opens; raise DefinitionError for other values."""
     if "://" in plain_text(value, path) and not re.fullmatch(r"https://[\x21-\x7e]+", value):
         raise DefinitionError("bad_value", path, "must be a code or an https address")
     return str(value)
 
 
 def translations(value: Any, survey: "Survey", path: str) -> tuple[Translation, ...]:
-    """Return the translations, each with exactly the texts of the original; raise DefinitionError."""
+    """Return the translations; raise DefinitionError unless each has exactly the texts of the original."""
     if not isinstance(value, dict) or not value:
         raise DefinitionError("bad_value", path, "must be an object of languages, or left out")
     return tuple(_translation(tag, raw, survey, f"{path}.{tag[:40]}") for tag, raw in value.items())
@@ -120,8 +120,8 @@ def _translation(tag: str, value: Any, survey: "Survey", path: str) -> Translati
 
 def _words(value: Any, question: Question, path: str) -> Words:
     key, count = type_of(question.type).labels_key, len(question.labels)
-    wanted = ["text", *([key] if key else []), *(["unit"] if question.unit else [])]
-    check_keys(value, path, wanted)
+    keys = ["text", *([key] if key else []), *(["unit"] if question.unit else [])]
+    check_keys(value, path, keys)
     labels = labels_at(value[key], f"{path}.{key}", 1) if key else question.labels
     if len(labels) != count:
         raise DefinitionError("bad_value", f"{path}.{key}", "needs one entry for every label")
@@ -151,18 +151,18 @@ def in_language(survey: "Survey", tag: str) -> "Survey":
 
     Digest, fields and symbols stay the same, so that the same answers give the same report.
     """
-    words = next((one for one in survey.translations if one.language == tag), None)
-    if words is None:
+    translation = next((item for item in survey.translations if item.language == tag), None)
+    if translation is None:
         return survey
     labels = {
-        question.id: dict(zip(question.labels, said.labels, strict=True))
-        for question, said in zip(survey.questions, words.questions, strict=True)
+        question.id: dict(zip(question.labels, texts.labels, strict=True))
+        for question, texts in zip(survey.questions, translation.questions, strict=True)
     }
     questions = {
         question.id: replace(
             question,
-            text=said.text,
-            unit=said.unit,
+            text=texts.text,
+            unit=texts.unit,
             labels=tuple(labels[question.id].values()),
             show_if=question.show_if
             and replace(
@@ -170,16 +170,16 @@ def in_language(survey: "Survey", tag: str) -> "Survey":
                 labels=tuple(labels[question.show_if.question][label] for label in question.show_if.labels),
             ),
         )
-        for question, said in zip(survey.questions, words.questions, strict=True)
+        for question, texts in zip(survey.questions, translation.questions, strict=True)
     }
     return replace(
         survey,
         language=tag,
-        title=words.title,
-        description=words.description,
-        consent=words.consent,
-        contact=words.contact or survey.contact,
-        thanks=words.thanks,
+        title=translation.title,
+        description=translation.description,
+        consent=translation.consent,
+        contact=translation.contact or survey.contact,
+        thanks=translation.thanks,
         questions=tuple(questions.values()),
         fields=tuple(
             replace(field, questions=tuple(questions[question.id] for question in field.questions))
@@ -187,23 +187,23 @@ def in_language(survey: "Survey", tag: str) -> "Survey":
         ),
         sections=tuple(
             replace(section, title=title, text=text)
-            for section, (title, text) in zip(survey.sections, words.sections, strict=True)
+            for section, (title, text) in zip(survey.sections, translation.sections, strict=True)
         ),
     )
 
 
 def languages(survey: "Survey") -> list[str]:
     """Return the languages of a survey, its original language first."""
-    return [survey.language, *(words.language for words in survey.translations)]
+    return [survey.language, *(translation.language for translation in survey.translations)]
 
 
 def preferred(survey: "Survey", tags: Sequence[str]) -> str:
     """Return the first of these languages that the survey has; its original language if it has none.
 
-    `de` matches `de-AT` if the survey has no `de-AT`.
+    The survey's `de` is returned for `de-AT` if the survey has no `de-AT`.
     """
-    known = {one.lower(): one for one in languages(survey)}
+    available = {tag.lower(): tag for tag in languages(survey)}
     for tag in (tag.lower() for tag in tags):
-        if found := known.get(tag) or known.get(tag.partition("-")[0]):
-            return found
+        if match := available.get(tag) or available.get(tag.partition("-")[0]):
+            return match
     return survey.language

@@ -34,19 +34,19 @@ def interview(
     """
     spoken = spoken or survey
     needed = survey.ids if asked is None else survey.needed(asked)
-    sent = survey.fields if asked is None else [survey.fields[asked]]
-    untold = list(sent) if len(sent) > 1 else []  # a single field was explained before the interview
-    told, sections = None, {one.id: section for section, inside in parted(spoken) for one in inside}
+    fields = survey.fields if asked is None else [survey.fields[asked]]
+    unexplained = list(fields) if len(fields) > 1 else []  # a single field was explained before the interview
+    current, sections = None, {question.id: section for section, inside in parted(spoken) for question in inside}
     answers: dict[str, Any] = {}
     picked: dict[str, set[str]] = {}
-    for question, said in zip(survey.questions, spoken.questions, strict=True):
+    for question, translation in zip(survey.questions, spoken.questions, strict=True):
         picked[question.id] = set()
         if question.id in needed and shown(question, picked):
-            if (section := sections[question.id]) and section is not told:
-                told = section
+            if (section := sections[question.id]) and section is not current:
+                current = section
                 print(f"\n{section.title}\n{'-' * min(len(section.title), WIDTH)}{_below(section.text)}")
-            field = next((field for field in sent if question in field.questions), None)
-            answer = _ask(question, said, _note(field, untold), random_bytes)
+            field = next((field for field in fields if question in field.questions), None)
+            answer = _ask(question, translation, _note(field, unexplained), random_bytes)
             answers[question.id] = answer
             index = unanswered(question) if answer is None else index_of(question, answer)
             picked[question.id] = labels_of(question, index)
@@ -69,8 +69,8 @@ def _note(field: Field | None, untold: list[Field]) -> str:
     if field not in untold:
         return ""
     untold.remove(field)
-    together = f"together with {', '.join(question.id for question in field.questions[1:])}: " if field.joint else ""
-    return together + description.explain(field)
+    joint = f"together with {', '.join(question.id for question in field.questions[1:])}: " if field.joint else ""
+    return joint + description.explain(field)
 
 
 def _ask(question: Question, spoken: Question, note: str, random_bytes: RandomBytes) -> Any:
@@ -87,11 +87,11 @@ def _ask(question: Question, spoken: Question, note: str, random_bytes: RandomBy
             print(f"  {i}. {spoken.labels[place]}")
     hint = kind.prompt(spoken) + ("; just Enter for no answer" if question.optional else "")
     while True:
-        said = input(f"  ({hint}) > ").strip()
-        if not said and question.optional:
+        text = input(f"  ({hint}) > ").strip()
+        if not text and question.optional:
             return None
         try:
-            answer = kind.understand(question, labels, said)
+            answer = kind.understand(question, labels, text)
             index_of(question, answer)
             return answer
         except AnswerError as error:
@@ -103,9 +103,9 @@ def farewell(survey: Survey) -> str:
 
     The address is printed and never opened.
     """
-    told = [paragraphs(survey.thanks)]
+    parts = [paragraphs(survey.thanks)]
     if "://" in survey.completion:
-        told.append(
+        parts.append(
             f"{survey.completion}\n"
             + textwrap.fill(
                 "This address is the same for everybody. It is not opened from here: whoever runs it can see that you "
@@ -114,8 +114,8 @@ def farewell(survey: Survey) -> str:
             )
         )
     elif survey.completion:
-        told.append(f"Your code, the same for everybody: {survey.completion}")
-    return "".join(f"\n{part}\n" for part in told if part)
+        parts.append(f"Your code, the same for everybody: {survey.completion}")
+    return "".join(f"\n{part}\n" for part in parts if part)
 
 
 def in_words_of(survey: Survey, wanted: str | None, environment: Mapping[str, str]) -> Survey:
@@ -124,9 +124,9 @@ def in_words_of(survey: Survey, wanted: str | None, environment: Mapping[str, st
     Raise AnswerError if the survey is not in that language. The language is not sent to any server.
     """
     if wanted is None:
-        said = environment.get("LANGUAGE") or next((environment[key] for key in LOCALE if environment.get(key)), "")
-        tags = [one.split(".")[0].split("@")[0].replace("_", "-") for one in said.split(":") if one]
+        locale = environment.get("LANGUAGE") or next((environment[key] for key in LOCALE if environment.get(key)), "")
+        tags = [name.split(".")[0].split("@")[0].replace("_", "-") for name in locale.split(":") if name]
         return in_language(survey, preferred(survey, tags))
-    if wanted not in (known := languages(survey)):
-        raise AnswerError("--language", f"this survey is in {', '.join(known)}")
+    if wanted not in (available := languages(survey)):
+        raise AnswerError("--language", f"this survey is in {', '.join(available)}")
     return in_language(survey, wanted)

@@ -1,8 +1,9 @@
-"""The ledger: one small file that stays on the device, and is written before anything is shown or sent.
+"""The ledger: one small file on the device, written before a report is shown or sent.
 
-One device makes one report per definition. Id, bits and charge are on disk before they are shown or sent.
-Every later attempt repeats the same bytes, so that neither a failing server nor an impatient respondent can redraw the
-noise. The secrets of a ticket request are on disk before it is sent, so that a lost reply costs no respondent the vote.
+One device makes one report per definition, and stores its id, bits and charge first. Every later attempt repeats the
+same bytes, so that neither a failing server nor an impatient respondent can redraw the noise. The secrets of a ticket
+request are stored before it is sent, so that it can be repeated after a lost reply.
+
 `spending` defines the content of the file, and which parts are deleted once a report is acknowledged.
 
 The file has a checksum. A damaged file is reported, never replaced, because a lost ledger would mean spending twice.
@@ -33,8 +34,8 @@ OLD_FORMAT = "candor-ledger/1"
 
 def default_path() -> Path:
     """Return CANDOR_LEDGER, or a path in the platform's folder for application data."""
-    if named := os.environ.get("CANDOR_LEDGER"):
-        return Path(named)
+    if path := os.environ.get("CANDOR_LEDGER"):
+        return Path(path)
     if sys.platform == "win32":
         base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
     else:
@@ -43,7 +44,10 @@ def default_path() -> Path:
 
 
 class Ledger:
-    """The respondent's spending in a file, safe for concurrent processes. All that a method returns is on disk."""
+    """The respondent's spending in a file, safe for concurrent processes.
+
+    Everything that a method returns is already on disk.
+    """
 
     def __init__(self, path: str | Path | None = None) -> None:
         self._path = path
@@ -54,7 +58,7 @@ class Ledger:
         return default_path() if self._path is None else Path(self._path)
 
     def read(self) -> Book:
-        """Return the content, empty if there is no file yet; raise LedgerError if it cannot be read."""
+        """Return the content of the file, empty if there is none; raise LedgerError if it cannot be read."""
         try:
             source = self.path.read_bytes()
         except FileNotFoundError:
@@ -81,11 +85,11 @@ class Ledger:
         With `ask`, the field to answer is drawn here, once and for all.
         """
         with self._locked():
-            book = self.read()
-            entry = book.find(survey, server)
+            spending = self.read()
+            entry = spending.find(survey, server)
             if survey.ask and entry.asked is None and entry.state != "stored":
                 entry = replace(entry, asked=draw_asked(survey, random_bytes))
-                self._write(book.with_entry(survey.digest, entry))
+                self._write(spending.with_entry(survey.digest, entry))
             return entry
 
     def take(self, survey: Survey, server: str, code: str, random_bytes: RandomBytes = secrets.token_bytes) -> Entry:
@@ -94,20 +98,20 @@ class Ledger:
         If a request is pending already, its secrets stay the same.
         """
         with self._locked():
-            book = self.read()
-            entry = book.find(survey, server)
+            spending = self.read()
+            entry = spending.find(survey, server)
             if survey.tickets and code and entry.state == "begun":
                 entry = entry.taking(code, Blinding.draw(survey.tickets.key, random_bytes))
-                self._write(book.with_entry(survey.digest, entry))
+                self._write(spending.with_entry(survey.digest, entry))
             return entry
 
     def drop(self, digest: str, pending: Blinding) -> None:
         """Delete a ticket request that was refused permanently."""
         with self._locked():
-            book = self.read()
-            entry = book.entries.get(digest)
+            spending = self.read()
+            entry = spending.entries.get(digest)
             if entry and entry.blinding == pending:
-                self._write(book.with_entry(digest, entry.without_ticket()))
+                self._write(spending.with_entry(digest, entry.without_ticket()))
 
     def keep(self, survey: Survey, server: str, ticket: Ticket) -> Entry:
         """Verify and store a ticket, and return the entry; raise BadTicket if it is not for this survey.
@@ -118,11 +122,11 @@ class Ledger:
             raise ValueError("this survey takes no tickets")
         ticket.check(survey.tickets.key, survey.digest)
         with self._locked():
-            book = self.read()
-            entry = book.find(survey, server)
+            spending = self.read()
+            entry = spending.find(survey, server)
             if entry.state in ("begun", "taking"):
                 entry = entry.holding(ticket)
-                self._write(book.with_entry(survey.digest, entry))
+                self._write(spending.with_entry(survey.digest, entry))
             return entry
 
     def make(
@@ -141,26 +145,26 @@ class Ledger:
         Raise LimitExceeded if it would spend more than the limits allow.
         """
         with self._locked():
-            book = self.read()
-            entry = book.find(survey, server)
+            spending = self.read()
+            entry = spending.find(survey, server)
             if entry.state in ("made", "stored"):
                 return entry, False
-            epsilon = book.check(survey, server, limit, server_limit)
+            epsilon = spending.check(survey, server, limit, server_limit)
             if survey.ask and entry.asked is None:
                 entry = replace(entry, asked=draw_asked(survey, random_bytes))
-                self._write(book.with_entry(survey.digest, entry))
+                self._write(spending.with_entry(survey.digest, entry))
             report = randomize(survey, answers, asked=entry.asked, ticket=entry.ticket, random_bytes=random_bytes)
             entry = entry.making(report, epsilon, day)
-            self._write(book.with_entry(survey.digest, entry))
+            self._write(spending.with_entry(survey.digest, entry))
             return entry, True
 
     def acknowledge(self, digest: str) -> None:
         """Delete everything that identifies a report, after the server has stored it or another with its ticket."""
         with self._locked():
-            book = self.read()
-            entry = book.entries.get(digest)
+            spending = self.read()
+            entry = spending.entries.get(digest)
             if entry and entry.state == "made":
-                self._write(book.with_entry(digest, entry.acknowledged()))
+                self._write(spending.with_entry(digest, entry.acknowledged()))
 
     def forget(self) -> None:
         """Delete the file, even if it is damaged or of an old format."""

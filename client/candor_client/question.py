@@ -59,7 +59,7 @@ class Question:
 
     @cached_property
     def places(self) -> Mapping[str, int]:
-        """The index of each label; a dict, so that looking up the last label takes no longer than the first."""
+        """The index of each label, as a dict: a lookup takes the same time for every label."""
         return {label: place for place, label in enumerate(self.labels)}
 
     @cached_property
@@ -104,18 +104,18 @@ def _question(value: Any, earlier: Sequence[Question], path: str) -> Question:
         raise DefinitionError("bad_value", f"{path}.type", f"must be one of {', '.join(TypeName)}")
     kind = type_of(TypeName(name))
     check_keys(value, path, ("id", "type", "text", *kind.required), ("optional", "show_if", *kind.possible))
-    given: dict[str, Any] = {"id": name_at(value["id"], f"{path}.id"), "type": kind.name}
-    if any(given["id"] == question.id for question in earlier):
-        raise DefinitionError("bad_value", f"{path}.id", f"{given['id']} occurs twice")
-    given["text"] = plain_text(value["text"], f"{path}.text")
+    fields: dict[str, Any] = {"id": name_at(value["id"], f"{path}.id"), "type": kind.name}
+    if any(fields["id"] == question.id for question in earlier):
+        raise DefinitionError("bad_value", f"{path}.id", f"{fields['id']} occurs twice")
+    fields["text"] = plain_text(value["text"], f"{path}.text")
     if "optional" in value and (value["optional"] is not True or "show_if" in value):
         raise DefinitionError("bad_value", f"{path}.optional", "must be true, or left out; show_if implies it")
-    given["optional"] = "optional" in value or "show_if" in value
+    fields["optional"] = "optional" in value or "show_if" in value
     if "shuffle" in value:
-        given["shuffle"] = only_true(value["shuffle"], f"{path}.shuffle")
+        fields["shuffle"] = only_true(value["shuffle"], f"{path}.shuffle")
     if "show_if" in value:
-        given["show_if"] = _condition(value["show_if"], earlier, f"{path}.show_if")
-    return Question(**given, **kind.parse(value, path))
+        fields["show_if"] = _condition(value["show_if"], earlier, f"{path}.show_if")
+    return Question(**fields, **kind.parse(value, path))
 
 
 def _condition(value: Any, earlier: Sequence[Question], path: str) -> Condition:
@@ -124,8 +124,8 @@ def _condition(value: Any, earlier: Sequence[Question], path: str) -> Condition:
     if parent is None or not type_of(parent.type).has_labels:
         raise DefinitionError("bad_value", f"{path}.question", "must be an earlier question with options")
     labels = labels_at(value["is"], f"{path}.is", 1)
-    if strange := [label for label in labels if label not in parent.labels]:
-        known = ", ".join(parent.labels[:MOST_NAMED]) + (", …" if parent.labels[MOST_NAMED:] else "")
-        reason = f"{strange[0]!r} is no answer of {parent.id}; its answers are {known}"
+    if unknown := [label for label in labels if label not in parent.labels]:
+        answers = ", ".join(parent.labels[:MOST_NAMED]) + (", …" if parent.labels[MOST_NAMED:] else "")
+        reason = f"{unknown[0]!r} is no answer of {parent.id}; its answers are {answers}"
         raise DefinitionError("bad_value", f"{path}.is", reason)
     return Condition(parent.id, labels)

@@ -1,4 +1,4 @@
-"""A report: an id, the noisy bits, and a ticket if the survey is by invitation. Nothing else leaves the device.
+"""Reports: an id, the noisy bits, and a ticket if the survey is by invitation. Nothing else leaves the device.
 
 The bits of all fields stand in order, most significant first, padded with zeros to a byte.
 With `ask`, each field is preceded by one asked bit, and the bits of a field that is not asked are zeros.
@@ -33,11 +33,11 @@ class Report:
 
     def to_json(self) -> bytes:
         """Return the report as the JSON that is sent."""
-        more = ""
+        ticket = ""
         if self.ticket:
             prefix, signature = to_text(self.ticket.prefix), to_text(self.ticket.signature)
-            more = f',"ticket":{{"prefix":"{prefix}","signature":"{signature}"}}'
-        return f'{{"survey":"{self.survey}","id":"{to_text(self.id)}","bits":"{to_text(self.bits)}"{more}}}'.encode()
+            ticket = f',"ticket":{{"prefix":"{prefix}","signature":"{signature}"}}'
+        return f'{{"survey":"{self.survey}","id":"{to_text(self.id)}","bits":"{to_text(self.bits)}"{ticket}}}'.encode()
 
 
 def to_text(data: bytes) -> str:
@@ -82,7 +82,7 @@ def randomize(
 def draw_bits(
     survey: Survey, answers: Mapping[str, Any], *, asked: int | None = None, random_bytes: RandomBytes
 ) -> bytes:
-    """Return the noisy bits of all fields; with `ask`, of one field, which is drawn here unless its index is given."""
+    """Return the noisy bits of all fields; with `ask`, of one field, drawn here if `field_index` is None."""
     if asked is not None and not (survey.ask and 0 <= asked < len(survey.fields)):
         raise ValueError(f"{asked} is not the index of a field that a device may draw")
     indices = encode(survey, answers, asked)
@@ -90,11 +90,11 @@ def draw_bits(
         asked = draw_asked(survey, random_bytes)
     bits = 0
     for position, field in enumerate(survey.fields):
-        mine = asked in (None, position)
+        is_answered = asked in (None, position)
         if survey.ask:
-            bits = bits << 1 | mine
+            bits = bits << 1 | is_answered
         bits <<= field.mechanism.width
-        if mine:
+        if is_answered:
             codes = [indices[question.id] for question in field.questions]
             bits |= field.mechanism.randomize(symbol_of(field, codes, random_bytes), random_bytes)
     return (bits << -survey.width % 8).to_bytes(survey.length, "big")
@@ -102,10 +102,10 @@ def draw_bits(
 
 def draw_asked(survey: Survey, random_bytes: RandomBytes) -> int:
     """Return the index of the field that this device answers, drawn by the chances alone and not by any answer."""
-    left = below(sum(field.chance for field in survey.fields), random_bytes)
+    remaining = below(sum(field.chance for field in survey.fields), random_bytes)
     for position, field in enumerate(survey.fields):
-        left -= field.chance
-        if left < 0:
+        remaining -= field.chance
+        if remaining < 0:
             return position
     raise AssertionError("the chances do not add up")
 
@@ -117,18 +117,18 @@ def unpack(survey: Survey, bits: bytes) -> list[int | None]:
     if len(bits) != survey.length or value & ((1 << padding) - 1):
         raise ReportError("impossible_bits", f"a report to this survey has {survey.width} bits, padded with zeros")
     value >>= padding
-    left = survey.width
+    remaining = survey.width
     fields: list[int | None] = []
     for position, field in enumerate(survey.fields):
-        asked = True
+        is_answered = True
         if survey.ask:
-            left -= 1
-            asked = bool(value >> left & 1)
-        left -= field.mechanism.width
-        part = value >> left & ((1 << field.mechanism.width) - 1)
-        if not (field.mechanism.possible(part) if asked else part == 0):
+            remaining -= 1
+            is_answered = bool(value >> remaining & 1)
+        remaining -= field.mechanism.width
+        part = value >> remaining & ((1 << field.mechanism.width) - 1)
+        if not (field.mechanism.possible(part) if is_answered else part == 0):
             raise ReportError("impossible_bits", f"field {position}: no device could have sent these bits")
-        fields.append(part if asked else None)
+        fields.append(part if is_answered else None)
     if survey.ask and len(fields) - fields.count(None) != 1:
         raise ReportError("impossible_bits", "each device answers exactly one field")
     return fields

@@ -1,10 +1,10 @@
-"""Fetch, verify, take a ticket, randomize, remember, send: the way of an answer, in order.
+"""The steps of answering a survey, in order: fetch, verify, take a ticket, randomize, store, send.
 
-A report is on disk before it is sent, and whatever the server answers, it is offered the same bytes again or nothing.
-An invitation never travels with a report: it buys a ticket, and what the issuer signs it has not seen.
+A report is on disk before it is sent. After any reply of the server, the client sends the same bytes again or nothing.
+An invitation is never sent with a report: it is exchanged for a ticket, which the issuer signs without seeing it.
 
-How long a device takes to randomize tells nothing: a report leaves at the first whole second, counted from when the
-device began to randomize, by which it is on disk.
+The time that a device takes to randomize is hidden: a report is sent at the first whole second after it is on disk,
+counted from the moment when the device began to randomize.
 """
 
 import math
@@ -30,12 +30,12 @@ from candor_client.transport import ATTEMPTS, get, post
 from candor_client.verify import verify
 
 DEFAULT_LEDGER = Ledger()
-NO_TICKET = ("not_invited", "already_issued")  # of a pending invitation: another one may take its place
+NO_TICKET = ("not_invited", "already_issued")  # refusals of a pending request; another invitation may replace it
 
 
 @dataclass(frozen=True)
 class Clock:
-    """What time it is, how much has passed, and how to wait."""
+    """The time of day, a monotonic clock, and a function that waits."""
 
     now: Callable[[], datetime]
     monotonic: Callable[[], float]
@@ -43,13 +43,13 @@ class Clock:
 
     @property
     def day(self) -> str:
-        """Today, in UTC."""
+        """The current day, in UTC."""
         return self.now().strftime("%Y-%m-%d")
 
     def until_whole_second(self, begun: float) -> None:
-        """Wait for the next whole second, the first at the earliest, counted from a reading of `monotonic`."""
-        passed = self.monotonic() - begun
-        self.pause(max(1, math.ceil(passed)) - passed)
+        """Wait until a whole number of seconds, at least one, has passed since `start`, a reading of `monotonic`."""
+        elapsed = self.monotonic() - begun
+        self.pause(max(1, math.ceil(elapsed)) - elapsed)
 
 
 SYSTEM_CLOCK = Clock(lambda: datetime.now(UTC), time.monotonic, time.sleep)
@@ -57,22 +57,25 @@ SYSTEM_CLOCK = Clock(lambda: datetime.now(UTC), time.monotonic, time.sleep)
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a person can keep: which survey, what was sent, and what it cost. It does not say which row is theirs."""
+    """A receipt for the respondent: the survey, the bits and their ε. It does not identify the report."""
 
     survey: str
-    bits: bytes | None  # None where the survey was answered before, and nothing was sent
+    bits: bytes | None  # None if the survey was answered before, so that nothing was sent
     status: str
     epsilon: Decimal
-    repeated: bool  # an earlier report stands, and these answers were not used
+    repeated: bool  # whether an earlier report was sent, and these answers were not used
 
     def to_json(self) -> bytes:
-        """The receipt as a file to save."""
+        """Return the receipt as canonical JSON, to be saved in a file."""
         value = {"survey": self.survey, "status": self.status, "epsilon": canonical.spell(self.epsilon)}
         return canonical.dumps(value | ({} if self.bits is None else {"bits": to_text(self.bits)}))
 
 
 def fetch(url: str) -> Survey:
-    """The survey at this address: well-formed, of this slug, and the one the link pins, if it pins one."""
+    """Return the survey at an address; raise DefinitionError if it is malformed, or TransportError.
+
+    Raise PinMismatch if it has another slug than the address, or another digest than the link pins.
+    """
     address = Address.parse(url)
     survey = Survey.from_json(get(address.api))
     if survey.slug != address.slug:
@@ -93,7 +96,7 @@ def take_ticket(
     random_bytes: RandomBytes = secrets.token_bytes,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Ticket:
-    """The ticket of this device: the one it has, the one in the link, or one for the link's invitation."""
+    """Return the ticket of this device: from the ledger, from the link, or issued for the link's invitation."""
     address, survey = Address.parse(url), fetch(url)
     return Device(ledger or NoLedger(), limit, server_limit, random_bytes, clock).ticket(address, survey)
 
@@ -108,7 +111,11 @@ def respond(
     random_bytes: RandomBytes = secrets.token_bytes,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Receipt:
-    """Answer a survey. `limit=None` allows any ε and `ledger=None` keeps no record; both must be said."""
+    """Answer a survey and return the receipt; raise CandorError.
+
+    `limit=None` and `server_limit=None` allow any ε, and `ledger=None` keeps no record.
+    If this device has made its report already, the same report is sent again and `answers` are not used.
+    """
     address, survey = Address.parse(url), fetch(url)
     device = Device(ledger or NoLedger(), limit, server_limit, random_bytes, clock)
     entry = device.entry(address, survey)
@@ -116,23 +123,26 @@ def respond(
         verify(survey, limit)
         if survey.tickets and entry.state != "made":
             if ledger is None:
-                check_phase(survey, clock)  # a ticket that cannot be kept is not taken before it can be used
+                check_phase(survey, clock)  # without a ledger a ticket is lost at once, so it is not taken too early
             device.ticket(address, survey)
             check_phase(survey, clock)
-    begun = clock.monotonic()
-    entry, made = device.make(address, survey, answers)
+    start = clock.monotonic()
+    entry, is_new = device.make(address, survey, answers)
     return Receipt(
-        survey.digest, entry.bits or None, device.send(address, survey, entry, begun), entry.epsilon, not made
+        survey.digest, entry.bits or None, device.send(address, survey, entry, start), entry.epsilon, not is_new
     )
 
 
 def submit(url: str, report: Report, *, attempts: int = ATTEMPTS, clock: Clock = SYSTEM_CLOCK) -> str:
-    """Send one report: "stored" or "already_stored". Unreachable servers get the same bytes again, a few times."""
+    """Send one report and return "stored" or "already_stored"; raise TransportError.
+
+    The same bytes are sent again, up to `attempts` times, while the server is unreachable.
+    """
     return _submit(Address.parse(url), report, attempts, clock)
 
 
 def check_phase(survey: Survey, clock: Clock) -> None:
-    """TooEarly while tickets are taken and nobody answers yet."""
+    """Raise TooEarly before the moment from which a survey accepts reports."""
     opens = survey.tickets.opens if survey.tickets else None
     if opens and clock.now() < opens:
         raise TooEarly(
@@ -144,7 +154,7 @@ def check_phase(survey: Survey, clock: Clock) -> None:
 
 @dataclass(frozen=True)
 class Device:
-    """What answers a survey: a ledger and its limits, a source of randomness, a clock."""
+    """A device that answers surveys: a ledger, the limits, a source of randomness and a clock."""
 
     ledger: Ledger
     limit: Limit = SURVEY_LIMIT
@@ -153,11 +163,11 @@ class Device:
     clock: Clock = SYSTEM_CLOCK
 
     def entry(self, address: Address, survey: Survey, book: Book | None = None) -> Entry:
-        """What the ledger knows of this definition."""
+        """Return the ledger's entry for a survey, or a new one; raise OtherServer."""
         return (book or self.ledger.read()).find(survey, address.server)
 
     def awaits_issuer(self, address: Address, survey: Survey) -> bool:
-        """Whether a ticket has yet to be taken at the issuer's; TicketNeeded or TooLate if none can be."""
+        """Return whether a ticket must still be taken from the issuer; raise TicketNeeded or TooLate if that fails."""
         entry = self.entry(address, survey)
         if survey.tickets is None or entry.ticket or entry.stored or address.ticket:
             return False
@@ -169,19 +179,25 @@ class Device:
         return True
 
     def brought(self, address: Address, survey: Survey) -> Ticket | None:
-        """The ticket of the link, if this device has none: the person who made it would recognise the report."""
+        """Return the ticket of the link if this device has none of its own; None otherwise.
+
+        The person who made that ticket could recognise the report.
+        """
         entry = self.entry(address, survey)
         return None if entry.ticket or entry.stored else address.ticket
 
     def ticket(self, address: Address, survey: Survey) -> Ticket:
-        """The ticket, from the ledger, the link or the issuer; a request that is pending is repeated first."""
-        book = self.ledger.read()
-        entry = self.entry(address, survey, book)
+        """Return the ticket from the ledger, the link or the issuer; a pending request is repeated first.
+
+        Raise TicketError, LimitExceeded or TransportError if there is none.
+        """
+        spending = self.ledger.read()
+        entry = self.entry(address, survey, spending)
         if not self.awaits_issuer(address, survey):
-            if brought := self.brought(address, survey):
-                entry = self.ledger.keep(survey, address.server, brought)
+            if ticket := self.brought(address, survey):
+                entry = self.ledger.keep(survey, address.server, ticket)
             return _held(entry)
-        book.check(survey, address.server, self.limit, self.server_limit)
+        spending.check(survey, address.server, self.limit, self.server_limit)
         if entry.blinding and address.invitation not in (None, entry.code):
             try:
                 return self._take(address, survey, entry)
@@ -193,7 +209,7 @@ class Device:
         return entry.ticket or self._take(address, survey, entry)
 
     def _take(self, address: Address, survey: Survey, entry: Entry) -> Ticket:
-        """Send what is pending: the same bytes every time, whatever happens in between."""
+        """Send the pending ticket request, store the ticket and return it. Every attempt sends the same bytes."""
         if survey.tickets is None or entry.blinding is None:
             return _held(entry)
         blinded = to_text(entry.blinding.blinded(survey.tickets.key, survey.digest))
@@ -209,7 +225,10 @@ class Device:
         return _held(self.ledger.keep(survey, address.server, ticket))
 
     def make(self, address: Address, survey: Survey, answers: Mapping[str, Any]) -> tuple[Entry, bool]:
-        """The one report of this device to this definition, on disk, and whether it was made just now."""
+        """Return the entry with this device's only report to a survey, and whether this call made the report.
+
+        The report is on disk.
+        """
         return self.ledger.make(
             survey,
             answers,
@@ -221,9 +240,10 @@ class Device:
         )
 
     def send(self, address: Address, survey: Survey, entry: Entry, begun: float) -> str:
-        """Send what was made, at a whole second after `begun`, and forget it; nothing if that is done already.
+        """Send the report of an entry at a whole second after `start`, and return its status.
 
-        A ticket that another report came with ends it too; the charge stays.
+        After acknowledgement the report is deleted from the ledger; its charge stays. It is deleted too if another
+        report with the same ticket was stored. A report that the server has stored already is not sent again.
         """
         if entry.stored:
             return "already_stored"
@@ -231,14 +251,14 @@ class Device:
         try:
             status = _submit(address, entry.report(survey.digest), ATTEMPTS, self.clock)
         except Refused as refusal:
-            if entry.ticket and refusal.code == "id_taken":  # another report came with it, and counts
+            if entry.ticket and refusal.code == "id_taken":  # another report with this ticket was stored
                 self._end(survey)
             raise
         self._end(survey)
         return status
 
     def _end(self, survey: Survey) -> None:
-        with suppress(LedgerError):  # what the server said must not be lost for it; the same bytes may be sent again
+        with suppress(LedgerError):  # the server's reply matters more; the same bytes may be sent again
             self.ledger.acknowledge(survey.digest)
 
 
@@ -247,8 +267,8 @@ def _submit(address: Address, report: Report, attempts: int, clock: Clock) -> st
 
 
 def _acknowledged(reply: Any) -> str | None:
-    said = reply.get("status") if isinstance(reply, dict) else None
-    return said if said in ("stored", "already_stored") else None
+    status = reply.get("status") if isinstance(reply, dict) else None
+    return status if status in ("stored", "already_stored") else None
 
 
 def _signature(reply: Any) -> bytes | None:

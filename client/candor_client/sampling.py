@@ -1,8 +1,8 @@
 """Exact sampling from random bytes: integers only, byte for byte the same in every implementation.
 
-A coin is eight bytes, read as a big-endian number u, and heads iff u < T, so heads have probability T/2^64 exactly. No
-floating point comes near it, nothing else consumes bytes, and no more are drawn than used. A source that returns
-another number of bytes than asked for is an error, never a biased coin.
+A coin is eight bytes, read as a big-endian number u. It shows heads if u < T, so heads have probability T/2^64 exactly.
+No floating point is involved, and no byte is drawn without being used. A source that returns a wrong number of bytes
+raises an error, and never biases a coin.
 """
 
 import struct
@@ -17,7 +17,7 @@ _half_word = struct.Struct(">I").unpack
 
 
 def take(count: int, random_bytes: RandomBytes) -> bytes:
-    """Exactly so many bytes."""
+    """Return exactly `count` random bytes; raise ValueError if the source returns another number of them."""
     data = random_bytes(count)
     if len(data) != count:
         raise ValueError(f"random_bytes({count}) returned {len(data)} bytes")
@@ -25,17 +25,17 @@ def take(count: int, random_bytes: RandomBytes) -> bytes:
 
 
 def word(random_bytes: RandomBytes) -> int:
-    """A uniform integer from 0 to 2^64 − 1."""
+    """Return a uniform integer from 0 to 2^64 − 1."""
     return int(_word(random_bytes(8))[0])
 
 
 def coin(threshold: int, random_bytes: RandomBytes) -> bool:
-    """Heads with probability threshold/2^64."""
+    """Return True (heads) with probability threshold/2^64."""
     return word(random_bytes) < threshold
 
 
 def below(bound: int, random_bytes: RandomBytes) -> int:
-    """A uniform integer from 0 to bound − 1, by rejection: no value is favoured."""
+    """Return a uniform integer from 0 to bound − 1, by rejection sampling."""
     while True:
         (x,) = _half_word(random_bytes(4))
         if x < 2**32 - 2**32 % bound:
@@ -43,19 +43,19 @@ def below(bound: int, random_bytes: RandomBytes) -> int:
 
 
 def pick(count: int, items: list[int], random_bytes: RandomBytes) -> list[int]:
-    """The first `count` of a partial Fisher–Yates shuffle of `items`, which it reorders.
+    """Return the first `count` of a partial Fisher–Yates shuffle of `items`, which is reordered in place.
 
-    The words for all draws are read at once, and again as many as were rejected: the same bytes in the same order
-    as one `below` after the other, and never one more.
+    The words for all draws are read at once, and the words for rejected draws are read again.
+    These are the same bytes, in the same order, as one call of `draw_below` for each draw would read.
     """
-    size, done = len(items), 0
-    while done < count:
-        for x in struct.unpack(f">{count - done}I", random_bytes(4 * (count - done))):
-            rest = size - done
-            offset = x % rest
-            if x - offset > 2**32 - rest:
+    size, position = len(items), 0
+    while position < count:
+        for x in struct.unpack(f">{count - position}I", random_bytes(4 * (count - position))):
+            remaining = size - position
+            offset = x % remaining
+            if x - offset > 2**32 - remaining:
                 continue
-            other = done + offset
-            items[done], items[other] = items[other], items[done]
-            done += 1
+            partner = position + offset
+            items[position], items[partner] = items[partner], items[position]
+            position += 1
     return items[:count]

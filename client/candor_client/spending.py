@@ -1,10 +1,12 @@
-"""What a person has answered and spent, as a value: one entry for each definition, the sums, and the two limits.
+"""The content of a ledger, as a value: one entry for each definition, the sums, and the two limits.
 
-Every definition is charged in full, once, with fresh noise; so the loss of a person is at most the sum shown here,
-whatever servers and answers do (sequential composition). An entry goes from begun (the field to ask is drawn) over
-taking (an invitation is being changed for a ticket) and ticket to made (bits and charge are there) and stored. Once a
-server has acknowledged the report, everything that names it is deleted: id, bits, ticket, invitation, the field asked.
-There is no key, no answer and nothing derived from one.
+Every definition is charged in full, once, with fresh noise. So a respondent's privacy loss is at most the sum of the
+charges, for every behaviour of servers and every answer (sequential composition).
+
+An entry passes through five states. In `begun` the field to ask is drawn. In `taking` an invitation is being exchanged
+for a ticket. In `ticket` the ticket is stored. In `made` the report and its charge are stored. In `stored` a server has
+acknowledged the report, and everything that identifies it is deleted: id, bits, ticket, invitation, the field asked.
+An entry never holds a key, an answer or anything derived from an answer.
 
 Sums are exact: charges are decimals of at most twelve places, rounded up.
 """
@@ -28,12 +30,12 @@ SURVEY_LIMIT = 8  # ε for all versions of a survey, and all groups of a study
 SERVER_LIMIT = 24  # ε for all surveys of one host
 
 TEXTS = ("slug", "study", "server", "day")
-BYTES = ("prefix", "salt", "r", "signature", "id", "bits")  # base64url in a file; of what is not acknowledged yet
+BYTES = ("prefix", "salt", "r", "signature", "id", "bits")  # base64url; deleted on acknowledgement
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What this device has to do with one definition; what is not there is empty."""
+    """The state of one definition on this device; values that do not exist are empty."""
 
     slug: str
     study: str
@@ -52,7 +54,7 @@ class Entry:
 
     @property
     def state(self) -> str:
-        """How far it has come: begun, taking, ticket, made or stored."""
+        """The state of the entry: begun, taking, ticket, made or stored."""
         if self.stored:
             return "stored"
         if self.bits:
@@ -61,51 +63,51 @@ class Entry:
 
     @property
     def host(self) -> str:
-        """The name of the server, without port and path."""
+        """The host name of the server, without port and path."""
         return host_of(self.server)
 
     @property
     def name(self) -> str:
-        """The survey of which this is a version or a group."""
+        """The study, or the slug of a survey without a study; versions and groups share this name."""
         return self.study or self.slug
 
     @property
     def blinding(self) -> Blinding | None:
-        """What a pending request for a ticket was made from."""
+        """The secrets of a pending ticket request; None if there is no such request."""
         return Blinding(self.prefix, self.salt, int.from_bytes(self.r, "big")) if self.r else None
 
     @property
     def ticket(self) -> Ticket | None:
-        """The ticket, as long as it is needed."""
+        """The ticket until the report is acknowledged; None if there is no ticket."""
         return Ticket(self.prefix, self.signature) if self.signature else None
 
     def report(self, digest: str) -> Report:
-        """The report that was made, as it is sent every time."""
+        """Return the report of this entry; every attempt sends the same report."""
         return Report(digest, self.id, self.bits, self.ticket)
 
     def taking(self, code: str, blinding: Blinding) -> "Entry":
-        """Before a blinded message is sent: all that is needed to send the same again."""
+        """Return the entry with an invitation code and the secrets of a ticket request, so that it can be repeated."""
         r = blinding.r.to_bytes(MODULUS_BYTES, "big")
         return replace(self, code=code, prefix=blinding.prefix, salt=blinding.salt, r=r)
 
     def holding(self, ticket: Ticket) -> "Entry":
-        """With a ticket, and without the invitation that it was taken for."""
+        """Return the entry with a ticket, and without the invitation and the secrets of its request."""
         return replace(self.without_ticket(), prefix=ticket.prefix, signature=ticket.signature)
 
     def without_ticket(self) -> "Entry":
-        """Without a ticket, or the beginning of one."""
+        """Return the entry without a ticket or a ticket request."""
         return replace(self, code="", prefix=b"", salt=b"", r=b"", signature=b"")
 
     def making(self, report: Report, epsilon: Decimal, day: str) -> "Entry":
-        """With its report, charged."""
+        """Return the entry with its report, its charge and the day."""
         return replace(self, id=report.id, bits=report.bits, epsilon=epsilon, day=day)
 
     def acknowledged(self) -> "Entry":
-        """What remains: where somebody took part, on which day, and what it cost."""
+        """Return the entry after acknowledgement: survey, server, day and charge, without the report."""
         return Entry(self.slug, self.study, self.server, self.epsilon, self.day, stored=True)
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in a file."""
+        """Return the entry as JSON, without its empty values."""
         value: dict[str, Any] = {key: getattr(self, key) for key in TEXTS}
         value |= {"epsilon": f"{self.epsilon:f}", "stored": self.stored}
         value |= {"asked": self.asked} if self.asked is not None else {}
@@ -114,24 +116,24 @@ class Entry:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Entry":
-        """The inverse; ValueError, TypeError, KeyError or ArithmeticError for anything else."""
-        known = {*TEXTS, *BYTES, "epsilon", "stored", "asked", "code"}
-        if unknown := value.keys() - known:
+        """Return the entry from JSON; raise ValueError, TypeError, KeyError or ArithmeticError if it is malformed."""
+        allowed = {*TEXTS, *BYTES, "epsilon", "stored", "asked", "code"}
+        if unknown := value.keys() - allowed:
             raise ValueError(f"unknown key {min(unknown)[:40]!r}")
-        given: dict[str, Any] = {key: value[key] for key in (*TEXTS, "stored")}
-        given |= {key: value[key] for key in ("asked", "code") if key in value}
-        given |= {key: from_text(value[key]) for key in BYTES if key in value}
-        return cls(**given, epsilon=Decimal(value["epsilon"]))
+        fields: dict[str, Any] = {key: value[key] for key in (*TEXTS, "stored")}
+        fields |= {key: value[key] for key in ("asked", "code") if key in value}
+        fields |= {key: from_text(value[key]) for key in BYTES if key in value}
+        return cls(**fields, epsilon=Decimal(value["epsilon"]))
 
 
 @dataclass(frozen=True)
 class Book:
-    """The entries by digest."""
+    """The content of a ledger: its entries by the digest of their definition."""
 
     entries: Mapping[str, Entry]
 
     def find(self, survey: Survey, server: str) -> Entry:
-        """The entry of this definition, or one to begin with; OtherServer if it has begun elsewhere in earnest."""
+        """Return the entry of a survey, or a new one; raise OtherServer if a ticket or report is for another server."""
         entry = self.entries.get(survey.digest, Entry(survey.slug, survey.study, server))
         if entry.server == server or entry.stored:
             return entry
@@ -143,15 +145,15 @@ class Book:
         )
 
     def with_entry(self, digest: str, entry: Entry) -> "Book":
-        """This book with one entry added or replaced."""
+        """Return the content with one entry added or replaced."""
         return Book({**self.entries, digest: entry})
 
     def spent(self) -> Decimal:
-        """ε spent in all."""
+        """Return the total ε spent."""
         return total(self.entries.values())
 
     def spent_on_survey(self, survey: Survey, server: str) -> Decimal:
-        """ε spent on all versions of this survey, and on all groups of its study, at this host."""
+        """Return the ε spent on all versions of a survey and all groups of its study, at one host."""
         host, name = host_of(server), survey.study or survey.slug
         return total(
             entry
@@ -160,12 +162,12 @@ class Book:
         )
 
     def spent_on_server(self, server: str) -> Decimal:
-        """ε spent on all surveys of this host."""
+        """Return the ε spent on all surveys of one host."""
         host = host_of(server)
         return total(entry for entry in self.entries.values() if entry.host == host)
 
     def check(self, survey: Survey, server: str, limit: Limit, server_limit: Limit) -> Decimal:
-        """What answering would be charged; LimitExceeded if that is more than the person allows."""
+        """Return the charge for answering a survey; raise LimitExceeded if it exceeds a limit."""
         epsilon = round_up(verify(survey))
         check_limit(epsilon, limit, self.spent_on_survey(survey, server))
         check_limit(epsilon, server_limit, self.spent_on_server(server), host_of(server))
@@ -173,10 +175,10 @@ class Book:
 
 
 def host_of(server: str) -> str:
-    """The host name of a server: without scheme, port and path, in lower case."""
+    """Return the host name of a server in lower case, without scheme, port and path."""
     return (urlsplit(server).hostname or "").rstrip(".")
 
 
 def total(entries: Iterable[Entry]) -> Decimal:
-    """What entries have been charged, exactly."""
+    """Return the exact sum of the charges of some entries."""
     return sum((entry.epsilon for entry in entries), Decimal(0))

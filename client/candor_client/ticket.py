@@ -1,9 +1,9 @@
-"""Who may answer a survey by invitation: whoever brings a ticket, which the issuer signed without seeing it.
+"""Tickets for surveys by invitation: blind signatures, so that the issuer signs a ticket without seeing it.
 
 RSABSSA-SHA384-PSS-Randomized of RFC 9474: the device encodes prefix ‖ digest with a salt (EMSA-PSS, RFC 8017 §9.1),
-multiplies it by r^e, has that signed, and divides the signature by r. Whatever the issuer keeps fits every ticket
-alike: r is uniform among the numbers that n does not share a factor with, and a message that shared one is refused
-before it is sent, so this holds for dishonest keys too. What is signed is verified here before it is kept.
+multiplies it by r^e, sends it to be signed, and divides the signature by r. The issuer's records fit every ticket
+equally well, because r is uniform among the numbers coprime to n. A message that shares a factor with n is refused
+before it is sent, so this holds for dishonest keys too. A signature is verified before it is stored.
 """
 
 import base64
@@ -33,7 +33,7 @@ HASH_BYTES = 48
 
 @dataclass(frozen=True)
 class Tickets:
-    """Who may answer: whoever has a ticket signed with this key. `opens` is when reports begin, if later."""
+    """The terms of a survey by invitation: the key that signs tickets, the issuer, and when answering begins."""
 
     key: int
     issuer: str = ""
@@ -41,7 +41,7 @@ class Tickets:
 
 
 def parse_tickets(value: Any, path: str) -> Tickets:
-    """The key that signs tickets, who signs if it is another server, and when answering begins."""
+    """Return the `tickets` part of a definition; raise DefinitionError if it is malformed."""
     check_keys(value, path, ("key",), ("issuer", "from"))
     issuer = value.get("issuer", "")
     if "issuer" in value and (not isinstance(issuer, str) or not ORIGIN.fullmatch(issuer)):
@@ -69,20 +69,20 @@ def _moment(value: Any, path: str) -> datetime:
 
 @dataclass(frozen=True)
 class Ticket:
-    """What the issuer has signed and never seen: good for one report to one definition."""
+    """A ticket that the issuer signed without seeing it: valid for one report to one definition."""
 
     prefix: bytes
     signature: bytes
 
     def check(self, key: int, digest: str) -> None:
-        """BadTicket unless it was signed with this key, for this definition."""
+        """Raise BadTicket unless the ticket was signed with this key, for this definition."""
         if len(self.prefix) != PREFIX_BYTES or not verify(key, message(self.prefix, digest), self.signature):
             raise BadTicket("this is no ticket for this survey; ask for the whole link, or take one anew")
 
 
 @dataclass(frozen=True)
 class Blinding:
-    """What only this device knows while a ticket is being taken; the same again gives the same ticket."""
+    """The secrets of a ticket request, known to this device only; repeating them gives the same ticket."""
 
     prefix: bytes
     salt: bytes
@@ -90,7 +90,7 @@ class Blinding:
 
     @classmethod
     def draw(cls, key: int, random_bytes: RandomBytes) -> "Blinding":
-        """32 bytes of prefix, 48 of salt, 384 of r, the last drawn again unless it can be divided by."""
+        """Draw 32 bytes of prefix, 48 of salt and 384 of r; r is drawn again until it is invertible modulo n."""
         prefix, salt = take(PREFIX_BYTES, random_bytes), take(SALT_BYTES, random_bytes)
         while True:
             r = int.from_bytes(take(MODULUS_BYTES, random_bytes), "big")
@@ -98,26 +98,29 @@ class Blinding:
                 return cls(prefix, salt, r)
 
     def blinded(self, key: int, digest: str) -> bytes:
-        """What is sent to be signed."""
+        """Return the blinded message, which is sent to be signed."""
         return blind(key, message(self.prefix, digest), self.salt, self.r)
 
     def unblind(self, key: int, digest: str, blind_signature: bytes) -> Ticket:
-        """The ticket, from what came back; BadTicket if that is no signature."""
+        """Return the ticket from the issuer's blind signature; raise BadTicket if the signature is not valid."""
         return Ticket(self.prefix, finalize(key, message(self.prefix, digest), blind_signature, self.r))
 
 
 def message(prefix: bytes, digest: str) -> bytes:
-    """What a ticket's signature is for."""
+    """Return the message that a ticket's signature covers: its prefix and the definition's digest."""
     return prefix + bytes.fromhex(digest)
 
 
 def ticket_id(prefix: bytes) -> bytes:
-    """The id of the one report that a ticket is good for."""
+    """Return the id of the one report that a ticket is valid for."""
     return hashlib.sha256(b"candor ticket\0" + prefix).digest()[:ID_BYTES]
 
 
 def blind(key: int, message: bytes, salt: bytes, r: int) -> bytes:
-    """The encoded message times r^e: uniform, whatever the message is (RFC 9474 §4.2)."""
+    """Return the encoded message times r^e, which is uniform for every message (RFC 9474 §4.2).
+
+    Raise BadTicket if the encoded message shares a factor with the key.
+    """
     encoded = _encode(message, salt, key.bit_length() - 1)
     if gcd(encoded, key) != 1:
         raise BadTicket("the key of this survey has a small factor, which would mark you; do not answer it")
@@ -125,7 +128,7 @@ def blind(key: int, message: bytes, salt: bytes, r: int) -> bytes:
 
 
 def finalize(key: int, message: bytes, blind_signature: bytes, r: int, salt_length: int = SALT_BYTES) -> bytes:
-    """The signature of the message, verified (RFC 9474 §4.4)."""
+    """Return the verified signature of the message; raise BadTicket if it is not valid (RFC 9474 §4.4)."""
     s = int.from_bytes(blind_signature, "big")
     if len(blind_signature) == _length(key) and s < key:
         signature = (s * pow(r, -1, key) % key).to_bytes(_length(key), "big")
@@ -135,7 +138,7 @@ def finalize(key: int, message: bytes, blind_signature: bytes, r: int, salt_leng
 
 
 def verify(key: int, message: bytes, signature: bytes, salt_length: int = SALT_BYTES) -> bool:
-    """Whether this is a signature of the message (RSASSA-PSS-VERIFY, RFC 8017 §8.1.2)."""
+    """Return whether a signature of the message is valid (RSASSA-PSS-VERIFY, RFC 8017 §8.1.2)."""
     s = int.from_bytes(signature, "big")
     bits = key.bit_length() - 1
     if len(signature) != _length(key) or s >= key:
@@ -143,16 +146,16 @@ def verify(key: int, message: bytes, signature: bytes, salt_length: int = SALT_B
     encoded = pow(s, EXPONENT, key)
     if encoded.bit_length() > bits:
         return False
-    found = encoded.to_bytes((bits + 7) // 8, "big")
-    masked, seal = found[: -HASH_BYTES - 1], found[-HASH_BYTES - 1 : -1]
+    opened = encoded.to_bytes((bits + 7) // 8, "big")
+    masked, seal = opened[: -HASH_BYTES - 1], opened[-HASH_BYTES - 1 : -1]
     block = _xor(masked, _mask(seal, len(masked)), bits)
     return hmac.compare_digest(
-        _encode(message, block[len(block) - salt_length :], bits).to_bytes(len(found), "big"), found
+        _encode(message, block[len(block) - salt_length :], bits).to_bytes(len(opened), "big"), opened
     )
 
 
 def _encode(message: bytes, salt: bytes, bits: int) -> int:
-    """EMSA-PSS-ENCODE with SHA-384 and MGF1: seal = H(0^8 ‖ H(message) ‖ salt), behind 0…01 ‖ salt under its mask."""
+    """Return the EMSA-PSS encoding (SHA-384, MGF1): masked 0…01 ‖ salt, then the seal H(0^8 ‖ H(message) ‖ salt)."""
     length = (bits + 7) // 8 - HASH_BYTES - 1
     if length < len(salt) + 1:
         raise ValueError("the key is too short")
@@ -162,13 +165,13 @@ def _encode(message: bytes, salt: bytes, bits: int) -> int:
 
 
 def _mask(seed: bytes, length: int) -> bytes:
-    """MGF1, RFC 8017 §B.2.1."""
+    """Return the MGF1 mask of a seed (RFC 8017 §B.2.1)."""
     blocks = (hashlib.new(HASH, seed + i.to_bytes(4, "big")).digest() for i in range(-(-length // HASH_BYTES)))
     return b"".join(blocks)[:length]
 
 
 def _xor(block: bytes, mask: bytes, bits: int) -> bytes:
-    """Masked or unmasked, with the bits cleared that the encoded message has no place for."""
+    """Mask or unmask a block, and clear the leading bits that do not fit into the encoded message."""
     value = int.from_bytes(block, "big") ^ int.from_bytes(mask, "big")
     return (value & ((1 << (bits - 8 * (HASH_BYTES + 1))) - 1)).to_bytes(len(block), "big")
 

@@ -1,7 +1,7 @@
-"""One request and its reply: the only module that talks to a network.
+"""HTTP requests and replies: the only module that uses the network.
 
-It follows redirects only for definitions and only within one origin; it sends no cookie, no language and no more
-about itself than its name. Whoever cannot be reached is offered the same bytes again, a few times, or nothing.
+It follows redirects only for definitions and only within one origin. It sends no cookie and no language, and only its
+name as the user agent. If a server cannot be reached, the same bytes are sent again a few times.
 """
 
 import http.client
@@ -25,7 +25,7 @@ Understood = TypeVar("Understood")
 
 
 def get(url: str, *, headers: Mapping[str, str] | None = None, most: int = LARGEST_DEFINITION) -> bytes:
-    """What is there, of at most so many bytes; anything but a plain yes is raised."""
+    """Return the body at a URL, of at most `most` bytes; raise TransportError for any status other than 200."""
     status, body = _exchange(urllib.request.Request(url, headers={**HEADERS, **(headers or {})}), most)  # noqa: S310
     if status != 200:
         raise _problem(status, body)
@@ -41,7 +41,10 @@ def post(
     attempts: int,
     pause: Callable[[float], None],
 ) -> Understood:
-    """What the reply to these bytes means; the same bytes again while there is no reply that can be understood."""
+    """Send bytes and return the reply as read by `parse`; raise TransportError.
+
+    The same bytes are sent again, up to `attempts` times, while the server is unreachable or `parse` returns None.
+    """
     request = urllib.request.Request(  # noqa: S310
         url, data=body, headers={**HEADERS, "Content-Type": "application/json", **(headers or {})}, method="POST"
     )
@@ -52,8 +55,8 @@ def post(
             status, reply = _exchange(request)
             if status >= 300:
                 raise _problem(status, reply)
-            if (understood := understand(_json(reply))) is not None:
-                return understood
+            if (result := understand(_json(reply))) is not None:
+                return result
             raise Unreachable(f"the server answered {status}, but did not acknowledge what was sent")
         except Unreachable:
             if attempt == attempts - 1:
@@ -71,29 +74,29 @@ def _json(body: bytes) -> Any:
 def _problem(status: int, body: bytes) -> Refused | Unreachable | BadAddress:
     try:
         problem = json.loads(body)
-        code, said = str(problem["code"]), str(problem.get("detail") or problem["title"])
+        code, detail = str(problem["code"]), str(problem.get("detail") or problem["title"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        code, said = "http_error", http.client.responses.get(status, "no reason given")
-    said = "".join(character if character.isprintable() else " " for character in said[:500])
+        code, detail = "http_error", http.client.responses.get(status, "no reason given")
+    detail = "".join(character if character.isprintable() else " " for character in detail[:500])
     if 300 <= status < 400:
         return BadAddress(f"the server redirects elsewhere ({status}); nothing is sent but where you said")
     if status >= 500 or status == 429:
-        return Unreachable(f"the server cannot take it now ({status}: {said}); try again later, nothing is lost")
-    return Refused(status, code[:60], f"the server refused ({status}): {said}")
+        return Unreachable(f"the server cannot take it now ({status}: {detail}); try again later, nothing is lost")
+    return Refused(status, code[:60], f"the server refused ({status}): {detail}")
 
 
 def _exchange(request: urllib.request.Request, most: int = LARGEST_DEFINITION) -> tuple[int, bytes]:
-    """Status and body; Unreachable if there is no whole answer in time.
+    """Return status and body; raise Unreachable if the response is not complete in time.
 
-    The time-out of a socket starts anew with every byte, so a server that drips could hold a client for ever; hence a
-    thread that is given up when the time is over.
+    The time-out of a socket starts anew with every byte, so a slow server could block the client forever.
+    The request therefore runs in a thread, which is abandoned after the time-out.
     """
     outcome: queue.SimpleQueue[tuple[int, bytes] | Exception] = queue.SimpleQueue()
 
     def run() -> None:
         try:
             outcome.put(_talk(request, most))
-        except Exception as error:  # whatever it is, the waiting side raises it
+        except Exception as error:  # the waiting thread raises it
             outcome.put(error)
 
     threading.Thread(target=run, daemon=True).start()
@@ -149,9 +152,9 @@ class _SameOrigin(urllib.request.HTTPRedirectHandler):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        there, here = urllib.parse.urlsplit(newurl), urllib.parse.urlsplit(req.full_url)
+        target, source = urllib.parse.urlsplit(newurl), urllib.parse.urlsplit(req.full_url)
         if req.get_method() != "GET":
             return None
-        if (there.scheme, there.netloc) != (here.scheme, here.netloc):
+        if (target.scheme, target.netloc) != (source.scheme, source.netloc):
             raise BadAddress(f"{req.host} redirects to another place, {newurl[:100]!r}; nothing was sent there")
         return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -1,7 +1,7 @@
-"""What a survey spends, recomputed from its integers, against what it claims and what the person allows.
+"""The check of a survey's privacy budget: recomputed from its integers, and compared with its claim and the limits.
 
-The budget adds up over fields (basic composition); with `ask` a device answers one of them, so the largest counts.
-Nothing here trusts the server's own figure.
+The budget adds up over fields (basic composition). With `ask` a device answers only one field, so the largest counts.
+The server's own figure is not trusted.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ SLACK = Decimal("1e-9")
 
 
 def verify(survey: Survey, limit: float | str | Decimal | None = None) -> Decimal:
-    """The survey's exact ε; raises ClaimExceeded or LimitExceeded."""
+    """Return the exact ε of a survey; raise ClaimExceeded or LimitExceeded if it is above the claim or the limit."""
     epsilon = spend((field.mechanism.epsilon for field in survey.fields), ask=survey.ask)
     if epsilon > survey.epsilon + SLACK:
         raise ClaimExceeded(
@@ -26,7 +26,7 @@ def verify(survey: Survey, limit: float | str | Decimal | None = None) -> Decima
 
 
 def spend(losses: Iterable[Decimal], *, ask: bool) -> Decimal:
-    """The sum of the losses of all fields, or the largest, if a device answers one of them."""
+    """Return the sum of the fields' losses, or the largest loss if a device answers only one field (`ask`)."""
     with localcontext(EXACT):
         return max(losses, default=Decimal(0)) if ask else sum(losses, Decimal(0))
 
@@ -34,9 +34,10 @@ def spend(losses: Iterable[Decimal], *, ask: bool) -> Decimal:
 def check_limit(
     epsilon: Decimal, limit: float | str | Decimal | None, spent: Decimal = Decimal(0), host: str = ""
 ) -> None:
-    """Raise LimitExceeded if ε, on top of what was spent already, is more than the person allows.
+    """Raise LimitExceeded if ε, added to the ε already spent, is above the respondent's limit.
 
-    The limit is that of a survey, or of a server if a host is named.
+    The limit is that of a server if `host` is given, otherwise that of a survey; None allows any ε.
+    Raise ValueError if the limit is not a finite number.
     """
     if limit is None:
         return

@@ -58,8 +58,8 @@ def divergence(epsilon: float, local: float, reports: int, left_out: float = 0.0
     weights: Floats = binom.pmf(clones, reports - 1, share)
     a = 1 / (1 + share)
     odds = math.exp(epsilon)
-    least = (odds * a - (1 - a)) / ((2 * a - 1) * (1 + odds))
-    first = np.floor((clones + 1) * least) + 1  # the smallest number in the event
-    above, also = binom.sf(first - 2, clones, 0.5), binom.sf(first - 1, clones, 0.5)  # P(A + 1 ≥ first), P(A ≥ first)
-    gained = a * above + (1 - a) * also - odds * ((1 - a) * above + a * also)
-    return float(weights @ np.maximum(gained, 0.0)) + left_out
+    threshold = (odds * a - (1 - a)) / ((2 * a - 1) * (1 + odds))
+    first = np.floor((clones + 1) * threshold) + 1  # the smallest number in the event
+    above, tail = binom.sf(first - 2, clones, 0.5), binom.sf(first - 1, clones, 0.5)  # P(A + 1 ≥ first), P(A ≥ first)
+    differences = a * above + (1 - a) * tail - odds * ((1 - a) * above + a * tail)
+    return float(weights @ np.maximum(differences, 0.0)) + left_out

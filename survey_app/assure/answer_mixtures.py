@@ -20,24 +20,24 @@ Mixture = tuple[tuple[int, float], ...]  # symbols, each with its probability un
 
 def mixture_of(field: Field, indices: Sequence[int]) -> Mixture:
     """Return the symbols of a field that the answer indices of its questions may become, each with its chance."""
-    each = [
+    symbol_chances = [
         kind_of(question).symbol_chances(question, index)
         for question, index in zip(field.questions, indices, strict=True)
     ]
-    found = []
-    for digits in product(*each):
+    mixture = []
+    for digits in product(*symbol_chances):
         chance = 1.0
-        for _, part in digits:
-            chance *= part
-        place = tuple(digit for digit, _ in digits)
-        found.append((field.symbols[place] if field.joint else place[0], chance))
-    return tuple(found)
+        for _, factor in digits:
+            chance *= factor
+        cell = tuple(digit for digit, _ in digits)
+        mixture.append((field.symbols[cell] if field.joint else cell[0], chance))
+    return tuple(mixture)
 
 
 def mixed(mixture: Mixture, of_symbol: Callable[[int], Floats]) -> Floats:
     """Return the average of `value_of(symbol)` over the symbols that an answer may become."""
-    found: Floats = np.sum([chance * of_symbol(symbol) for symbol, chance in mixture], axis=0)
-    return found
+    average: Floats = np.sum([chance * of_symbol(symbol) for symbol, chance in mixture], axis=0)
+    return average
 
 
 def truthful_reports(channel: Channel, rows: Matrix, mixture: Mixture) -> tuple[Hits, float]:
@@ -45,6 +45,6 @@ def truthful_reports(channel: Channel, rows: Matrix, mixture: Mixture) -> tuple[
 
     The true symbol of a mixture is its likeliest one.
     """
-    symbol, _ = max(mixture, key=lambda one: one[1])
-    chance = sum(part * channel.truthful_chance(symbol, true) for true, part in mixture)
+    symbol, _ = max(mixture, key=lambda entry: entry[1])
+    chance = sum(weight * channel.truthful_chance(symbol, true) for true, weight in mixture)
     return channel.truthful(rows, symbol), chance

@@ -80,8 +80,8 @@ def form_file(survey: Survey, server: str, *, script: str, style: str, mark: str
     """Return the form file of a survey that reports to this server; raise FormFileError if it cannot be built."""
     checked_server(server)
     for part in (script, style):
-        if found := ENDING.search(part):
-            raise NoFile(f"a script or style with {found.group()!r} in it cannot be laid into a page")
+        if match := ENDING.search(part):
+            raise NoFile(f"a script or style with {match.group()!r} in it cannot be laid into a page")
     words = Words(survey.language)
     home = f"{server}/s/{survey.slug}"
     issuer = survey.tickets.issuer if survey.tickets else ""
@@ -153,29 +153,29 @@ def check_file(data: bytes, make: Make) -> Checked:
         raise NoFile("it is not a form that Candor has made: no definition, or no server, can be read in it") from None
     if slug != survey.slug:
         raise NoFile(f"it names the survey {slug!r}, and holds the definition of {survey.slug!r}")
-    found = re.search(r'<meta name="generator" content="Candor ([^"]*)">', page)
-    version = found[1] if found else ""
+    match = re.search(r'<meta name="generator" content="Candor ([^"]*)">', page)
+    version = match[1] if match else ""
     return Checked(survey, server, hashlib.sha256(data).hexdigest(), version, difference(data, make(survey, server)))
 
 
 def _block(page: str, name: str) -> str:
-    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.DOTALL)
-    if found is None:
+    match = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.DOTALL)
+    if match is None:
         raise ValueError(name)
-    return found[1]
+    return match[1]
 
 
 def difference(given: bytes, made: bytes) -> str:
     """Return where two files first differ, with an excerpt of both; empty if they are equal."""
     if given == made:
         return ""
-    same = zip(given, made, strict=False)
-    at = next((i for i, (one, other) in enumerate(same) if one != other), min(len(given), len(made)))
-    line = given[:at].count(b"\n") + 1
+    byte_pairs = zip(given, made, strict=False)
+    position = next((i for i, (left, right) in enumerate(byte_pairs) if left != right), min(len(given), len(made)))
+    line = given[:position].count(b"\n") + 1
 
-    def shown(data: bytes) -> str:
-        if at >= len(data):
+    def excerpt(data: bytes) -> str:
+        if position >= len(data):
             return "nothing more"
-        return repr(data[max(0, at - AROUND) : at + AROUND].decode("utf-8", "replace"))
+        return repr(data[max(0, position - AROUND) : position + AROUND].decode("utf-8", "replace"))
 
-    return f"byte {at + 1}, line {line}: the file has {shown(given)}, this version makes {shown(made)}"
+    return f"byte {position + 1}, line {line}: the file has {excerpt(given)}, this version makes {excerpt(made)}"

@@ -33,10 +33,10 @@ def told(survey: Survey, state: str = "open", **more: str) -> dict[str, Any]:
     `extra` may contain `home`, the address of the survey if it differs from that of the page, and `file`, the SHA-256
     of the form file. It may also contain `opens`, when the survey opens, and `shown`, when its results appear.
     """
-    voices = [Words(tag) for tag in languages(survey)]
-    spoken = {words.tag: {"ours": words.language, "dir": words.direction} for words in voices}
-    strings = {words.language: strings_of(words, survey, state, set(more)) for words in voices}
-    return {"languages": spoken, "strings": strings, "state": state, **more}
+    catalogues = [Words(tag) for tag in languages(survey)]
+    languages_by_tag = {words.tag: {"ours": words.language, "dir": words.direction} for words in catalogues}
+    strings = {words.language: strings_of(words, survey, state, set(more)) for words in catalogues}
+    return {"languages": languages_by_tag, "strings": strings, "state": state, **more}
 
 
 def strings_of(words: Words, survey: Survey, state: str, more: set[str]) -> dict[str, str]:
@@ -50,12 +50,12 @@ def strings_of(words: Words, survey: Survey, state: str, more: set[str]) -> dict
         unused |= OF_LATER | (set() if survey.tickets else {"moment"})
     if "shown" not in more:
         unused |= OF_DATES
-    for keys, needed in (
+    for keys, is_needed in (
         (OF_COPYING, survey.tickets or survey.completion),
         (OF_LEAVING, any(question.optional for question in survey.questions)),
         (OF_BATTERIES, any(section.grid for section in survey.sections)),
     ):
-        unused |= set() if needed else keys
+        unused |= set() if is_needed else keys
     parts = {
         "agree": survey.consent,
         "completion": survey.completion,
@@ -64,13 +64,13 @@ def strings_of(words: Words, survey: Survey, state: str, more: set[str]) -> dict
         "languages": survey.translations,
         "ticket": survey.tickets,
     }
-    left_out = ("page_", *(key for key, part in parts.items() if not part))
-    alone = {"alone": words("privacy.unprotected_link")} if survey.group and not survey.tickets else {}
-    return alone | {
+    absent_parts = ("page_", *(key for key, part in parts.items() if not part))
+    link_notice = {"alone": words("privacy.unprotected_link")} if survey.group and not survey.tickets else {}
+    return link_notice | {
         key: text
         for section in ("form", "trouble")
         for key, text in words.section(section).items()
-        if not key.startswith(left_out) and key not in unused
+        if not key.startswith(absent_parts) and key not in unused
     }
 
 

@@ -41,14 +41,14 @@ def out_of_range(survey: Survey, tally: Tally, level: float = LEVEL) -> list[Imp
 
     With honest devices, the list is empty except with probability `level`.
     """
-    all_seen = list(_seen(survey, tally))
-    found: list[Impossible] = []
-    for questions, one in all_seen:
-        few = float(bdtr(one.ones, one.n, one.least)) if one.n else 1.0
-        many = float(bdtrc(one.ones - 1, one.n, one.most)) if one.ones else 1.0
-        if min(few, many) < level / (2 * len(all_seen)):
-            found.append(Impossible(questions, one, few < many, min(few, many)))
-    return found
+    bits = list(_seen(survey, tally))
+    findings: list[Impossible] = []
+    for questions, bit in bits:
+        few = float(bdtr(bit.ones, bit.n, bit.least)) if bit.n else 1.0
+        many = float(bdtrc(bit.ones - 1, bit.n, bit.most)) if bit.ones else 1.0
+        if min(few, many) < level / (2 * len(bits)):
+            findings.append(Impossible(questions, bit, few < many, min(few, many)))
+    return findings
 
 
 def odd_draws(survey: Survey, tally: Tally, level: float = LEVEL) -> list[tuple[tuple[str, ...], Test]]:
@@ -62,34 +62,34 @@ def odd_draws(survey: Survey, tally: Tally, level: float = LEVEL) -> list[tuple[
         tests.append(((), draw_test(draws(survey, tally))))
     for at in columns(survey):
         channel = channel_of(at.field.mechanism)
-        asked = channel.asked_counts(tally.counts[at.part])
-        if asked is not None:
-            tests.append((_ids(at), _option_test(channel, asked)))
-    real = [(questions, test) for questions, test in tests if test]
-    return [(questions, test) for questions, test in real if test.p_value < level / len(real)]
+        ask_counts = channel.asked_counts(tally.counts[at.part])
+        if ask_counts is not None:
+            tests.append((_ids(at), _option_test(channel, ask_counts)))
+    valid_tests = [(questions, test) for questions, test in tests if test]
+    return [(questions, test) for questions, test in valid_tests if test.p_value < level / len(valid_tests)]
 
 
 def suspicions(survey: Survey, tally: Tally) -> list[str]:
-    """Return a sentence for each finding that honest devices cannot explain; empty if there is none."""
-    told: list[str] = []
-    for one in out_of_range(survey, tally):
-        seen = one.seen
-        how, than, whoever = ("seldom", "fewer", "nobody") if one.few else ("often", "more", "everybody")
-        told.append(
-            f"“{seen.says}” ({' + '.join(one.questions)}) was named too {how} to be honest: {count(seen.ones)} times"
-            f" in {count(seen.n)} reports, {than} than chance allows even if {whoever} had it ({p_value(one.p_value)})."
+    """Return a sentence for each case that honest devices cannot explain; empty if there is none."""
+    sentences: list[str] = []
+    for case in out_of_range(survey, tally):
+        bit = case.seen
+        rate, amount, group = ("seldom", "fewer", "nobody") if case.few else ("often", "more", "everybody")
+        sentences.append(
+            f"“{bit.says}” ({' + '.join(case.questions)}) was named too {rate} to be honest: {count(bit.ones)} times"
+            f" in {count(bit.n)} reports, {amount} than chance allows even if {group} had it ({p_value(case.p_value)})."
         )
     for questions, test in odd_draws(survey, tally):
-        what = f"the options of {' + '.join(questions)} were drawn" if questions else "devices drew their questions"
-        told.append(f"Not by chance: how often {what} (χ² = {test.statistic:.1f}, {p_value(test.p_value)}).")
-    return told
+        event = f"the options of {' + '.join(questions)} were drawn" if questions else "devices drew their questions"
+        sentences.append(f"Not by chance: how often {event} (χ² = {test.statistic:.1f}, {p_value(test.p_value)}).")
+    return sentences
 
 
 def _seen(survey: Survey, tally: Tally) -> Iterator[tuple[tuple[str, ...], SeenBit]]:
     for at in columns(survey):
         n = tally.reports if at.asked is None else int(tally.counts[at.asked])
-        for seen in channel_of(at.field.mechanism).seen(at.field, tally.counts[at.part], n):
-            yield _ids(at), seen
+        for bit in channel_of(at.field.mechanism).seen(at.field, tally.counts[at.part], n):
+            yield _ids(at), bit
 
 
 def _option_test(channel: Channel, asked: Counts) -> Test | None:

@@ -46,8 +46,8 @@ def suspicions(field: Field, bits: int | None, before: Fraction) -> Iterator[Sus
     symbols = range(field.size)  # where options are drawn, no answer excludes the others
     likely = None if bits is None else channel_of(field.mechanism).likelihood(bits)
     chances = [Fraction(1) if likely is None else likely[symbol] for symbol in symbols]
-    for place, question in enumerate(field.questions):
-        digits = [field.cells[symbol][place] if field.joint else symbol for symbol in symbols]
+    for position, question in enumerate(field.questions):
+        digits = [field.cells[symbol][position] if field.joint else symbol for symbol in symbols]
         for answer, fits in _answers(question, digits):
             inside = [chance for chance, fit in zip(chances, fits, strict=True) if fit]
             outside = [chance for chance, fit in zip(chances, fits, strict=True) if not fit]
@@ -58,10 +58,10 @@ def suspicions(field: Field, bits: int | None, before: Fraction) -> Iterator[Sus
 def _answers(question: Question, digits: Sequence[int]) -> Iterator[tuple[str, list[bool]]]:
     """Yield each answer that may be suspected for a question, and for each digit whether it fits that answer."""
     kind = kind_of(question)
-    held = [kind.holds(question, digit) for digit in digits]
+    answers_by_digit = [kind.holds(question, digit) for digit in digits]
     names = kind.names(question) if kind.exclusive else kind.answers(question)
     for answer, name in enumerate(names):
-        yield name, [answer in answers for answers in held]
+        yield name, [answer in answers for answers in answers_by_digit]
 
 
 @dataclass(frozen=True)
@@ -90,25 +90,27 @@ def attack(survey: Survey, people: Mapping[str, Indices], rows: Bits) -> list[Gu
     The attacker knows which row belongs to which respondent, and the share of every answer.
     """
     bits = np.unpackbits(rows, axis=1, count=survey.width)
-    found = []
+    results = []
     for at in columns(survey):
-        mine = np.flatnonzero(bits[:, at.asked]) if at.asked is not None else np.arange(len(bits))
+        row_numbers = np.flatnonzero(bits[:, at.asked]) if at.asked is not None else np.arange(len(bits))
         answers = np.stack([people[question.id] for question in at.field.questions], axis=1)
-        kinds, which, counts = np.unique(answers, axis=0, return_inverse=True, return_counts=True)
-        seen, pattern = np.unique(bits[mine][:, at.part], axis=0, return_inverse=True)
-        symbols = [mixture_of(at.field, [int(index) for index in kind]) for kind in kinds]
+        combinations, combination_of_person, counts = np.unique(
+            answers, axis=0, return_inverse=True, return_counts=True
+        )
+        patterns, pattern = np.unique(bits[row_numbers][:, at.part], axis=0, return_inverse=True)
+        symbols = [mixture_of(at.field, [int(index) for index in combination]) for combination in combinations]
         weights = np.array(
             [
-                counts * np.array([sum(part * chances[symbol] for symbol, part in one) for one in symbols])
-                for chances in channel_of(at.field.mechanism).likelihoods(seen)
+                counts * np.array([sum(part * chances[symbol] for symbol, part in mixture) for mixture in symbols])
+                for chances in channel_of(at.field.mechanism).likelihoods(patterns)
             ]
         )
-        truth = kinds[which.reshape(-1)[mine]]
+        truth = combinations[combination_of_person.reshape(-1)[row_numbers]]
         for place, question in enumerate(at.field.questions):
-            values = np.unique(kinds[:, place])
-            holds = (kinds[:, place][:, None] == values).astype(float)
-            guesses = values[np.argmax(weights @ holds, axis=1)] if len(seen) else values[:0]
-            blind = values[np.argmax(counts @ holds)]
+            values = np.unique(combinations[:, place])
+            holds = (combinations[:, place][:, None] == values).astype(float)
+            guesses = values[np.argmax(weights @ holds, axis=1)] if len(patterns) else values[:0]
+            prior_guess = values[np.argmax(counts @ holds)]
             right = int((guesses[pattern.reshape(-1)] == truth[:, place]).sum())
-            found.append(Guessed(question, len(mine), right, int((truth[:, place] == blind).sum())))
-    return found
+            results.append(Guessed(question, len(row_numbers), right, int((truth[:, place] == prior_guess).sum())))
+    return results

@@ -80,8 +80,8 @@ class Module:
     @property
     def block(self) -> str:
         """The block of this module in the script."""
-        given = ", ".join(name if name == what else f"{name}: {what}" for name, what in self.gives.items())
-        return f"// {self.path}\nconst {self.name} = (() => {{\n{self.code}return {{ {given} }};\n}})();\n"
+        exports = ", ".join(name if name == value else f"{name}: {value}" for name, value in self.gives.items())
+        return f"// {self.path}\nconst {self.name} = (() => {{\n{self.code}return {{ {exports} }};\n}})();\n"
 
 
 def assemble(entry: str, read: Read) -> str:
@@ -100,34 +100,34 @@ def modules(entry: str, read: Read) -> list[Module]:
 
     Raise BundleError if modules import each other or names clash.
     """
-    done: dict[str, Module] = {}
+    finished: dict[str, Module] = {}
     pending: list[str] = []
-    above: list[str] = []
+    ancestors: list[str] = []
 
     def visit(path: str) -> None:
-        if path in above:
-            raise Unreadable(f"modules that need each other: {' → '.join([*above, path])}")
-        if path in done:
+        if path in ancestors:
+            raise Unreadable(f"modules that need each other: {' → '.join([*ancestors, path])}")
+        if path in finished:
             return
         module = parse(path, read(path), waits=path == entry)
-        above.append(path)
-        for needed in module.needs:
-            visit(needed)
+        ancestors.append(path)
+        for dependency in module.needs:
+            visit(dependency)
         pending.extend(module.later)
         if path == entry:  # modules imported later have to be in the script before the entry runs
             while pending:
                 visit(pending.pop(0))
-        above.pop()
-        done[path] = module
+        ancestors.pop()
+        finished[path] = module
 
     visit(entry)
-    names = {module.name for module in done.values()}
-    if len(names) < len(done):
-        raise Unreadable(f"two modules of one name in the script: {', '.join(sorted(done))}")
-    for path, module in done.items():
-        if taken := names & module.words:
-            raise Unreadable(f"{path}: {taken.pop()} is the name of a module in the script")
-    return list(done.values())
+    names = {module.name for module in finished.values()}
+    if len(names) < len(finished):
+        raise Unreadable(f"two modules of one name in the script: {', '.join(sorted(finished))}")
+    for path, module in finished.items():
+        if clashes := names & module.words:
+            raise Unreadable(f"{path}: {clashes.pop()} is the name of a module in the script")
+    return list(finished.values())
 
 
 def parse(path: str, source: str, *, waits: bool = False) -> Module:
@@ -135,51 +135,53 @@ def parse(path: str, source: str, *, waits: bool = False) -> Module:
     name_of(path)
     module = Module(path)
     code = without_comments(source)
-    at = depth = 0
+    position = depth = 0
     for token in tokens(code):
-        if token.at < at:
+        if token.at < position:
             continue  # part of a statement that was rewritten
         if token.kind == "sign":
             depth += {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}.get(token.text, 0)
-        kept = "\n" if token.kind == "space" and "\n" in token.text else token.text
-        at = token.at + len(token.text)
+        output = "\n" if token.kind == "space" and "\n" in token.text else token.text
+        position = token.at + len(token.text)
         if token.kind == "word" and token.text in ("import", "export") and not code[: token.at].endswith("."):
-            kept, at = _rewrite(module, code, token.at, top=depth == 0)
-            module.code += kept
+            output, position = _rewrite(module, code, token.at, top=depth == 0)
+            module.code += output
             continue
         elif token.text == "await" and token.kind == "word" and depth == 0 and not waits:
             raise Unreadable(f"{path}: only the first module may wait at its top level")
-        module.words.add(kept)
-        module.code += kept
+        module.words.add(output)
+        module.code += output
     return module
 
 
 def _rewrite(module: Module, code: str, at: int, *, top: bool) -> tuple[str, int]:
     """Return the replacement of an import or export in the script, and the position where the code continues."""
-    if found := LATER.match(code, at):
-        target = resolve(module.path, found["path"])
+    if match := LATER.match(code, at):
+        target = resolve(module.path, match["path"])
         module.later.append(target)
-        return name_of(target), found.end()
-    if top and (found := IMPORT.match(code, at)):
-        target = resolve(module.path, found["path"])
+        return name_of(target), match.end()
+    if top and (match := IMPORT.match(code, at)):
+        target = resolve(module.path, match["path"])
         module.needs.append(target)
-        taken = ", ".join(f"{name}: {own}" if own != name else name for name, own in _names(module, found["names"]))
-        return f"const {{ {taken} }} = {name_of(target)};", found.end()
-    if top and (found := IMPORT_ALL.match(code, at)):
-        target = resolve(module.path, found["path"])
+        bindings = ", ".join(
+            f"{name}: {local}" if local != name else name for name, local in _names(module, match["names"])
+        )
+        return f"const {{ {bindings} }} = {name_of(target)};", match.end()
+    if top and (match := IMPORT_ALL.match(code, at)):
+        target = resolve(module.path, match["path"])
         module.needs.append(target)
-        return f"const {found['name']} = {name_of(target)};", found.end()
-    if top and (found := PASSED_ON.match(code, at)):
-        target = resolve(module.path, found["path"])
+        return f"const {match['name']} = {name_of(target)};", match.end()
+    if top and (match := PASSED_ON.match(code, at)):
+        target = resolve(module.path, match["path"])
         module.needs.append(target)
-        names = _names(module, found["names"])
-        if any(own != name for name, own in names):
+        names = _names(module, match["names"])
+        if any(local != name for name, local in names):
             raise Unreadable(f"{module.path}: passes on under another name")
         module.gives.update({name: f"{name_of(target)}.{name}" for name, _ in names})
-        return "", found.end()
-    if top and (found := DECLARED.match(code, at)):
-        module.gives[found["name"]] = found["name"]
-        return found.group().removeprefix("export "), found.end()
+        return "", match.end()
+    if top and (match := DECLARED.match(code, at)):
+        module.gives[match["name"]] = match["name"]
+        return match.group().removeprefix("export "), match.end()
     line = code[at:].split("\n", 1)[0]
     raise Unreadable(f"{module.path}: cannot assemble {line!r}")
 
@@ -188,10 +190,10 @@ def _names(module: Module, text: str) -> list[tuple[str, str]]:
     """Return the names in the braces of an import, each with its local name."""
     pairs = []
     for part in filter(None, (part.strip() for part in text.split(","))):
-        found = re.fullmatch(r"(\w+)(?: as (\w+))?", part)
-        if found is None or found[1] == "default":
+        match = re.fullmatch(r"(\w+)(?: as (\w+))?", part)
+        if match is None or match[1] == "default":
             raise Unreadable(f"{module.path}: cannot import {part!r}")
-        pairs.append((found[1], found[2] or found[1]))
+        pairs.append((match[1], match[2] or match[1]))
     return pairs
 
 
@@ -254,12 +256,12 @@ def tokens(source: str) -> Iterator[Token]:
 
 def without_comments(source: str) -> str:
     """Return JavaScript without comments and the lines that they leave empty; separated tokens stay separate."""
-    kept: list[str] = []
+    pieces: list[str] = []
     for blank, run in groupby(tokens(source), lambda token: token.kind in ("space", "comment")):
         texts = [token.text if token.kind != "comment" else "\n"[: token.text.count("\n")] for token in run]
         text = "".join(texts)
         if blank and "\n" in text:
-            apart = any("\n\n" in one for one in texts)
-            text = "\n" * (1 + apart) + text.rpartition("\n")[2]
-        kept.append(text or " ")
-    return "".join(kept).strip() + "\n"
+            has_blank_line = any("\n\n" in part for part in texts)
+            text = "\n" * (1 + has_blank_line) + text.rpartition("\n")[2]
+        pieces.append(text or " ")
+    return "".join(pieces).strip() + "\n"

@@ -77,27 +77,27 @@ def shuffle(
     `progress` is called with numbers of bytes; their sum is twice the size of `source`.
     Raise ShufflingError if a line is not a report.
     """
-    found = _read(source, survey, progress)
-    if found.survey and not renumber:
+    scan = _read(source, survey, progress)
+    if scan.survey and not renumber:
         head = b'{"definition":%b,"digest":"%b","reports":%d}\n'
-        target.write(head % (found.survey.source, found.digest.encode(), len(found.places)))
-    for at in permutation(len(found.places), random_bytes):
-        source.seek(found.places[at])
+        target.write(head % (scan.survey.source, scan.digest.encode(), len(scan.places)))
+    for number in permutation(len(scan.places), random_bytes):
+        source.seek(scan.places[number])
         line = source.readline()
         bits = json.loads(line)["bits"]
         if renumber:
             identity = to_text(random_bytes(ID_BYTES))
-            target.write(f'{{"survey":"{found.digest}","id":"{identity}","bits":"{bits}"}}\n'.encode())
-        elif found.survey:
+            target.write(f'{{"survey":"{scan.digest}","id":"{identity}","bits":"{bits}"}}\n'.encode())
+        elif scan.survey:
             target.write(f'{{"bits":"{bits}"}}\n'.encode())
         else:
-            target.write(f'{{"survey":"{found.digest}","bits":"{bits}"}}\n'.encode())
+            target.write(f'{{"survey":"{scan.digest}","bits":"{bits}"}}\n'.encode())
         progress(len(line))
-    return Shuffled(len(found.places), found.again, found.digest, found.survey)
+    return Shuffled(len(scan.places), scan.again, scan.digest, scan.survey)
 
 
 def _read(source: BinaryIO, survey: Survey | None, progress: Callable[[int], None]) -> _Read:
-    found = _Read(survey, survey.digest if survey else "")
+    scan = _Read(survey, survey.digest if survey else "")
     number = place = 0
     while line := source.readline(LARGEST_LINE + 1):
         number += 1
@@ -105,14 +105,14 @@ def _read(source: BinaryIO, survey: Survey | None, progress: Callable[[int], Non
             raise ShufflingError(f"line {number}: longer than any report")
         if line.strip():
             try:
-                _note(found, json.loads(line), place, first=number == 1)
+                _note(scan, json.loads(line), place, first=number == 1)
             except (CandorError, UnicodeDecodeError, ValueError, RecursionError) as error:
                 raise ShufflingError(f"line {number}: {error}") from None
         place += len(line)
         progress(len(line))
-    if not found.places:
+    if not scan.places:
         raise ShufflingError("there are no reports in it")
-    return found
+    return scan
 
 
 def _note(found: _Read, value: Any, place: int, *, first: bool) -> None:
@@ -120,10 +120,10 @@ def _note(found: _Read, value: Any, place: int, *, first: bool) -> None:
     if not isinstance(value, dict):
         raise ValueError("not a report")
     if first and "definition" in value:
-        inside = Survey.from_stored(canonical.dumps(value["definition"]))
-        if found.survey and found.survey.digest != inside.digest:
-            raise ValueError(f"the file is of {inside.digest}, the definition given is {found.survey.digest}")
-        found.survey, found.digest = inside, inside.digest
+        definition = Survey.from_stored(canonical.dumps(value["definition"]))
+        if found.survey and found.survey.digest != definition.digest:
+            raise ValueError(f"the file is of {definition.digest}, the definition given is {found.survey.digest}")
+        found.survey, found.digest = definition, definition.digest
         return
     texts = all(isinstance(value[key], str) for key in value.keys() & {"survey", "id", "bits"})
     if not (texts and value.keys() <= PERMITTED and "bits" in value):
@@ -138,11 +138,11 @@ def _note(found: _Read, value: Any, place: int, *, first: bool) -> None:
     if found.survey:
         unpack(found.survey, bits)
     if "id" in value:
-        identity, held = from_text(value["id"]), hashlib.sha256(bits).digest()
-        before = found.seen.setdefault(identity, held)
-        if before != held:
+        identity, bits_hash = from_text(value["id"]), hashlib.sha256(bits).digest()
+        earlier_hash = found.seen.setdefault(identity, bits_hash)
+        if earlier_hash != bits_hash:
             raise ValueError("the id of an earlier report, with other bits")
-        if before is not held:
+        if earlier_hash is not bits_hash:
             found.again += 1
             return
     found.places.append(place)

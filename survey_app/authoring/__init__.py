@@ -58,7 +58,7 @@ class Built:
 
     @property
     def needs_key(self) -> bool:
-        """Whether publishing makes keys first; until then the definitions lack their tickets."""
+        """Whether publishing makes the keys. Until then the definitions lack their tickets."""
         return self.invitations is not None and self.invitations.own
 
     @property
@@ -73,9 +73,9 @@ class Built:
 
     @property
     def sizes(self) -> tuple[int, ...] | None:
-        """The number of people in each group; None if it is not known."""
-        known = tuple(group.size for group in self.groups if group.size)
-        return known or None
+        """The number of people in each group, or None if it is unknown."""
+        sizes = tuple(group.size for group in self.groups if group.size)
+        return sizes or None
 
     @property
     def members(self) -> tuple[tuple[Survey, Terms], ...]:
@@ -88,16 +88,16 @@ class Built:
 
     @cached_property
     def designs(self) -> dict[Ask, Design]:
-        """The designs of these questions by `ask`, without those that cannot be built."""
-        found = {self.design.ask: self.design}
+        """The designs of these questions by `ask`, without the designs that cannot be built."""
+        designs = {self.design.ask: self.design}
         for ask in Ask:
             with suppress(AuthoringError, DefinitionError):
-                found.setdefault(ask, self.wishes.design(ask))
-        return {ask: found[ask] for ask in Ask if ask in found}
+                designs.setdefault(ask, self.wishes.design(ask))
+        return {ask: designs[ask] for ask in Ask if ask in designs}
 
     @cached_property
     def whole(self) -> Design | None:
-        """The design with all questions in one block that everybody answers; None if there is none."""
+        """The design with all questions in one block that every respondent answers, or None if it cannot be built."""
         return self.wishes.together()
 
 
@@ -146,11 +146,11 @@ def wrong_to_the_eye(tree: Node) -> list[AuthoringError]:
 
 
 def _members(tree: Node) -> dict[str, Node]:
-    compiled = ("epsilon", "ask", "joint", "accept_weak_privacy", "groups", "invitations")
-    shown = (*PROSE, "contact", "language", "completion", "translations")
+    other_keys = ("epsilon", "ask", "joint", "accept_weak_privacy", "groups", "invitations")
+    text_keys = (*PROSE, "contact", "language", "completion", "translations")
     if isinstance(tree.value, dict) and "sections" in tree.value:
         raise tree.value["sections"].error("a section stands among the questions, as - section: … before its first")
-    return tree.mapping(("slug", "title", "questions"), (*shown, *TERMS, *compiled))
+    return tree.mapping(("slug", "title", "questions"), (*text_keys, *TERMS, *other_keys))
 
 
 def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) -> Built:
@@ -162,15 +162,15 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     questions = parse_questions(raws)
     for error in count_labels(questions):  # before any expensive work is done for them
         raise error
-    asking = _ask(top.get("ask"))
-    items = tuple(wish_of(*parts, split=asking is Ask.ALL) for parts in zip(nodes, questions, raws, strict=True))
-    wishes = Wishes(items, groups_of(top.get("joint"), items), top.get("epsilon"))
-    fields = wishes.fields(asking)
-    ask = asking is not Ask.ALL and len(fields) > 1
+    ask = _ask(top.get("ask"))
+    items = tuple(wish_of(*item_parts, split=ask is Ask.ALL) for item_parts in zip(nodes, questions, raws, strict=True))
+    request = Wishes(items, groups_of(top.get("joint"), items), top.get("epsilon"))
+    fields = request.fields(ask)
+    asks_one = ask is not Ask.ALL and len(fields) > 1
     for field in fields:
         for item, question in zip(field.items, field.questions, strict=True):
             item.raw.update(kind_of(question).chosen_keys(question))
-    total = round_up(spend((field.mechanism.epsilon for field in fields), ask=ask))
+    total = round_up(spend((field.mechanism.epsilon for field in fields), ask=asks_one))
     definition: dict[str, Any] = {
         "format": FORMAT,
         "slug": top["slug"].text(),
@@ -191,13 +191,14 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     for key in ("contact", "language", "completion"):
         if key in top and (key, top[key].text()) != ("language", "en"):
             definition[key] = top[key].text()
-    if ask:
+    if asks_one:
         definition["ask"] = 1
     if not bare:
         definition |= _for_the_eye(top, entries, raws)
     invitations = read_invitations(top)
     surveys = tuple(
-        Survey.from_json(_canonical(definition | one)) for one in _named_as(definition["slug"], groups) or [{}]
+        Survey.from_json(_canonical(definition | group_keys))
+        for group_keys in _named_as(definition["slug"], groups) or [{}]
     )
     if invitations and not invitations.own:
         if groups:
@@ -214,27 +215,29 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
             f"a total ε of {numbers.epsilon(total, fixed=True)} protects almost nothing; above {CONFIRMED_TOTAL}, "
             "write accept_weak_privacy: true if you mean it"
         )
-    advice, design = _advice(survey, total, wishes, asking), design_of(asking, fields)
-    return Built(surveys, read_terms(top), advice, design, wishes, groups, invitations)
+    advice, design = _advice(survey, total, request, ask), design_of(ask, fields)
+    return Built(surveys, read_terms(top), advice, design, request, groups, invitations)
 
 
 def _for_the_eye(top: dict[str, Node], entries: Entries, raws: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the sections and translations of a definition; raise the first error in them."""
-    made: dict[str, Any] = {}
-    wrong = entries.wrong
+    """Return the sections and translations of a definition. Raise the first error in them."""
+    presentation: dict[str, Any] = {}
+    errors = entries.wrong
     if entries.sections:
-        made["sections"] = [
-            {"first": raws[one.first]["id"], "title": one.title}
-            | ({"text": one.text} if one.text else {})
-            | ({"grid": True} if one.grid else {})
-            for one in entries.sections
+        presentation["sections"] = [
+            {"first": raws[section.first]["id"], "title": section.title}
+            | ({"text": section.text} if section.text else {})
+            | ({"grid": True} if section.grid else {})
+            for section in entries.sections
         ]
     if "translations" in top:
-        made["translations"], more = read_translations(top["translations"], original_of(top, entries))
-        wrong = [*wrong, *more]
-    if wrong:
-        raise wrong[0]
-    return made
+        presentation["translations"], translation_errors = read_translations(
+            top["translations"], original_of(top, entries)
+        )
+        errors = [*errors, *translation_errors]
+    if errors:
+        raise errors[0]
+    return presentation
 
 
 def _named_as(study: str, groups: Iterable[Group]) -> list[dict[str, str]]:
@@ -245,13 +248,13 @@ def _named_as(study: str, groups: Iterable[Group]) -> list[dict[str, str]]:
 def _ask(node: Node | None) -> Ask:
     if node is None:
         return Ask.ALL
-    if (said := node.text()) not in list(Ask):
+    if (word := node.text()) not in list(Ask):
         raise node.error(
             "ask is a word: auto (each device answers one block of questions at the full ε, in the blocks that need "
             "the fewest respondents), one (each device answers one question, or one joint group), or all (every "
             "device answers everything, and ε is split)"
         )
-    return Ask(said)
+    return Ask(word)
 
 
 def _canonical(definition: dict[str, Any]) -> bytes:
@@ -274,9 +277,9 @@ def _advice(survey: Survey, total: Decimal, wishes: Wishes, asking: Ask) -> tupl
         if field.mechanism.epsilon > ADVISED_FIELD and asking is Ask.ALL
     ]
     if is_weak(total):
-        instead = "; consider ask: auto" if asking is Ask.ALL and len(survey.fields) > 1 else ""
+        suggestion = "; consider ask: auto" if asking is Ask.ALL and len(survey.fields) > 1 else ""
         advice.append(
-            f"the survey: ε = {numbers.epsilon(total, fixed=True)} in total is more than {ADVISED_TOTAL}{instead}"
+            f"the survey: ε = {numbers.epsilon(total, fixed=True)} in total is more than {ADVISED_TOTAL}{suggestion}"
         )
     for group in wishes.groups:
         questions = [item.question for item in group]

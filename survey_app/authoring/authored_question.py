@@ -1,4 +1,4 @@
-"""One question of the author's file: its text, and how the author wants it randomized."""
+"""One question of the author's file: its text, and the author's choices about its randomization."""
 
 import math
 from collections.abc import Callable
@@ -21,7 +21,7 @@ DESIGNS = {"coin": ("3/4", "1/4"), "die": ("2/3", "1/3"), "forced_die": ("5/6", 
 LABELS = tuple(dict.fromkeys(key for name in TypeName if (key := type_of(name).labels_key)))  # options, points
 SWITCHES = ("shuffle",)
 DEFAULTS = {"step": 1}  # for keys that a definition needs and an author may omit
-CHOSEN = {"levels": (2, "bins")}  # computed: a provisional value, and the key an author may write instead
+CHOSEN = {"levels": (2, "bins")}  # a provisional value, and the key that an author may write instead
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Item:
 
 
 def raw_question(node: Node) -> dict[str, Any]:
-    """Return the question as the definition has it, except for the levels, which are chosen later.
+    """Return a question as the definition has it, except for the levels, which are chosen later.
 
     Raise AuthoringError if a key is missing, unknown or invalid.
     """
@@ -57,11 +57,11 @@ def raw_question(node: Node) -> dict[str, Any]:
         raise parts["text"].error("has no text yet; write what you ask")
     raw: dict[str, Any] = {key: parts[key].text() for key in ("id", "type", "text")}
     _bounded(parts)
-    raw |= {key: read(parts[key]) for key, read in READERS.items() if key in parts}
+    raw |= {key: read_value(parts[key]) for key, read_value in READERS.items() if key in parts}
     unlisted = (key for key in (*required, *possible) if key in parts and key not in (*READERS, *SWITCHES))
     raw |= {key: parts[key].spelled() for key in unlisted}  # number keys of future types
     raw |= {key: value for key, value in DEFAULTS.items() if key in required and key not in parts}
-    raw |= {key: value for key, (value, instead) in CHOSEN.items() if key in possible and instead not in parts}
+    raw |= {key: value for key, (value, author_key) in CHOSEN.items() if key in possible and author_key not in parts}
     if "show_if" in parts:
         condition = parts["show_if"].mapping(("question", "is"), ())
         raw["show_if"] = {
@@ -75,12 +75,12 @@ def raw_question(node: Node) -> dict[str, Any]:
 
 
 def _bounded(parts: dict[str, Node]) -> None:
-    """Raise AuthoringError for empty bounds of a range; both are named at once."""
+    """Raise AuthoringError if a bound of a range is empty. One error names both bounds."""
     bounds = {"min": "least", "max": "most"}
     missing = [key for key in bounds if key in parts and parts[key].is_blank]
     if missing:
-        wanted = " and the ".join(bounds[key] for key in missing)
-        raise parts[missing[0]].error(f"is empty; write the {wanted} that can be answered")
+        nouns = " and the ".join(bounds[key] for key in missing)
+        raise parts[missing[0]].error(f"is empty; write the {nouns} that can be answered")
 
 
 def _labels(node: Node, least: int, what: str) -> list[str]:
@@ -108,10 +108,10 @@ def wish_of(node: Node, question: Question, raw: dict[str, Any], *, split: bool)
     the choices contradict each other.
     """
     parts = node.members()
-    own = [key for key in ("design", "epsilon", *(["weight"] if split else [])) if key in parts]
-    if len(own) > 1:
-        others = "design, epsilon and weight" if split else "design and epsilon"
-        raise parts[own[1]].error(f"has {own[0]} already; a question takes only one of {others}")
+    keys = [key for key in ("design", "epsilon", *(["weight"] if split else [])) if key in parts]
+    if len(keys) > 1:
+        choices = "design, epsilon and weight" if split else "design and epsilon"
+        raise parts[keys[1]].error(f"has {keys[0]} already; a question takes only one of {choices}")
     weight = Fraction(parts["weight"].positive("a weight")) if "weight" in parts else Fraction(1)
     laplace = "mechanism" in parts and bool(parts["mechanism"].one_of("laplace"))
     if laplace and not can_have_noise(question):
@@ -132,7 +132,7 @@ def can_have_noise(question: Question) -> bool:
 
 
 def design_coins(node: Node) -> Flip:
-    """Read a classic design as the probabilities of a reported yes; raise AuthoringError if it is invalid."""
+    """Return the probabilities of a reported yes under a classic design. Raise AuthoringError if it is invalid."""
     if isinstance(node.value, str):
         name = node.one_of(*DESIGNS)
         p, q = (Fraction(share) for share in DESIGNS[name])

@@ -1,6 +1,6 @@
 """The split of the author's total ε among the fields, if every device answers all of them.
 
-Fixed parts (a design, an ε of its own) are charged first. The rest is shared by weight. All numbers are exact
+Fixed parts (a design, a question's own ε) are charged first. The rest is shared by weight. All numbers are exact
 fractions. If a device answers only one field, nothing is split: each field has the whole total.
 """
 
@@ -18,10 +18,10 @@ class Claim:
 
 
 def split(claims: Sequence[Claim], total: Fraction) -> list[Fraction] | None:
-    """Return ε for every field, or None if the fixed parts exceed the total or leave nothing to share."""
-    rest = total - sum(claim.fixed for claim in claims)
+    """Return the ε of every field, or None if the fixed parts exceed the total or leave nothing to share."""
+    remaining = total - sum(claim.fixed for claim in claims)
     weights = sum(claim.weight for claim in claims)
-    if rest < 0 or (weights and not rest):
+    if remaining < 0 or (weights and not remaining):
         return None
-    scale = rest / weights if weights else Fraction(0)
+    scale = remaining / weights if weights else Fraction(0)
     return [claim.fixed + scale * claim.weight for claim in claims]

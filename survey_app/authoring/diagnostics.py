@@ -1,7 +1,7 @@
 """All errors that authoring finds in a file, so that an author need not fix and retry one by one.
 
-`build` stops at its first error. Here a harmless stand-in replaces the place of the error, and the file is built again.
-References to the replaced place are removed too, so that one fault is reported once. Errors in sections and
+`build` stops at its first error. This module replaces the place of the error by a harmless stand-in and builds the file
+again. References to the replaced place are removed too, so that one fault is reported once. Errors in sections and
 translations are found separately and all at once, since nothing else depends on them.
 """
 
@@ -31,22 +31,22 @@ class Fault:
 
     @property
     def question(self) -> int | None:
-        """The position of the question that the fault is in; None if it is in no question."""
-        found = QUESTION.match(self.path)
-        return int(found[1]) if found else None
+        """The position of the question that contains the fault, or None if no question does."""
+        match = QUESTION.match(self.path)
+        return int(match[1]) if match else None
 
     @property
     def key(self) -> str:
-        """The key that the fault is under, in the question or in the survey."""
-        found = QUESTION.match(self.path)
-        return (found[2] or "") if found else re.split(r"[.\[]", self.path)[0]
+        """The key that contains the fault, in the question or in the survey."""
+        match = QUESTION.match(self.path)
+        return (match[2] or "") if match else re.split(r"[.\[]", self.path)[0]
 
 
 @dataclass(frozen=True)
 class Checked:
     """The result of checking a file: a survey or its faults, and the file's content if it is valid YAML.
 
-    `bare` is the survey without sections and translations. It can be planned while only those are wrong.
+    `bare` is the survey without sections and translations. It can be planned while only those have faults.
     """
 
     built: Built | None
@@ -55,50 +55,53 @@ class Checked:
     bare: Built | None = None
 
     def about(self, question: int | None, key: str | None = None) -> list[Fault]:
-        """Return the faults of one question, or of the survey if it is None; with a key, only those under it."""
-        return [one for one in self.faults if one.question == question and key in (None, one.key)]
+        """Return the faults of one question, or of the survey if it is None.
+
+        With a key, return only the faults under that key.
+        """
+        return [fault for fault in self.faults if fault.question == question and key in (None, fault.key)]
 
     def untouched(self, question: int | None) -> bool:
-        """Return whether an author has written nothing into a question yet; its gaps are then no mistakes."""
-        said = self.content.questions if self.content else []
-        entry = said[question] if question is not None and question < len(said) else None
+        """Return whether a question still lacks any content from its author. Its gaps are then no mistakes."""
+        entries = self.content.questions if self.content else []
+        entry = entries[question] if question is not None and question < len(entries) else None
         return isinstance(entry, dict) and not any(str(entry.get(key) or "").strip() for key in WRITTEN)
 
     @property
     def unwritten(self) -> bool:
         """Whether all faults are in questions that the author has not begun to write."""
-        return all(self.untouched(one.question) for one in self.faults)
+        return all(self.untouched(fault.question) for fault in self.faults)
 
 
 @lru_cache(maxsize=32)
 def check(source: bytes, *, json_file: bool = False) -> Checked:
-    """Build a file and return the survey, or all faults that are found."""
+    """Build a file, and return either the survey or all faults."""
     try:
         content = content_of(source, json_file=json_file)
     except AuthoringError as error:
         return Checked(None, (Fault(error.reason, error.path, error.line),), None)
-    shown = [Fault(one.reason, one.path, one.line) for one in wrong_to_the_eye(content.tree)]
+    presentation_faults = [Fault(error.reason, error.path, error.line) for error in wrong_to_the_eye(content.tree)]
     if not content.questions and content.said.get("questions") in (None, "", []):
         first = Fault("there is no question yet; add the first", "questions")
         return Checked(None, (first, *_more(content, "questions")), content)
     try:
-        built = build(source, json_file=json_file, bare=bool(shown))
-        return Checked(None if shown else built, tuple(shown), content, built)
+        built = build(source, json_file=json_file, bare=bool(presentation_faults))
+        return Checked(None if presentation_faults else built, tuple(presentation_faults), content, built)
     except AuthoringError as error:
         first = Fault(error.reason, error.path, error.line or content.tree.line_of(error.path))
-        return Checked(None, (first, *_more(content, error.path), *shown), content)
+        return Checked(None, (first, *_more(content, error.path), *presentation_faults), content)
 
 
 def _more(content: Content, path: str) -> list[Fault]:
-    said, faults = cast(dict[str, Plain], json.loads(json.dumps(content.said))), list[Fault]()
-    put_aside: set[str] = set()
-    while len(faults) < MOST_FAULTS and _put_aside(said, path, put_aside):
+    data, faults = cast(dict[str, Plain], json.loads(json.dumps(content.said))), list[Fault]()
+    stand_ins: set[str] = set()
+    while len(faults) < MOST_FAULTS and _put_aside(data, path, stand_ins):
         try:
-            build(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace"), json_file=True, bare=True)
+            build(json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"), json_file=True, bare=True)
             break
         except AuthoringError as error:
             path = error.path
-            if _place(path) in put_aside:  # now the stand-in is refused for the same reason
+            if _place(path) in stand_ins:  # now the stand-in is refused for the same reason
                 break
             faults.append(Fault(error.reason, path, content.tree.line_of(path)))
     return faults
@@ -111,7 +114,7 @@ def _place(path: str) -> str:
 
 
 def _put_aside(said: dict[str, Plain], path: str, known: set[str]) -> bool:
-    """Replace the place of a path by a harmless stand-in; return False if that was done before or is impossible."""
+    """Replace the place of a path by a harmless stand-in. Return False if that was done before or is impossible."""
     match, key = QUESTION.match(path), _place(path)
     questions = said.get("questions")
     if not key:  # the error is in the file itself: a key is missing
@@ -126,26 +129,26 @@ def _put_aside(said: dict[str, Plain], path: str, known: set[str]) -> bool:
             said.pop("joint", None)
             said["questions"] = [_question(said, 0)]
         return True
-    at = int(match[1])
-    if at >= len(questions):
+    position = int(match[1])
+    if position >= len(questions):
         return False
-    old = questions[at]
-    names = ids_of(old)
-    questions[at] = _question(said, at)
+    original = questions[position]
+    ids = ids_of(original)
+    questions[position] = _question(said, position)
     for question in questions:
         condition = question.get("show_if") if isinstance(question, dict) else None
-        if isinstance(question, dict) and isinstance(condition, dict) and condition.get("question") in names:
+        if isinstance(question, dict) and isinstance(condition, dict) and condition.get("question") in ids:
             del question["show_if"]
     joint = said.get("joint")
     if isinstance(joint, list):
-        said["joint"] = [group for group in joint if not isinstance(group, list) or not {*names} & {*map(str, group)}]
+        said["joint"] = [group for group in joint if not isinstance(group, list) or not {*ids} & {*map(str, group)}]
         if not said["joint"]:
             del said["joint"]
     return True
 
 
 def ids_of(entry: Plain) -> list[str]:
-    """Return the ids in an entry among the questions: one id, those of a battery's statements, or none."""
+    """Return the ids in an entry among the questions: its own id, those of a battery's statements, or none."""
     if not isinstance(entry, dict):
         return []
     statements = entry.get("statements")
@@ -155,6 +158,6 @@ def ids_of(entry: Plain) -> list[str]:
 
 
 def _question(said: dict[str, Plain], at: int) -> Plain:
-    """Return a valid question; it has its own ε if the survey has none to share."""
-    own: dict[str, Plain] = {} if "epsilon" in said else {"design": "coin"}
-    return {"id": f"stand-in-{at}", "type": "yes_no", "text": "stand-in", **own}
+    """Return a valid question. It has its own ε if the survey has none to share."""
+    own_epsilon: dict[str, Plain] = {} if "epsilon" in said else {"design": "coin"}
+    return {"id": f"stand-in-{at}", "type": "yes_no", "text": "stand-in", **own_epsilon}

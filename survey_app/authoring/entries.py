@@ -18,7 +18,7 @@ PARAGRAPH = "\u2029"
 
 @dataclass(frozen=True)
 class Section:
-    """A heading: the position of its first question among all questions, and the line that it is on."""
+    """A heading: the position of its first question among all questions, and its line in the file."""
 
     first: int
     title: str
@@ -29,9 +29,9 @@ class Section:
 
 @dataclass
 class Entries:
-    """The single questions, the sections, and their places in the author's file.
+    """The single questions, the sections, and their paths in the author's file.
 
-    `battery_errors` are the errors of entries that are meant as batteries. `section_errors` concern only the sections.
+    `battery_errors` are the errors in entries of type `battery`. `section_errors` concern only the sections.
     """
 
     questions: list[Node] = field(default_factory=list)
@@ -43,9 +43,9 @@ class Entries:
 
     def written_at(self, path: str) -> str:
         """Return the path in the author's file for a path in the definition."""
-        for known in sorted(self.places, key=len, reverse=True):
-            if path.startswith(known) and path[len(known) :][:1] in ("", ".", "["):
-                return self.places[known] + path[len(known) :]
+        for prefix in sorted(self.places, key=len, reverse=True):
+            if path.startswith(prefix) and path[len(prefix) :][:1] in ("", ".", "["):
+                return self.places[prefix] + path[len(prefix) :]
         return path
 
 
@@ -59,36 +59,36 @@ class _Heading:
 
 def read_entries(node: Node) -> Entries:
     """Return the entries of a list, with all errors in its sections and batteries."""
-    found = Entries()
+    entries = Entries()
     heading: _Heading | None = None
     grid = False  # whether the last entry was a battery; its table continues to the next section
     for entry in node.items():
         if is_section(entry):
             if heading:
-                found.wrong.append(heading.node.error("no question stands between this section and the next"))
-            heading = _heading(entry, found.wrong)
+                entries.wrong.append(heading.node.error("no question stands between this section and the next"))
+            heading = _heading(entry, entries.wrong)
             continue
         if is_battery(entry):
             try:
-                _battery(entry, heading, found)
+                _battery(entry, heading, entries)
             except AuthoringError as error:
-                found.broken.append(error)
+                entries.broken.append(error)
             heading, grid = None, True
             continue
         if heading:
             grid = False
-            _section(found, heading)
+            _section(entries, heading)
         elif grid:
-            found.wrong.append(
+            entries.wrong.append(
                 entry.error("follows a battery, whose table runs to the next section: put a section above it")
             )
             grid = False
         heading = None
-        found.places[f"questions[{len(found.questions)}]"] = entry.path
-        found.questions.append(entry)
+        entries.places[f"questions[{len(entries.questions)}]"] = entry.path
+        entries.questions.append(entry)
     if heading:
-        found.wrong.append(heading.node.error("no question follows this section"))
-    return found
+        entries.wrong.append(heading.node.error("no question follows this section"))
+    return entries
 
 
 def is_section(entry: Node) -> bool:
@@ -118,7 +118,7 @@ def _heading(entry: Node, wrong: list[AuthoringError]) -> _Heading:
 
 
 def _battery(entry: Node, heading: _Heading | None, found: Entries) -> None:
-    """Add a scale for every statement, and a section; raise AuthoringError if the battery is invalid.
+    """Add a scale for every statement, and a section. Raise AuthoringError if the battery is invalid.
 
     Under a heading, the text of the battery ends the introduction.
     """
@@ -128,18 +128,18 @@ def _battery(entry: Node, heading: _Heading | None, found: Entries) -> None:
         raise statements.error("there are no statements yet; each has an id before it, such as calm: I am calm.")
     if not isinstance(statements.value, dict):
         raise statements.error("must be a mapping of ids to statements, such as {calm: I am calm., tense: I am tense.}")
-    asked = _Heading(entry, "text", parts["text"].text(), "")
+    section = _Heading(entry, "text", parts["text"].text(), "")
     if heading:
-        asked = replace(heading, text=PARAGRAPH.join(part for part in (heading.text, asked.title) if part))
-    _section(found, asked, grid=True)
+        section = replace(heading, text=PARAGRAPH.join(part for part in (heading.text, section.title) if part))
+    _section(found, section, grid=True)
     shared = {key: parts[key] for key in ("points", *OF_BATTERY) if key in parts}
     for name, statement in statements.value.items():
         path = f"questions[{len(found.questions)}]"
         found.places |= {path: statement.path, f"{path}.id": statement.path, f"{path}.text": statement.path}
         found.places |= {f"{path}.{key}": member.path for key, member in shared.items()}
-        own = {"id": name, "type": "scale"}
-        said = {key: Node(text, statement.path, statement.line) for key, text in own.items()}
-        found.questions.append(Node({**said, "text": statement, **shared}, statement.path, statement.line))
+        texts = {"id": name, "type": "scale"}
+        fields = {key: Node(text, statement.path, statement.line) for key, text in texts.items()}
+        found.questions.append(Node({**fields, "text": statement, **shared}, statement.path, statement.line))
     found.batteries.append(tuple(statements.value))
 
 

@@ -1,4 +1,4 @@
-"""The fields of a survey: which questions are randomized together, at which ε, by which mechanism, and how often.
+"""The fields of a survey: the questions that are randomized jointly, the ε, the mechanism, and the chance of each.
 
 With `ask: all` every device answers everything, and the total ε is split among the fields (`budget`). Otherwise a
 device answers one field, and each field has the whole total unless its ε or its design is fixed. With `auto` the fields
@@ -65,19 +65,19 @@ class Wishes:
     total: Node | None
 
     def fields(self, ask: Ask) -> list[Made]:
-        """Build the fields, in the order of their first questions; raise AuthoringError if that is impossible."""
+        """Build the fields in the order of their first questions. Raise AuthoringError if that is impossible."""
         match ask:
             case Ask.ALL:
-                return [self._all(*given) for given in zip(self.groups, self._shares(), strict=True)]
+                return [self._all(*group_share) for group_share in zip(self.groups, self._shares(), strict=True)]
             case Ask.ONE:
                 units = self._units()
             case Ask.AUTO:
                 units = self._merged(self._units())
             case _:
                 assert_never(ask)
-        made = [self._one(*unit) for unit in units]
-        drawn = chances([one.need for one in made]) if len(made) > 1 else [1]
-        return [replace(one, chance=chance) for one, chance in zip(made, drawn, strict=True)]
+        fields = [self._one(*unit) for unit in units]
+        weights = chances([field.need for field in fields]) if len(fields) > 1 else [1]
+        return [replace(field, chance=chance) for field, chance in zip(fields, weights, strict=True)]
 
     def design(self, ask: Ask) -> Design:
         """Build the fields for an `ask`, as a design that can be compared with others."""
@@ -88,24 +88,24 @@ class Wishes:
 
         Return None if a question has a fixed ε, a design or laplace, or if there are too many combinations.
         """
-        fixed = any(item.fixed or item.laplace for item in self.items)
-        if self.epsilon is None or fixed or has_too_many_cells([item.question for item in self.items]):
+        has_fixed = any(item.fixed or item.laplace for item in self.items)
+        if self.epsilon is None or has_fixed or has_too_many_cells([item.question for item in self.items]):
             return None
         return replace(self, groups=(self.items,)).design(Ask.ONE)
 
     @cached_property
     def asked(self) -> dict[str, Asked]:
-        """Every question by its id, with the numbers that designs are computed from."""
+        """Every question by its id, with the numbers from which designs are computed."""
         questions = [item.question for item in self.items]
         weights = [max(float(item.need), LEAST_WEIGHT) for item in self.items]
         return {
-            one.id: Asked(one, place, answering(one, questions), weight)
-            for place, (one, weight) in enumerate(zip(questions, weights, strict=True))
+            question.id: Asked(question, position, answering(question, questions), weight)
+            for position, (question, weight) in enumerate(zip(questions, weights, strict=True))
         }
 
     @cached_property
     def epsilon(self) -> Fraction | None:
-        """The survey's own ε; None if every question has its own. Raise AuthoringError if one has none."""
+        """The survey's own ε, or None if every question has its own. Raises AuthoringError if a question has no ε."""
         unfixed = [item for item in self.items if item.weight]
         if self.total:  # fixed designs are not rounded: they only have to fit
             return self.total.epsilon() if unfixed else Fraction(self.total.positive("ε"))
@@ -130,35 +130,37 @@ class Wishes:
 
     def _whole(self, group: Group) -> Fraction:
         """Return the ε of a group that a device answers alone: the sum of its questions' own ε, or the survey's."""
-        own = [item for item in group if item.fixed]
-        if not own and self.epsilon is not None:
+        fixed = [item for item in group if item.fixed]
+        if not fixed and self.epsilon is not None:
             return self.epsilon
-        if len(own) < len(group):
-            stranger = next(item for item in group if not item.fixed)
-            raise stranger.node.error(
-                f"is joint with {own[0].question.id}, which has its own ε; with ask, give all of them one, or none"
+        if len(fixed) < len(group):
+            free_item = next(item for item in group if not item.fixed)
+            raise free_item.node.error(
+                f"is joint with {fixed[0].question.id}, which has its own ε; with ask, give all of them one, or none"
             )
-        epsilon = sum((item.fixed for item in own), Fraction(0))
+        epsilon = sum((item.fixed for item in fixed), Fraction(0))
         if self.epsilon is not None and epsilon > self.epsilon:
             spent, total = (numbers.requested_epsilon(float(value)) for value in (epsilon, self.epsilon))
-            place = own[0].node.members()["design" if own[0].design else "epsilon"]
+            place = fixed[0].node.members()["design" if fixed[0].design else "epsilon"]
             raise place.error(f"ε = {spent} of its own is more than the survey's {total}")
         return epsilon
 
     def _merged(self, units: Sequence[tuple[Group, Fraction]]) -> list[tuple[Group, Fraction]]:
-        """Return the questions in the best blocks; a unit with its own ε, design or mechanism stays by itself."""
-        free = [unit for unit in units if all(item.weight and not item.laplace for item in unit[0])]
-        if not free:
+        """Return the questions in the best blocks. A unit with its own ε, design or mechanism stays by itself."""
+        free_units = [unit for unit in units if all(item.weight and not item.laplace for item in unit[0])]
+        if not free_units:
             return list(units)
-        self._exact(*free[0])
-        blocks = best_blocks([[self.asked[item.question.id] for item in group] for group, _ in free], float(free[0][1]))
-        members = [{item.question.id for i in block for item in free[i][0]} for block in blocks]
-        merged = [(tuple(item for item in self.items if item.question.id in ids), free[0][1]) for ids in members]
-        alone = [unit for unit in units if unit not in free]
-        return sorted([*merged, *alone], key=lambda unit: self.asked[unit[0][0].question.id].place)
+        self._exact(*free_units[0])
+        blocks = best_blocks(
+            [[self.asked[item.question.id] for item in group] for group, _ in free_units], float(free_units[0][1])
+        )
+        members = [{item.question.id for i in block for item in free_units[i][0]} for block in blocks]
+        merged = [(tuple(item for item in self.items if item.question.id in ids), free_units[0][1]) for ids in members]
+        fixed_units = [unit for unit in units if unit not in free_units]
+        return sorted([*merged, *fixed_units], key=lambda unit: self.asked[unit[0][0].question.id].place)
 
     def _exact(self, group: Group, epsilon: Fraction) -> Decimal:
-        """Return ε as the decimal that mechanisms are made from; raise AuthoringError if no mechanism has it."""
+        """Return ε as the decimal from which mechanisms are built. Raise AuthoringError if no mechanism has it."""
         with localcontext(PRECISE):
             exact = Decimal(epsilon.numerator) / epsilon.denominator
         try:
@@ -172,15 +174,15 @@ class Wishes:
 
     def _all(self, group: Group, epsilon: Fraction) -> Made:
         """Build the field of a group at its share of ε."""
-        if made := self._by_author(group, epsilon):
-            return made
+        if field := self._by_author(group, epsilon):
+            return field
         choice = mechanism_choice.choose([item.question for item in group], self._exact(group, epsilon))
         return self._judged(group, choice.mechanism, choice.questions)
 
     def _one(self, group: Group, epsilon: Fraction) -> Made:
         """Build the field of a group that a device answers alone, with the best mechanism for its main figures."""
-        if made := self._by_author(group, epsilon):
-            return made
+        if field := self._by_author(group, epsilon):
+            return field
         exact, questions = self._exact(group, epsilon), [item.question for item in group]
         if len(group) > 1:
             cells = joint(self.asked[question.id] for question in questions).cells
@@ -191,7 +193,7 @@ class Wishes:
         return self._judged(group, mechanism, (question,))
 
     def _by_author(self, group: Group, epsilon: Fraction) -> Made | None:
-        """Build the field of a question whose mechanism the author has chosen; None for other questions."""
+        """Build the field of a question whose mechanism the author has chosen. Return None for other questions."""
         first = group[0]
         if first.design:
             return self._judged(group, first.design, (first.question,))
@@ -201,11 +203,11 @@ class Wishes:
         return self._judged(group, choice.mechanism, choice.questions)
 
     def _judged(self, group: Group, mechanism: Mechanism, questions: tuple[Question, ...]) -> Made:
-        """Build a field; its need is that of its most demanding question."""
+        """Build a field. Its need is that of its most demanding question."""
         counts = cell_counts(questions) if len(questions) > 1 else [None]
         needs = [
-            self.asked[one.id].weight * variance(one, self.asked[one.id].answering, mechanism, cells)
-            for one, cells in zip(questions, counts, strict=True)
+            self.asked[question.id].weight * variance(question, self.asked[question.id].answering, mechanism, cells)
+            for question, cells in zip(questions, counts, strict=True)
         ]
         return Made(group, mechanism, questions, RESPONDENTS * max(needs))
 
@@ -213,20 +215,22 @@ class Wishes:
 def best_single(question: Question, answering: float, epsilon: Decimal) -> tuple[Mechanism, Question]:
     """Return the best mechanism for the main figures of a question that a device answers alone.
 
-    The question is returned too, with the levels it is rounded to.
+    The question is returned too, with the levels to which it is rounded.
     """
-    way = best_way(question, answering, float(epsilon.exp()))
-    return mechanism_choice.single(way.question, epsilon, weight=way.weight, draw=way.draw), way.question
+    randomization = best_way(question, answering, float(epsilon.exp()))
+    return mechanism_choice.single(
+        randomization.question, epsilon, weight=randomization.weight, draw=randomization.draw
+    ), randomization.question
 
 
 def design_of(ask: Ask, fields: Sequence[Made]) -> Design:
-    """Return built fields as a design."""
-    blocks = [Block(tuple(item.question.id for item in one.items), one.chance, one.need) for one in fields]
+    """Return a design that consists of these fields."""
+    blocks = [Block(tuple(item.question.id for item in field.items), field.chance, field.need) for field in fields]
     return Design(ask, tuple(blocks))
 
 
 def has_too_many_cells(questions: Sequence[Question]) -> bool:
-    """Return whether questions have more combinations together than an author may randomize jointly."""
+    """Return whether questions have more combinations than an author may randomize jointly."""
     return (
         prod(question.size for question in questions) > definition.MOST_CELLS
         or sum(1 for _ in islice(possible_cells(questions), MOST_CELLS + 1)) > MOST_CELLS
@@ -253,14 +257,14 @@ def groups_of(joint: Node | None, items: Sequence[Item]) -> tuple[Group, ...]:
             if item.design or item.laplace:
                 raise name.error("a question with a design or with mechanism: laplace cannot be joint")
             member[item.question.id] = ()
-        wanted = {name.text() for name in names}
-        together = tuple(item for item in items if item.question.id in wanted)
-        if has_too_many_cells([item.question for item in together]):
+        group_ids = {name.text() for name in names}
+        group_members = tuple(item for item in items if item.question.id in group_ids)
+        if has_too_many_cells([item.question for item in group_members]):
             raise group.error(
                 f"these have more than {numbers.count(MOST_CELLS)} combinations, too many to tell apart; "
                 "use fewer options or fewer questions"
             )
-        member |= dict.fromkeys(wanted, together)
+        member |= dict.fromkeys(group_ids, group_members)
     groups: list[Group] = []
     for item in items:
         group_items = member.get(item.question.id, (item,))

@@ -31,15 +31,15 @@ class Group(NamedTuple):
 
 
 def read_groups(node: Node, study: str) -> tuple[Group, ...]:
-    """Return the groups below `groups`; their ids become the ends of slugs. Raise AuthoringError if invalid."""
+    """Return the groups below the key `groups`. Their ids become the ends of slugs. Raise AuthoringError if invalid."""
     members = node.members()
     if not LEAST_GROUPS <= len(members) <= MOST_GROUPS:
         raise node.error(f"a study has from {LEAST_GROUPS} to {MOST_GROUPS} groups, not {len(members)}")
     groups = tuple(_read(members, study))
-    sized = [group.size is not None for group in groups]
-    if any(sized) and not all(sized):
-        known, unknown = groups[sized.index(True)].id, groups[sized.index(False)].id
-        raise members[unknown].error(f"{known} has a size and {unknown} has none: give every group one, or none")
+    has_size = [group.size is not None for group in groups]
+    if any(has_size) and not all(has_size):
+        sized, unsized = groups[has_size.index(True)].id, groups[has_size.index(False)].id
+        raise members[unsized].error(f"{sized} has a size and {unsized} has none: give every group one, or none")
     return groups
 
 
@@ -50,12 +50,12 @@ def _read(members: dict[str, Node], study: str) -> Iterator[Group]:
             raise node.error("a group is named by 1 to 63 of a-z, 0-9, _ and -, not starting with - or _")
         if len(slug := slug_of(study, name)) > LONGEST_SLUG:
             raise node.error(f"the address {slug} has {len(slug)} characters; {LONGEST_SLUG} are possible")
-        said = node.mapping((), ("label", "size")) if node.value != "" else {}
-        label = plain_text(said["label"].text(), said["label"].path) if "label" in said else name
-        if (sight := _fold(label)) in labels:
-            raise node.error(f"respondents would read {label!r} for {labels[sight]} too")
-        labels[sight] = name
-        yield Group(name, label, said["size"].integer(1) if "size" in said else None)
+        fields = node.mapping((), ("label", "size")) if node.value != "" else {}
+        label = plain_text(fields["label"].text(), fields["label"].path) if "label" in fields else name
+        if (folded_label := _fold(label)) in labels:
+            raise node.error(f"respondents would read {label!r} for {labels[folded_label]} too")
+        labels[folded_label] = name
+        yield Group(name, label, fields["size"].integer(1) if "size" in fields else None)
 
 
 def _fold(label: str) -> str:
@@ -73,5 +73,5 @@ def slug_of(study: str, group: str) -> str:
 
 
 def checked_study(node: Node) -> str:
-    """Return the slug of the study, which no survey has; raise an error if it is no valid name."""
+    """Return the slug of the study, which none of its surveys has. Raise an error if it is no valid name."""
     return name_at(node.text(), node.path)

@@ -1,8 +1,8 @@
 """`invitations:` in an author's file: which server issues tickets, and from when they can be used.
 
 The value is `true` or a mapping. `from` separates taking a ticket and answering into two phases. `issuer` and `key`
-name another server that invites, and the key that it has made. If this server invites, the key is made when the survey
-is published. The definition is complete only then.
+name another server that invites, and its key. If this server invites, the key is made when the survey is published. The
+definition is complete only then.
 """
 
 import dataclasses
@@ -18,13 +18,13 @@ from survey_app.authoring.yaml_source import AuthoringError, Node
 
 
 def format_modulus(modulus: int) -> str:
-    """Return the modulus of a key for tickets as a definition has it: base64url of its bytes."""
+    """Return the modulus of a ticket key as a definition has it: base64url of its bytes."""
     return to_text(modulus.to_bytes(MODULUS_BYTES, "big"))
 
 
 @dataclasses.dataclass(frozen=True)
 class Invitations:
-    """The entry of the definition about tickets, without a key that is not made yet."""
+    """The entries of the definition about tickets, without a key that does not exist yet."""
 
     said: tuple[tuple[str, str], ...] = ()
 
@@ -35,14 +35,15 @@ class Invitations:
 
     @property
     def begins(self) -> datetime | None:
-        """The time from which reports are accepted, if tickets are taken before; else None."""
-        said = dict(self.said).get("from")
-        return datetime.fromisoformat(said) if said else None
+        """The time from which reports are accepted, if tickets are taken before it; else None."""
+        start = dict(self.said).get("from")
+        return datetime.fromisoformat(start) if start else None
 
     def complete(self, survey: Survey, key: str | None = None) -> Survey:
-        """Return the definition with its tickets: with this key, in the definition's format, or another issuer's.
+        """Return the definition with its tickets.
 
-        Raise AuthoringError if this server makes the key and none is given.
+        `key` is the key of this server, in the definition's format. Another issuer's key is in the file already. Raise
+        AuthoringError if this server makes the key and none is passed.
         """
         if self.own and key is None:
             raise AuthoringError(
@@ -68,28 +69,28 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
     if isinstance(node.value, str):
         return Invitations()
     members = node.mapping((), ("from", "issuer", "key"))
-    said: dict[str, str] = {key: members[key].text() for key in ("issuer", "key") if key in members}
-    if len(said) == 1:
+    entries: dict[str, str] = {key: members[key].text() for key in ("issuer", "key") if key in members}
+    if len(entries) == 1:
         raise node.error("issuer and key go together: whoever invites makes the key (candor issuer key)")
     if "from" in members:
-        said["from"] = _begin(members["from"], top)
-    if "key" in said:
-        parse_tickets(said, node.path)
-        address = urlsplit(said["issuer"])
+        entries["from"] = _begin(members["from"], top)
+    if "key" in entries:
+        parse_tickets(entries, node.path)
+        address = urlsplit(entries["issuer"])
         if address.scheme == "http" and not is_local(address.hostname or ""):
             raise members["issuer"].error("must begin with https: no device takes a ticket over plain http")
-    return Invitations(tuple(said.items()))
+    return Invitations(tuple(entries.items()))
 
 
 def _begin(node: Node, top: dict[str, Node]) -> str:
     """Return the time from which reports are accepted, as a definition writes it."""
     if node.value == "":
         raise node.error("two phases need a moment from which people answer, such as 2026-12-10T00:00Z")
-    moment = node.moment().astimezone(UTC)
-    if moment.second or moment.microsecond:
+    start = node.moment().astimezone(UTC)
+    if start.second or start.microsecond:
         raise node.error("must be a whole minute, such as 2026-12-10T00:00Z")
-    before: datetime | None = top["opens"].moment() if "opens" in top else None
-    after: datetime | None = top["closes"].moment() if "closes" in top else None
-    if (before and moment <= before) or (after and moment >= after):
+    opens: datetime | None = top["opens"].moment() if "opens" in top else None
+    closes: datetime | None = top["closes"].moment() if "closes" in top else None
+    if (opens and start <= opens) or (closes and start >= closes):
         raise node.error("must be later than opens, since tickets are taken before it, and earlier than closes")
-    return f"{moment:%Y-%m-%dT%H:%MZ}"
+    return f"{start:%Y-%m-%dT%H:%MZ}"

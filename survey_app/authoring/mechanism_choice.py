@@ -3,7 +3,7 @@
 One bit gets randomized response. One of k symbols gets subset selection with the better of the two weights around
 k/(e^ε+1), the best known mechanism for every k. A set of options gets some options drawn at random, or all sets as one
 choice. Rounded answers get the best grid. Thresholds are computed in `decimal` with 60 digits and rounded towards
-privacy. A mechanism never spends more than the ε it was made for.
+privacy. A mechanism never spends more than its given ε.
 """
 
 import math
@@ -55,33 +55,33 @@ def single(question: Question, epsilon: Decimal, *, weight: int = 1, draw: int =
 
 
 def choose(questions: Sequence[Question], epsilon: Decimal, *, laplace: bool = False) -> Choice:
-    """Return the mechanism for a field over these questions; raise DefinitionError if there is none at this ε."""
+    """Return the mechanism for a field over these questions. Raise DefinitionError if there is none at this ε."""
     check(epsilon)
     if len(questions) > 1:
         return _joint(questions, epsilon)
-    only, kind = questions[0], kind_of(questions[0])
+    question, kind = questions[0], kind_of(questions[0])
     if laplace:
-        return _laplace(only, epsilon)
-    if type_of(only.type).has_sets:
-        return _sets(only, epsilon)
-    if kind.is_rounded(only):
-        return _levels(only, epsilon)
-    if kind.is_one_bit(only):
+        return _laplace(question, epsilon)
+    if type_of(question.type).has_sets:
+        return _sets(question, epsilon)
+    if kind.is_rounded(question):
+        return _levels(question, epsilon)
+    if kind.is_one_bit(question):
         mechanism = flip(epsilon)
-        return Choice(mechanism, (only,), bit_variance(mechanism, kind.design_share(only)))
-    best = categories(only.size, epsilon)
-    return Choice(best, (only,), bit_variance(best, 1 / only.size))
+        return Choice(mechanism, (question,), bit_variance(mechanism, kind.design_share(question)))
+    best = categories(question.size, epsilon)
+    return Choice(best, (question,), bit_variance(best, 1 / question.size))
 
 
 def bit_variance(mechanism: Flip | Subset | Drawn, share: float) -> float:
-    """Return n·Var of a share that one stored bit is about, among the respondents who are asked about it."""
+    """Return n·Var of a share that depends on one stored bit, among the respondents who are asked about it."""
     return share_variance(float(mechanism.p), float(mechanism.q), share)
 
 
 def flip(epsilon: Decimal) -> Flip:
     """Return symmetric randomized response, the best mechanism for a yes or no: p = e/(1+e)."""
-    one = _floor(lambda e: e / (1 + e), epsilon)
-    return Flip(one=one, zero=WHOLE - one)
+    threshold = _floor(lambda e: e / (1 + e), epsilon)
+    return Flip(one=threshold, zero=WHOLE - threshold)
 
 
 def design(p: Fraction, q: Fraction) -> Flip:
@@ -96,7 +96,7 @@ def subset(size: int, weight: int, epsilon: Decimal) -> Subset:
 
 
 def drawn(size: int, draw: int, epsilon: Decimal) -> Drawn:
-    """Return the mechanism that randomizes some drawn options together: keep = e/(e + 2^r − 1)."""
+    """Return the mechanism that randomizes some drawn options jointly: keep = e/(e + 2^r − 1)."""
     keep = _floor(lambda e: e / (e + 2**draw - 1), epsilon)
     return Drawn(size=size, draw=draw, keep=keep)
 
@@ -108,9 +108,9 @@ def geometric(levels: int, epsilon: Decimal) -> Geometric:
     """
     with localcontext(PRECISE):
         ratio = WHOLE - _floor(lambda e: 1 - 1 / e, epsilon / (levels - 1))
-    more = 0
-    while (mechanism := Geometric(size=levels, ratio=ratio + more)).epsilon > epsilon:
-        more = 2 * more + 1
+    increment = 0
+    while (mechanism := Geometric(size=levels, ratio=ratio + increment)).epsilon > epsilon:
+        increment = 2 * increment + 1
     return mechanism
 
 
@@ -123,12 +123,12 @@ def categories(size: int, epsilon: Decimal) -> Subset:
 
 
 def _joint(questions: Sequence[Question], epsilon: Decimal) -> Choice:
-    best = categories(sum(1 for _ in possible_cells(questions)), epsilon)
-    return Choice(best, joint_questions(questions), bit_variance(best, 1 / best.size))
+    mechanism = categories(sum(1 for _ in possible_cells(questions)), epsilon)
+    return Choice(mechanism, joint_questions(questions), bit_variance(mechanism, 1 / mechanism.size))
 
 
 def joint_questions(questions: Sequence[Question]) -> tuple[Question, ...]:
-    """Return the questions of a joint field; rounded questions get few levels."""
+    """Return the questions of a joint field. Rounded questions get few levels."""
     kinds = map(kind_of, questions)
     return tuple(
         kind.with_levels(question, JOINT_LEVELS) if kind.is_rounded(question) else question
@@ -164,19 +164,19 @@ def _laplace(question: Question, epsilon: Decimal) -> Choice:
 
 
 def _sets(question: Question, epsilon: Decimal) -> Choice:
-    """Return all 2^m sets as one choice, or some options drawn at random: the more precise for one option.
+    """Choose the more precise mechanism for one option: all 2^m sets as one choice, or some options drawn at random.
 
-    If both are equal, all sets are better, because they also show which options go together.
+    If both are equal, all sets are better, because they also show which options are chosen jointly.
     """
     size, share = kind_of(question).count(question), kind_of(question).design_share(question)
     choices: list[Choice] = []
     if question.size <= MOST_SETS:
-        cells = categories(question.size, epsilon)
-        variance = SubsetChannel(cells).union_variance(question.no_answer // 2, share)
-        choices.append(Choice(cells, (question,), variance))
+        all_sets = categories(question.size, epsilon)
+        variance = SubsetChannel(all_sets).union_variance(question.no_answer // 2, share)
+        choices.append(Choice(all_sets, (question,), variance))
     for draw in range(1, min(size, MOST_DRAWN) + 1):
-        some = drawn(size, draw, epsilon)
-        choices.append(Choice(some, (question,), bit_variance(some, share) * size / draw))
+        mechanism = drawn(size, draw, epsilon)
+        choices.append(Choice(mechanism, (question,), bit_variance(mechanism, share) * size / draw))
     return min(choices, key=lambda choice: rounded(choice.variance))
 
 

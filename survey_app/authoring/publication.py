@@ -1,11 +1,11 @@
-"""Publishing a built survey and changing its terms: the one way, for command, console, API and tests.
+"""Publishing a built survey and changing its terms, for the command line, the console, the API and the tests.
 
 A survey by invitation gets its key here; each group of a study gets its own. Keys are stored before the surveys, so
 that nobody is ever invited to a survey without a key. If storing the surveys fails, their keys are removed again.
 
-A file whose definition is published already is no new version, even if its terms differ: terms are changed in place. A
-version that an editor publishes under the name of a survey belongs to its owner. Editors do not delete, so they do not
-set the date of deletion either.
+A file whose definition is published already is no new version, even if its terms differ: terms are changed in place. If
+an editor publishes a new version of a survey, it belongs to the survey's owner. Editors cannot delete a survey, so they
+cannot set its deletion date either.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,8 +32,11 @@ def publish(
     by: int | None = None,
     make_key: Callable[[], Key],
 ) -> list[Published]:
-    """Publish a survey, or all groups of a study, as new versions if the slugs exist; raise StoreError on failure."""
-    members = [Member(*one) for one in built.members]
+    """Publish a survey, or all groups of a study. Raise StoreError on failure.
+
+    If a slug exists, its survey gets a new version.
+    """
+    members = [Member(*member) for member in built.members]
     _check_phases(built)
     if built.invitations is None:
         return store.add_surveys(members, owner=owner, state=state, source=source, by=by)
@@ -42,23 +45,23 @@ def publish(
             _check_key(store, built.survey)
             return store.add_surveys(members, owner=owner, state=state, source=source, by=by)
     keys = [make_key() for _ in members]
-    whole = [
+    complete_members = [
         Member(built.invitations.complete(survey, format_modulus(key.modulus)), terms)
         for (survey, terms), key in zip(members, keys, strict=True)
     ]
     with tickets.alone():
         try:
-            for (survey, _), key in zip(whole, keys, strict=True):
+            for (survey, _), key in zip(complete_members, keys, strict=True):
                 tickets.add_key(survey.slug, key, survey.digest)
-            return store.add_surveys(whole, owner=owner, state=state, source=source, by=by)
+            return store.add_surveys(complete_members, owner=owner, state=state, source=source, by=by)
         except BaseException:
-            for survey, _ in whole:
+            for survey, _ in complete_members:
                 tickets.drop_key(survey.digest)
             raise
 
 
 class Difference(NamedTuple):
-    """A term in which an author's file differs from the published survey; a size also names its group."""
+    """A term in which an author's file differs from the published survey. A size also names its group."""
 
     term: str
     published: datetime | int | bool | None
@@ -67,29 +70,31 @@ class Difference(NamedTuple):
 
 
 def same_as(store: Store, built: Built) -> list[Published]:
-    """Return the newest version, or all groups of a study, if a file has exactly that definition; else an empty list.
+    """Return the published versions that have exactly the definition of a file, or an empty list.
 
-    A key for tickets is not compared. A closed survey by invitation may be published again, with a new key.
+    They are the newest version of a survey, or all groups of a study. A key for tickets is not compared. A closed
+    survey by invitation may be published again, with a new key.
     """
     newest = store.newest(built.slug)
-    there = store.study(built.slug, unopened=True) or ([newest] if newest else [])
-    if {one.survey.slug for one in there} != {survey.slug for survey in built.surveys}:
+    versions = store.study(built.slug, unopened=True) or ([newest] if newest else [])
+    if {version.survey.slug for version in versions} != {survey.slug for survey in built.surveys}:
         return []
-    known = {one.survey.slug: one for one in there}
-    found = [known[survey.slug] for survey in built.surveys]
+    version_by_slug = {version.survey.slug: version for version in versions}
+    matches = [version_by_slug[survey.slug] for survey in built.surveys]
     is_same = all(
-        _says(one.survey, built) == _says(survey, built) for one, survey in zip(found, built.surveys, strict=True)
+        _says(version.survey, built) == _says(survey, built)
+        for version, survey in zip(matches, built.surveys, strict=True)
     )
-    return found if is_same and not (built.needs_key and found[0].state is State.CLOSED) else []
+    return matches if is_same and not (built.needs_key and matches[0].state is State.CLOSED) else []
 
 
 def _says(survey: Survey, built: Built) -> bytes | dict[str, Any]:
-    """Return the content that two versions are compared by: the bytes, or all but the key that each version gets."""
+    """Return the content by which two versions are compared: the bytes, or all but the key that each version gets."""
     if not built.needs_key or built.invitations is None:
         return survey.source
-    said: dict[str, Any] = canonical.loads(survey.source)
-    tickets = said.pop("tickets", dict(built.invitations.said))
-    return said | {"tickets": {name: value for name, value in tickets.items() if name != "key"}}
+    content: dict[str, Any] = canonical.loads(survey.source)
+    tickets = content.pop("tickets", dict(built.invitations.said))
+    return content | {"tickets": {name: value for name, value in tickets.items() if name != "key"}}
 
 
 def wanted_terms(found: Sequence[Published], built: Built) -> Terms:
@@ -112,7 +117,9 @@ def differences(found: Sequence[Published], built: Built) -> list[Difference]:
     ]
     sizes = zip(found, built.groups, built.sizes or [None] * len(built.groups), strict=True) if built.groups else ()
     return terms + [
-        Difference("size", one.terms.size, size, group.id) for one, group, size in sizes if one.terms.size != size
+        Difference("size", version.terms.size, size, group.id)
+        for version, group, size in sizes
+        if version.terms.size != size
     ]
 
 
@@ -130,28 +137,28 @@ def publish_as(
 
     Raise StoreError if this definition is published already, or if publishing fails.
     """
-    edited = edited_by(store, user, built)
+    edited_survey = edited_by(store, user, built)
     same = same_as(store, built)
-    if same and (edited or same[0].owner == user.key):  # a new key would hide all reports sent so far
+    if same and (edited_survey or same[0].owner == user.key):  # a new key would hide all reports sent so far
         raise StoreError(f"this very definition of {same[0].name} is published already: {same[0].survey.digest}")
-    if edited is None:
+    if edited_survey is None:
         return publish(store, tickets, built, owner=user.key, state=state, source=source, make_key=make_key)
     if built.terms.deletes:
-        _check_deletes(edited.terms, built.terms)
+        _check_deletes(edited_survey.terms, built.terms)
     return publish(
-        store, tickets, built, owner=edited.owner, state=state, source=source, by=user.key, make_key=make_key
+        store, tickets, built, owner=edited_survey.owner, state=state, source=source, by=user.key, make_key=make_key
     )
 
 
 def edited_by(store: Store, user: User, built: Built) -> Published | None:
-    """Return the survey that a file would be the next version of, if the account is its editor; else None."""
+    """Return the survey whose next version a file would be, if the account is its editor; else None."""
     groups = store.study(built.slug, unopened=True)
-    there = groups[0] if groups else store.newest(built.slug)
-    return there if there and store.role_of(user, there) is Role.EDITOR else None
+    published = groups[0] if groups else store.newest(built.slug)
+    return published if published and store.role_of(user, published) is Role.EDITOR else None
 
 
 def set_terms(store: Store, published: Published, terms: Terms, user: User) -> Published:
-    """Change the terms of a survey as an account that may do so; raise StoreError if they are not allowed."""
+    """Change the terms of a survey on behalf of an account. Raise StoreError if the account may not change them."""
     if store.role_of(user, published) is not Role.OWNER:
         _check_deletes(published.terms, terms)
     return store.set_terms(published, terms, by=user.key)
@@ -159,21 +166,21 @@ def set_terms(store: Store, published: Published, terms: Terms, user: User) -> P
 
 def _check_deletes(old: Terms, new: Terms) -> None:
     if old.deletes != new.deletes:
-        kept = f"stays {old.deletes:%Y-%m-%d %H:%M} UTC" if old.deletes else "is left out"
-        raise StoreError(f"only the owner decides when the server deletes a survey by itself: deletes {kept}")
+        rule = f"stays {old.deletes:%Y-%m-%d %H:%M} UTC" if old.deletes else "is left out"
+        raise StoreError(f"only the owner decides when the server deletes a survey by itself: deletes {rule}")
 
 
 def _check_phases(built: Built) -> None:
-    """Raise StoreError if `from` has passed: tickets are taken before it, so nobody could take part."""
-    begins = built.invitations.begins if built.invitations else None
-    if begins and begins <= now():
-        raise StoreError(f"from is {begins:%Y-%m-%d %H:%M} UTC, which has passed: nobody could take a ticket any more")
+    """Raise StoreError if `from` has passed. Tickets are taken before it, so nobody could take part."""
+    start = built.invitations.begins if built.invitations else None
+    if start and start <= now():
+        raise StoreError(f"from is {start:%Y-%m-%d %H:%M} UTC, which has passed: nobody could take a ticket any more")
 
 
 def _check_key(store: Store, survey: Survey) -> None:
     """Raise StoreError if another survey has this key.
 
-    The issuer does not see the definition it signs for, so a ticket for one survey would be valid for both.
+    The issuer does not see the definition for which it signs, so a ticket for one survey would be valid for both.
     """
-    if survey.tickets and (other := store.slug_with(format_modulus(survey.tickets.key).encode())):
-        raise StoreError(f"the key in this file is that of {other}; ask its issuer for a new one (candor issuer key)")
+    if survey.tickets and (slug := store.slug_with(format_modulus(survey.tickets.key).encode())):
+        raise StoreError(f"the key in this file is that of {slug}; ask its issuer for a new one (candor issuer key)")

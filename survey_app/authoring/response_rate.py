@@ -1,4 +1,4 @@
-"""The expected share of respondents who answer a question, before anybody has been asked."""
+"""The predicted response rate of a question, before the survey has any reports."""
 
 from collections.abc import Iterable
 
@@ -6,17 +6,18 @@ from candor_client.question import Question
 from survey_app.kinds import kind_of
 from survey_app.kinds.assumptions import SKIPPING
 
-FEWEST = 1e-6  # lowest share of those asked who answer, however many conditions precede a question
+FEWEST = 1e-6  # lowest predicted rate, however many conditions precede a question
 
 
 def answering(question: Question, questions: Iterable[Question], share: float | None = None) -> float:
-    """Return the share of those asked who answer: all, all but the skipping, or those to whom the question is shown.
+    """Return the predicted share of answers among the respondents who are asked a question.
 
-    `share` replaces the usual guess for a yes, or for an option of a multiple.
+    The share is 1, less the respondents who skip an optional question or do not see a conditional one. `share` replaces
+    the usual guess for a yes, or for an option of a multiple.
     """
-    by_id = {known.id: known for known in questions}
-    seen = 1.0
+    by_id = {candidate.id: candidate for candidate in questions}
+    rate = 1.0
     while question.show_if:
         labels, question = question.show_if.labels, by_id[question.show_if.question]
-        seen *= kind_of(question).shown_share(question, labels, share)
-    return max(seen * (1 - SKIPPING) if question.optional else seen, FEWEST)
+        rate *= kind_of(question).shown_share(question, labels, share)
+    return max(rate * (1 - SKIPPING) if question.optional else rate, FEWEST)

@@ -15,7 +15,7 @@ KEYS = ("results", "opens", "closes", "max_reports", "deletes")
 class Terms:
     """The visibility of the results, the opening and closing times, the report limit, and the deletion date.
 
-    None is no limit. `size` is the number of people in a group of a study, if it is known.
+    None means no limit. `size` is the number of people in a group of a study, if it is known.
     """
 
     public: bool = False
@@ -36,7 +36,7 @@ class Terms:
 
 
 def read_terms(top: dict[str, Node]) -> Terms:
-    """Return the terms in an author's file; raise AuthoringError if they are invalid."""
+    """Return the terms in an author's file. Raise AuthoringError if they are invalid."""
     opens, closes, deletes = (top[key].moment() if key in top else None for key in ("opens", "closes", "deletes"))
     terms = Terms(
         public="results" in top and top["results"].one_of("public", "private") == "public",

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 
 def moment_of(text: str) -> datetime:
-    """Parse a date and time with its zone; raise ValueError with the reason if it is invalid."""
+    """Parse a date and time with its zone. Raise ValueError with the reason if it is invalid."""
     try:
         value = datetime.fromisoformat(text)
     except ValueError:

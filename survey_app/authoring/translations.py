@@ -1,4 +1,4 @@
-"""The translations of a survey: every text that the original has, under the same keys, and no others.
+"""The translations of a survey: every text of the original under the same keys, and no others.
 
 Missing texts are reported all at once for each language. Texts that translate nothing are reported at their place. A
 question or section with only one text may be written as that text. The points of a battery are translated once, with
@@ -22,7 +22,7 @@ PARAGRAPHS = ("description", "consent", "thanks")  # these, and section introduc
 
 @dataclass(frozen=True)
 class Original:
-    """The texts to translate: each by its key with the line that it is on; a list also with its length."""
+    """The texts to translate: each by its key with its line; a list also with its length."""
 
     prose: dict[str, int | None]
     questions: dict[str, dict[str, tuple[int | None, int]]]
@@ -40,7 +40,7 @@ class _Reading:
     missing: list[str] = field(default_factory=list)
 
     def take(self, node: Node, make: Callable[[Node], Any]) -> Any:
-        """Return `make(node)`; if that raises an error, record it and return None."""
+        """Return `make(node)`. If that raises an error, record it and return None."""
         try:
             return make(node)
         except AuthoringError as error:
@@ -53,34 +53,34 @@ class _Reading:
         self.missing.append(f"{path} (line {line})" if line else path)
 
     def parts(self, node: Node, known: Mapping[str, Any], short: str) -> dict[str, Node]:
-        """Return the members of a mapping that the original has too; a single text is the member `short`."""
+        """Return the members of a mapping that the original has too. A single text is the member `short`."""
         if isinstance(node.value, str):
             return {short: node} if node.value.strip() else {}
-        found: dict[str, Node] = {}
+        members: dict[str, Node] = {}
         for key, member in (self.take(node, Node.members) or {}).items():
             if key in known and member.value != "":  # an empty text counts as missing
-                found[key] = member
+                members[key] = member
             elif key not in known:
                 self.wrong.append(member.error(f"the original has no such text here; it has {', '.join(known)}"))
-        return found
+        return members
 
 
 def original_of(top: Mapping[str, Node], entries: Entries) -> Original:
-    """Return the texts of a file that can be translated; unreadable questions are left out."""
+    """Return the texts of a file that can be translated. Unreadable questions are left out."""
     questions: dict[str, dict[str, tuple[int | None, int]]] = {}
     for node in entries.questions:
-        said = node.value if isinstance(node.value, dict) else {}
-        name = said["id"].value if "id" in said else None
+        members = node.value if isinstance(node.value, dict) else {}
+        name = members["id"].value if "id" in members else None
         if isinstance(name, str) and name not in questions:
-            lists = {key: said[key] for key in LABELS if key in said and isinstance(said[key].value, list)}
-            texts = {key: said[key] for key in ("text", "unit") if key in said}
-            questions[name.strip()] = {key: (one.line, 0) for key, one in texts.items()}
-            questions[name.strip()] |= {key: (one.line, len(one.items())) for key, one in lists.items()}
+            lists = {key: members[key] for key in LABELS if key in members and isinstance(members[key].value, list)}
+            texts = {key: members[key] for key in ("text", "unit") if key in members}
+            questions[name.strip()] = {key: (part.line, 0) for key, part in texts.items()}
+            questions[name.strip()] |= {key: (part.line, len(part.items())) for key, part in lists.items()}
     language = top["language"].value if "language" in top else "en"
     return Original(
         {key: top[key].line for key in PROSE if key in top},
         questions,
-        [{"title": one.line} | ({"text": one.line} if one.text else {}) for one in entries.sections],
+        [{"title": part.line} | ({"text": part.line} if part.text else {}) for part in entries.sections],
         {name: battery[0] for battery in entries.batteries for name in battery[1:]},
         language.strip() if isinstance(language, str) else "en",
         len(questions) == len(entries.questions) and not entries.broken,
@@ -93,8 +93,8 @@ def read_translations(node: Node, original: Original) -> tuple[dict[str, Any], l
         return {}, [
             node.error("must be a mapping of languages to texts, such as de: {title: …}; leave it out for none")
         ]
-    made: dict[str, Any] = {}
-    wrong: list[AuthoringError] = []
+    translations: dict[str, Any] = {}
+    errors: list[AuthoringError] = []
     for tag, member in node.value.items():
         reading = _Reading()
         if not LANGUAGE.fullmatch(tag):
@@ -102,26 +102,26 @@ def read_translations(node: Node, original: Original) -> tuple[dict[str, Any], l
         elif tag == original.language:
             reading.wrong.append(member.error(f"the survey itself is in {tag}: name the other languages here"))
         else:
-            made[tag] = _read(member, original, reading)
+            translations[tag] = _read(member, original, reading)
         if reading.missing:
-            wrong.append(member.error(f"not translated yet: {', '.join(reading.missing)}"))
-        wrong += reading.wrong
-    return made, wrong
+            errors.append(member.error(f"not translated yet: {', '.join(reading.missing)}"))
+        errors += reading.wrong
+    return translations, errors
 
 
 def _read(node: Node, original: Original, reading: _Reading) -> dict[str, Any]:
-    known = [*original.prose, "questions", *(["sections"] if original.sections else [])]
-    said = reading.parts(node, dict.fromkeys(known), "title")
-    made: dict[str, Any] = {}
+    keys = [*original.prose, "questions", *(["sections"] if original.sections else [])]
+    members = reading.parts(node, dict.fromkeys(keys), "title")
+    translation: dict[str, Any] = {}
     for key, line in original.prose.items():
-        if key in said:
-            made[key] = reading.take(said[key], _prose if key in PARAGRAPHS else _text)
+        if key in members:
+            translation[key] = reading.take(members[key], _prose if key in PARAGRAPHS else _text)
         elif key != "contact":  # an address may be the same in all languages
             reading.lacks(key, line)
-    made["questions"] = _questions(said.get("questions"), original, reading)
+    translation["questions"] = _questions(members.get("questions"), original, reading)
     if original.sections:
-        made["sections"] = _sections(said.get("sections"), original, reading)
-    return made
+        translation["sections"] = _sections(members.get("sections"), original, reading)
+    return translation
 
 
 def _questions(node: Node | None, original: Original, reading: _Reading) -> dict[str, Any]:
@@ -129,21 +129,21 @@ def _questions(node: Node | None, original: Original, reading: _Reading) -> dict
     for name, member in members.items():
         if name not in original.questions and original.whole:
             reading.wrong.append(member.error("there is no such question"))
-    made: dict[str, Any] = {}
+    translations: dict[str, Any] = {}
     for name, texts in original.questions.items():
-        said = reading.parts(members[name], texts, "text") if name in members else {}
-        words: dict[str, Any] = {}
+        labels = reading.parts(members[name], texts, "text") if name in members else {}
+        translation: dict[str, Any] = {}
         for key, (line, count) in texts.items():
-            if key in LABELS and key in said:
-                words[key] = reading.take(said[key], _labels(count, name, reading))
-            elif key in said:
-                words[key] = reading.take(said[key], _text)
+            if key in LABELS and key in labels:
+                translation[key] = reading.take(labels[key], _labels(count, name, reading))
+            elif key in labels:
+                translation[key] = reading.take(labels[key], _text)
             elif key == "points" and name in original.inherited:
-                words[key] = made[original.inherited[name]].get(key)
+                translation[key] = translations[original.inherited[name]].get(key)
             else:
                 reading.lacks(f"questions.{name}.{key}", line)
-        made[name] = words
-    return made
+        translations[name] = translation
+    return translations
 
 
 def _sections(node: Node | None, original: Original, reading: _Reading) -> list[dict[str, Any]]:
@@ -156,14 +156,14 @@ def _sections(node: Node | None, original: Original, reading: _Reading) -> list[
 
 
 def _section(i: int, members: list[Node], texts: Mapping[str, int | None], reading: _Reading) -> dict[str, Any]:
-    said = reading.parts(members[i], texts, "title") if i < len(members) else {}
-    made: dict[str, Any] = {}
+    fields = reading.parts(members[i], texts, "title") if i < len(members) else {}
+    translation: dict[str, Any] = {}
     for key, line in texts.items():
-        if key in said:
-            made[key] = reading.take(said[key], _text if key == "title" else _prose)
+        if key in fields:
+            translation[key] = reading.take(fields[key], _text if key == "title" else _prose)
         else:
             reading.lacks(f"sections[{i}].{key}", line)
-    return made
+    return translation
 
 
 def _text(node: Node) -> str:
@@ -175,18 +175,18 @@ def _prose(node: Node) -> str:
 
 
 def _labels(count: int, name: str, reading: _Reading) -> Callable[[Node], list[str]]:
-    def read(node: Node) -> list[str]:
+    def read_labels(node: Node) -> list[str]:
         empty = [place for place, label in enumerate(node.items()) if label.value == ""]
         for place in empty:
             reading.lacks(f"questions.{name}.{node.path.rpartition('.')[2]}[{place}]", node.line)
         labels = [_text(label) for place, label in enumerate(node.items()) if place not in empty]
         if len(node.items()) != count:
             raise node.error(f"has {len(node.items())} entries; the original has {count}")
-        if twice := next(_repeated(labels), None):
-            raise node.error(f"{twice!r} occurs twice; they must differ from one another")
+        if repeated := next(_repeated(labels), None):
+            raise node.error(f"{repeated!r} occurs twice; they must differ from one another")
         return labels
 
-    return read
+    return read_labels
 
 
 def _repeated(labels: list[str]) -> Iterator[str]:

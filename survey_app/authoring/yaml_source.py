@@ -46,7 +46,7 @@ FRACTION = re.compile(r"[0-9]{1,9}/[1-9][0-9]{0,8}")
 
 
 class AuthoringError(Exception):
-    """An error in the author's file; the message contains line and path."""
+    """An error in the author's file. The message contains line and path."""
 
     def __init__(self, message: str, path: str = "", line: int | None = None) -> None:
         where = ", ".join(part for part in (f"line {line}" if line else "", path) if part)
@@ -89,23 +89,23 @@ class Node:
         return node.line
 
     def items(self) -> "list[Node]":
-        """Return the members of a list; raise AuthoringError if this is no list."""
+        """Return the members of a list. Raise AuthoringError if this is no list."""
         if not isinstance(self.value, list):
             raise self.error("must be a list")
         return self.value
 
     def members(self) -> "dict[str, Node]":
-        """Return the members of a mapping; raise AuthoringError if this is no mapping."""
+        """Return the members of a mapping. Raise AuthoringError if this is no mapping."""
         if not isinstance(self.value, dict):
             raise self.error("must be a mapping of keys to values")
         return self.value
 
     def mapping(self, required: Iterable[str], optional: Iterable[str]) -> "dict[str, Node]":
-        """Return the members of a mapping; raise AuthoringError if a key is missing or unknown."""
-        members, known = self.members(), {*required, *optional}
+        """Return the members of a mapping. Raise AuthoringError if a key is missing or unknown."""
+        members, allowed = self.members(), {*required, *optional}
         for key, node in members.items():
-            if key not in known:
-                raise node.error(f"unknown key; known here: {', '.join(sorted(known))}")
+            if key not in allowed:
+                raise node.error(f"unknown key; known here: {', '.join(sorted(allowed))}")
         for key in required:
             if key not in members:
                 raise self.error(f"{key} is missing")
@@ -113,20 +113,20 @@ class Node:
 
     @property
     def is_blank(self) -> bool:
-        """Whether this is text with nothing in it."""
+        """Whether this is empty text or only white space."""
         return isinstance(self.value, str) and not self.value.strip()
 
     def text(self) -> str:
         """Return the text on one line, without surrounding space.
 
-        Raise AuthoringError if it is empty, or has invisible characters, which the error names.
+        Raise AuthoringError if it is empty or has invisible characters. The error names them.
         """
         if not isinstance(self.value, str):
             raise self.error("must be text")
         if self.is_blank:
             raise self.error("is empty")
-        if found := find_invisible(self.value):
-            raise self.error(found[1])
+        if invisible := find_invisible(self.value):
+            raise self.error(invisible[1])
         return re.sub(r"\s*\n\s*", " ", self.value.strip())
 
     def prose(self) -> str:
@@ -136,26 +136,26 @@ class Node:
         return "\u2029".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
     def truth(self) -> bool:
-        """Return a boolean; raise AuthoringError if the text is none."""
-        said = self.text().lower()
-        if said not in ("true", "false", "yes", "no"):
+        """Return a boolean. Raise AuthoringError if the text is none."""
+        word = self.text().lower()
+        if word not in ("true", "false", "yes", "no"):
             raise self.error("must be true or false")
-        return said in ("true", "yes")
+        return word in ("true", "yes")
 
     def one_of(self, *words: str) -> str:
-        """Return the text; raise AuthoringError if it is none of these words."""
-        if (said := self.text()) not in words:
+        """Return the text. Raise AuthoringError if it is none of these words."""
+        if (word := self.text()) not in words:
             raise self.error(f"must be one of {', '.join(words)}")
-        return said
+        return word
 
     def decimal(self) -> Decimal:
-        """Return a decimal number written in plain digits; raise AuthoringError if it is none."""
-        if not NUMBER.fullmatch(said := self.text()):
-            raise self.error(f"{said[:40]!r} is not a plain decimal number such as 0.5")
-        return Decimal(said)
+        """Return a decimal number written in plain digits. Raise AuthoringError if it is none."""
+        if not NUMBER.fullmatch(text := self.text()):
+            raise self.error(f"{text[:40]!r} is not a plain decimal number such as 0.5")
+        return Decimal(text)
 
     def spelled(self) -> int | str:
-        """Return a decimal as the definition repeats it.
+        """Return a decimal as the definition writes it.
 
         Raise AuthoringError if it has too many decimals, since rounding would change it.
         """
@@ -165,31 +165,34 @@ class Node:
         return spell(value)
 
     def epsilon(self) -> Fraction:
-        """An ε that is asked for, cut to the decimals of a definition: what is published is then never more."""
+        """Return a requested ε, cut to the decimals of a definition, so that the published ε is never larger.
+
+        Raise AuthoringError if it is no positive number, or too small.
+        """
         value = self.positive("ε").quantize(PUBLISHED, ROUND_FLOOR)
         if not value:
             raise self.error("so small an ε leaves nothing to estimate")
         return Fraction(value)
 
     def integer(self, least: int) -> int:
-        """Return an integer of at least `least`; raise AuthoringError if it is none."""
-        if not NUMBER.fullmatch(said := self.text()):
-            raise self.error(f"{said[:40]!r} is not a whole number in plain digits, such as 8000")
+        """Return an integer of at least `least`. Raise AuthoringError if it is none."""
+        if not NUMBER.fullmatch(text := self.text()):
+            raise self.error(f"{text[:40]!r} is not a whole number in plain digits, such as 8000")
         value = self.decimal()
         if value != value.to_integral_value() or value < least:
             raise self.error(f"must be an integer of at least {least}")
         return int(value)
 
     def share(self) -> Fraction:
-        """Return a probability, written as a decimal or as a fraction like 5/6."""
-        said = self.text()
-        value = Fraction(said) if FRACTION.fullmatch(said) else Fraction(self.decimal())
+        """Return a probability, written as a decimal or as a fraction like 5/6. Raise AuthoringError if it is none."""
+        text = self.text()
+        value = Fraction(text) if FRACTION.fullmatch(text) else Fraction(self.decimal())
         if not 0 <= value <= 1:
             raise self.error("must be from 0 to 1")
         return value
 
     def positive(self, what: str) -> Decimal:
-        """Return a positive, finite decimal; an AuthoringError calls it by this noun."""
+        """Return a positive, finite decimal. Otherwise raise AuthoringError, with this noun for the number."""
         if self.text().lower().lstrip("+-.") in ("inf", "infinity", "nan"):
             raise self.error(f"{what} must be finite")
         if (value := self.decimal()) <= 0:
@@ -197,7 +200,7 @@ class Node:
         return value
 
     def moment(self) -> datetime:
-        """Return a date and time with its zone; raise AuthoringError if it is none."""
+        """Return a date and time with its zone. Raise AuthoringError if it is none."""
         try:
             return moment_of(self.text())
         except ValueError as error:
@@ -205,7 +208,7 @@ class Node:
 
 
 def read(source: bytes, *, json_file: bool = False) -> Node:
-    """Return the tree of a YAML file, or of a JSON file; raise AuthoringError if it cannot be parsed."""
+    """Return the tree of a YAML file, or of a JSON file. Raise AuthoringError if it cannot be parsed."""
     if len(source) > LARGEST_FILE:
         raise AuthoringError(f"a survey file has at most {LARGEST_FILE} bytes")
     try:
@@ -234,7 +237,7 @@ def _from_yaml(text: str) -> Node:
 
 
 def _bounded(events: Iterable[Any]) -> Iterator[Any]:
-    """Yield the events; raise AuthoringError beyond a number and a depth that no survey needs.
+    """Yield the events. Raise AuthoringError beyond a number and a depth that no survey needs.
 
     Beyond these limits the parser would take long.
     """
@@ -244,13 +247,16 @@ def _bounded(events: Iterable[Any]) -> Iterator[Any]:
         if depth > DEEPEST:
             raise AuthoringError("nested too deeply", line=event.start_mark.line + 1)
         if count > MOST_EVENTS:
-            told = f"a survey file has at most {MOST_EVENTS} words, lists and mappings"
-            raise AuthoringError(told, line=event.start_mark.line + 1)
+            reason = f"a survey file has at most {MOST_EVENTS} words, lists and mappings"
+            raise AuthoringError(reason, line=event.start_mark.line + 1)
         yield event
 
 
 def _node(events: Iterator[Any], path: str) -> Node:
-    """Return the node that the next events describe."""
+    """Return the node that the next events describe.
+
+    Raise AuthoringError for an alias, an anchor, a tag or a repeated key.
+    """
     event = next(events)
     line = event.start_mark.line + 1
     if isinstance(event, AliasEvent):
@@ -261,8 +267,8 @@ def _node(events: Iterator[Any], path: str) -> Node:
         return Node(event.value, path, line)
     if isinstance(event, SequenceStartEvent):
         items: list[Node] = []
-        while not isinstance((following := next(events)), SequenceEndEvent):
-            items.append(_node(chain([following], events), f"{path}[{len(items)}]"))
+        while not isinstance((item_event := next(events)), SequenceEndEvent):
+            items.append(_node(chain([item_event], events), f"{path}[{len(items)}]"))
         return Node(items, path, line)
     members: dict[str, Node] = {}
     while not isinstance((key := next(events)), MappingEndEvent):
@@ -277,8 +283,8 @@ def _node(events: Iterator[Any], path: str) -> Node:
 def _from_json(text: str) -> Node:
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) != len(pairs):
-            twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-            raise AuthoringError(f"{twice} occurs twice")
+            repeated = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+            raise AuthoringError(f"{repeated} occurs twice")
         return dict(pairs)
 
     try:
@@ -299,7 +305,7 @@ def _from_json(text: str) -> Node:
 
 @dataclass(frozen=True)
 class Content:
-    """An author's file that is valid YAML: its text, its tree with places, and its plain data."""
+    """An author's file that is valid YAML: its text, its tree with paths and lines, and its plain data."""
 
     text: str
     tree: Node
@@ -312,7 +318,7 @@ class Content:
         return questions if isinstance(questions, list) else []
 
     def question(self, place: int) -> dict[str, Plain]:
-        """Return one question; raise AuthoringError if there is none at this position."""
+        """Return one question. Raise AuthoringError if there is none at this position."""
         question = self.questions[place] if 0 <= place < len(self.questions) else None
         if not isinstance(question, dict):
             raise AuthoringError("There is no such question any more.")
@@ -320,11 +326,11 @@ class Content:
 
 
 def content_of(source: bytes, *, json_file: bool = False) -> Content:
-    """Return the content of a file; raise AuthoringError if it is not YAML, or not JSON, or no mapping."""
-    found = _content_of(source, json_file)
-    if isinstance(found, AuthoringError):
-        raise AuthoringError(found.reason, found.path, found.line)
-    return found
+    """Return the content of a file. Raise AuthoringError if it is not YAML, or not JSON, or no mapping."""
+    result = _content_of(source, json_file)
+    if isinstance(result, AuthoringError):
+        raise AuthoringError(result.reason, result.path, result.line)
+    return result
 
 
 @lru_cache(maxsize=8)

@@ -1,6 +1,7 @@
-"""What each mechanism does to shares: one module a mechanism, and the only place that asks which one it is.
+"""Channels describe what each mechanism does to shares, in one module for each mechanism.
 
-A match, not a dict of classes: mypy sees here a mechanism without a channel, and a channel without a method.
+Only this module asks for the type of a mechanism. It uses a match instead of a dict of classes, so that mypy reports a
+mechanism without a channel and a channel without a method.
 """
 
 from functools import lru_cache
@@ -15,7 +16,7 @@ from survey_app.channels.subset import SubsetChannel
 
 __all__ = ["Channel", "channel_of"]
 
-MOST_KEPT = 4096  # channels, with what they have computed
+MOST_KEPT = 4096  # number of channels that are cached, with their computed properties
 
 
 @lru_cache(maxsize=MOST_KEPT)

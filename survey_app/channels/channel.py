@@ -1,8 +1,8 @@
-"""What a mechanism does to shares, and what the counts of its bits say of a figure.
+"""The interface of channels: how a mechanism changes shares, and how figures are observed in the counts of its bits.
 
-A channel takes in the symbols of its field, unless it `reads_answers`; figures are lifted to what it takes in before it
-sees them, so it knows nothing of questions. Methods without a default are abstract, so that mypy names a channel that
-lacks one.
+The input of a channel is a symbol of its field, or a set of answers if it `reads_answers`. Figures are expanded to
+these inputs first, so a channel does not depend on questions. Methods without a default are abstract, so that mypy
+reports a channel without one of them.
 """
 
 from abc import ABC, abstractmethod
@@ -32,9 +32,9 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class Assumed:
-    """People who were not asked yet: the values of a figure, whose shares are these, and in which parts of a field.
+    """The assumed distribution of a figure before the survey: its values, and the share of people with each value.
 
-    An event is two values, 0 and 1. `parts` say how many of the field's symbols hold each value.
+    `parts` are the fractions of the field's symbols that have each value. An event has the two values 0 and 1.
     """
 
     values: Floats
@@ -43,17 +43,17 @@ class Assumed:
 
     @classmethod
     def event(cls, share: float, part: float) -> "Event":
-        """Return a share of the people, which this part of all symbols holds."""
+        """Return an event that holds for this share of the people and for this fraction of all symbols."""
         return Event(np.array([0.0, 1.0]), np.array([1 - share, share]), np.array([1 - part, part]))
 
     @property
     def moments(self) -> Moments:
-        """All that the variance depends on where a symbol is reported blindly or as it is."""
+        """The moments on which the variance depends if the report is the true symbol or a uniformly drawn one."""
         return moments(self.values, self.shares, self.parts)
 
 
 class Event(Assumed):
-    """A share of the people: the same in closed form."""
+    """An assumed share of people, whose moments have a closed form."""
 
     @property
     def moments(self) -> Moments:
@@ -66,16 +66,17 @@ class ScoreMap:
 
     slope: Floats  # stored bits × answers
     offset: Floats
-    still: Floats  # E(u²) of each answer if it is not the true one
-    gain: Floats  # what E(u²) gains if it is
-    table: tuple[Floats, float] | None  # where every report names one answer i: it does so if base_i + d · u_i is 1
+    still: Floats  # E(u²) for each answer if it is not the true one
+    gain: Floats  # increase of E(u²) if the answer is the true one
+    table: tuple[Floats, float] | None  # (base, d) if every report names one answer: i is named if base_i + d · u_i = 1
 
 
 @dataclass(frozen=True)
 class AnswerPair:
-    """Two answers on devices that were asked about both, which is as if a mechanism took in which of them are true.
+    """Two answers on devices that were asked about both, as one mechanism with four symbols.
 
-    Its symbols are neither, the second, the first, both; each was reported if both of two stored bits are 1.
+    The symbols are: neither is true, only the second, only the first, both. `places` has two stored bits for each
+    symbol; the symbol was reported if both are 1.
     """
 
     mechanism: Mechanism
@@ -84,13 +85,13 @@ class AnswerPair:
 
 @dataclass(frozen=True)
 class BitMeaning:
-    """One stored bit of a field: its names, and what a 1 says.
+    """One stored bit of a field: its names and the meaning of a 1.
 
-    A bit that names a symbol has p and q, a noisy level has a score, another bit neither.
+    A bit that names a symbol has p and q, the bit of a noisy level has a score, and any other bit has neither.
     """
 
-    name: str  # after the field's name in a column of a file; empty where the field has one bit
-    suffix: str  # the same for a variable of a statistics package
+    name: str  # follows the field's name in the column names of a file; empty if the field has only one bit
+    suffix: str  # follows the field's name in the variable names of a statistics package
     says: str
     p: Fraction | None = None
     q: Fraction | None = None
@@ -99,7 +100,10 @@ class BitMeaning:
 
 @dataclass(frozen=True)
 class SeenBit:
-    """How often devices named something: which bits count them, and P(named) if nobody and if everybody has it."""
+    """How often an item was named: `ones` of `n` reports.
+
+    `least` and `most` are the probabilities that a report names it if nobody and if everybody gave this answer.
+    """
 
     says: str
     ones: int
@@ -110,16 +114,19 @@ class SeenBit:
 
 @dataclass(frozen=True)
 class Channel(ABC):
-    """One mechanism; `reads_answers` if it takes in a set of answers, each by itself, and never a symbol."""
+    """The statistics of one mechanism.
+
+    `reads_answers` means that the input is a set of answers, each randomized by itself, instead of one symbol.
+    """
 
     mechanism: Mechanism
     reads_answers: ClassVar[bool] = False
 
-    # What a report says.
+    # The distribution of a report.
 
     @abstractmethod
     def bit_chances(self, symbol: int) -> Floats:
-        """Return P(bit = 1 | symbol) for each stored bit of a field that was asked."""
+        """Return P(bit = 1 | symbol) for each stored bit, on a device that was asked for the field."""
 
     @abstractmethod
     def pair_chances(self, symbol: int, first: Indices, second: Indices) -> Floats:
@@ -127,31 +134,34 @@ class Channel(ABC):
 
     @abstractmethod
     def likelihood(self, bits: int) -> list[Fraction]:
-        """Return P(bits | symbol) for every symbol, up to a factor that is the same for all of them."""
+        """Return P(bits | symbol) for every symbol, up to a common factor."""
 
     @abstractmethod
     def outcomes(self, most: int) -> Matrix | None:
-        """Return every row of bits that can be sent; None if they are more than `most`, or single bits tell as much."""
+        """Return every possible row of bits.
+
+        Return None if there are more than `most` rows, or if single bits have the same information.
+        """
 
     @abstractmethod
     def outcome_chances(self, rows: Matrix, symbol: int) -> Floats:
-        """Return how likely each of the `outcomes` is."""
+        """Return the probability of each row of `outcomes`, given the true symbol."""
 
     @abstractmethod
     def truthful(self, rows: Matrix, symbol: int) -> Hits:
-        """Return which reports say that this symbol is true, or nothing against it."""
+        """Return a mask of the reports that match this symbol: they name it, or contain nothing against it."""
 
     @abstractmethod
     def truthful_chance(self, symbol: int, true: int) -> float:
-        """Return the probability that a report of a device with symbol `true` is among the `truthful` of `symbol`."""
+        """Return the probability that a report matches `symbol` if the true symbol is `true`."""
 
     @abstractmethod
     def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
-        """Return P(a report is `truthful` for a symbol and not for another), if it is true and if the other is."""
+        """Return P(a report matches `symbol` but not `other`), if `symbol` is true and if `other` is true."""
 
     @abstractmethod
     def sample(self, symbols: Indices, rng: Generator) -> Matrix:
-        """Return noisy bits of made-up devices with these symbols; never a client's coins."""
+        """Return simulated noisy bits for devices with these symbols; real clients never use this."""
 
     @abstractmethod
     def bits(self, field: Field) -> list[BitMeaning]:
@@ -159,135 +169,153 @@ class Channel(ABC):
 
     @abstractmethod
     def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
-        """Return how often each thing was named that a device can name."""
+        """Return how often reports named each item that a device can name."""
 
     @abstractmethod
     def asked_counts(self, counts: Counts) -> Counts | None:
-        """Return how often devices were asked each thing of which they draw some; None if they are asked everything."""
+        """Return the number of devices that were asked about each option if devices draw options; otherwise None."""
 
     def asked_places(self) -> Indices | None:
-        """Return for every stored bit two bits, one of which is 1 on a device that was asked; None if all are."""
+        """Return for every stored bit the places of two bits, either of which is 1 on devices that were asked for it.
+
+        Return None if every device is asked for every bit.
+        """
         return None
 
-    # What is said of it, in archives and papers, and to respondents.
+    # Descriptions for archives, papers and respondents.
 
     @property
     @abstractmethod
     def coin(self) -> tuple[Fraction, Fraction] | None:
-        """P(1 | true) and P(1 | not true), exactly, of a bit that names an answer; None if no bit does."""
+        """The exact P(1 | true) and P(1 | not true) of a bit that names an answer; None if no bit names one."""
 
     @property
     @abstractmethod
     def chances_from_integers(self) -> str:
-        """How p and q, or the scores, follow from the published integers."""
+        """The formulas for p and q, or for the scores, from the published integers."""
 
     @abstractmethod
     def estimator_sentence(self, n: str) -> str:
-        """Return how an estimate is made of the sums of the bits; `n` names the number of devices that were asked."""
+        """Return a sentence with the formula of an estimate; `n` is a phrase for the number of devices asked."""
 
     @abstractmethod
     def methods_phrase(self, write: Callable[[float], str]) -> str:
-        """Return how answers were randomized, for a methods paragraph; `write` spells a probability."""
+        """Return how answers were randomized, for a methods paragraph; `write` formats a probability."""
 
     @abstractmethod
     def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:
-        """Return what a device does to an answer, in numbers; `question` is the field's first."""
+        """Return sentences that say with which odds a device changes an answer; `question` is the field's first."""
 
     @abstractmethod
     def explains_symbols(self, *, exact: bool) -> bool:
-        """Whether people are told what counts as their answer; `exact` if each answer has a symbol of its own."""
+        """Return whether respondents need an explanation of what counts as their answer.
+
+        `exact` means that each answer has a symbol of its own.
+        """
 
     def forced_response(self) -> tuple[Fraction, Fraction, Fraction] | None:
-        """Return the chances of the truth, of a forced yes and of a forced no; None if no such throw makes its bits."""
+        """Return the probabilities of the truth, of a forced yes and of a forced no.
+
+        Return None if forced response does not produce the bits of this mechanism.
+        """
         return None
 
-    # What counts say of a figure.
+    # Estimation of a figure from counts.
 
     @abstractmethod
     def observe(self, counts: Counts, n: int, figure: Figure) -> Observation | None:
-        """Return what the counts say of a figure that is no ratio, lifted to what the channel takes in."""
+        """Return the observation of a figure in the counts, or None if the counts do not determine the figure.
+
+        The figure is no ratio, and is expanded to the channel's inputs.
+        """
 
     @abstractmethod
     def variance(self, assumed: Assumed) -> float:
-        """Return n·Var of a figure's estimate, of those who are asked about it."""
+        """Return n·Var of a figure's estimate, where n counts the devices that are asked about it."""
 
     @abstractmethod
     def largest_shift(self, figure: Figure) -> float:
-        """Return by how much more a made-up report can move n times a figure than an honest one."""
+        """Return how much more a fabricated report can shift n times the figure than an honest report."""
 
     @abstractmethod
     def score_map(self, sets: Sets) -> ScoreMap | None:
-        """Return unbiased scores of answers that are these sets of symbols (of a channel that reads answers: of all).
+        """Return unbiased scores of answers, each given as a set of symbols; None if reports have no single answers.
 
-        None if reports say nothing about single answers.
+        A channel that reads answers ignores `sets` and scores all answers.
         """
 
     @abstractmethod
     def share_coin(self, reported: float, unbiased: float) -> tuple[Fraction, Fraction] | None:
-        """Return P(sent | true) and P(sent | not true) of a share, by which `reported` became `unbiased`."""
+        """Return P(sent | true) and P(sent | not true) of a share, given its `reported` and its `unbiased` value.
+
+        Return None if the mechanism has no p and q.
+        """
 
     @property
     @abstractmethod
     def named(self) -> int:
-        """How many answers a report names."""
+        """The number of answers that a report names."""
 
     @property
     @abstractmethod
     def mean_formula(self) -> str:
-        """How means are made, for a paper; {scores} is what each answer counts for."""
+        """The formula of means, for a paper; {scores} stands for the scores of the answers."""
 
     @abstractmethod
     def union_coin(self, size: int) -> tuple[Fraction, Fraction] | None:
-        """Return the chances that a report names any of `size` symbols, if one of them is true, and if none is.
+        """Return the probabilities that a report names any of `size` symbols: if one of them is true, and if none is.
 
-        None where a set of symbols is no single count.
+        Return None if a set of symbols is not observed as a single count.
         """
 
     @property
     def asked_options(self) -> tuple[int, int] | None:
-        """About how many of how many options a device is asked; None if about all."""
+        """The number of options that each device is asked about, and that of all options; None if they are equal."""
         return None
 
     @property
     @abstractmethod
     def symbol_bits(self) -> SymbolBits | None:
-        """The chances of the stored bits, where each symbol has one of its own."""
+        """The probabilities of the stored bits if each symbol has its own bit; otherwise None."""
 
     @abstractmethod
     def answer_pair(self, first: int, second: int) -> AnswerPair | None:
-        """Return how two answers are reported together; None if no device is asked about both, or takes in symbols."""
+        """Return how devices report two answers at once.
+
+        Return None if no device is asked about both, or if the input is a symbol.
+        """
 
     @abstractmethod
     def shares(self, counts: Counts, n: int) -> Floats | None:
-        """Return the unbiased shares of the field's symbols, where each has a bit; points are made of them."""
+        """Return the unbiased shares of the field's symbols; None if symbols do not have a bit each."""
 
     @abstractmethod
     def named_symbols(self, counts: Counts, n: int) -> Counts | None:
-        """Return how often each symbol was named, where every report names exactly one."""
+        """Return how often each symbol was named; None unless every report names exactly one."""
 
     def apart(self, figures: int) -> int:
-        """Return how many intervals of so many shares can miss apart from each other."""
+        """Return by what number of intervals to correct the error of this number of shares (Bonferroni)."""
         return figures
 
     @property
     def asked(self) -> float:
-        """The part of the devices that says something about one figure."""
+        """The fraction of devices whose reports are informative about one figure."""
         return 1.0
 
     def likelihoods(self, rows: Matrix) -> Floats:
-        """Return `likelihood` of each of some unpacked rows, as floats; a channel may have a faster way."""
-        kinds, which = np.unique(rows, axis=0, return_inverse=True)
-        each = (self.likelihood(int("".join("01"[int(bit)] for bit in row), 2)) for row in kinds)
-        return np.array([[float(chance) for chance in row] for row in each])[which.reshape(-1)]
+        """Return the `likelihood` of each unpacked row, as floats; a channel may override this with a faster way."""
+        distinct, index = np.unique(rows, axis=0, return_inverse=True)
+        chances = (self.likelihood(int("".join("01"[int(bit)] for bit in row), 2)) for row in distinct)
+        return np.array([[float(chance) for chance in row] for row in chances])[index.reshape(-1)]
 
 
 class CoinChannel(Channel):
-    """A mechanism whose bits are 1 with p if they are true, and with q if not; as floats, computed once."""
+    """A mechanism whose bits are 1 with probability p if they are true and q if not; the floats are cached."""
 
     @property
     @abstractmethod
     def coin(self) -> tuple[Fraction, Fraction]:
-        """P(1 | true) and P(1 | not true), exactly, of every bit that names an answer."""
+        """The exact P(1 | true) and P(1 | not true) of every bit that names an answer."""
 
     @property
     def mean_formula(self) -> str:
@@ -308,25 +336,25 @@ class CoinChannel(Channel):
 
     @cached_property
     def gap(self) -> float:
-        """The difference of both."""
+        """The difference p − q, exact before it is rounded."""
         p, q = self.coin
         return float(p - q)
 
 
 def ones_of(bits: int, width: int) -> list[int]:
-    """Return the places of the ones in a field's bits."""
+    """Return the places of the ones in a field's bits, given as an integer of `width` bits."""
     return [place for place in range(width) if bits >> (width - 1 - place) & 1]
 
 
 def smallest(keys: Floats, count: int) -> Indices:
-    """Return in each row the places of its `count` smallest keys, in no order."""
+    """Return for each row the places of its `count` smallest keys, in no particular order."""
     if count == keys.shape[1]:
         return np.broadcast_to(np.arange(count), keys.shape)
     return np.argpartition(keys, count - 1, axis=1)[:, :count]
 
 
 def rows_of(width: int, ones: Sequence[Sequence[int]]) -> Matrix:
-    """Return a row of bits for each list of the places of its ones."""
-    found = np.zeros((len(ones), width), dtype=np.uint8)
-    np.put_along_axis(found, np.array(ones), 1, axis=1)
-    return found
+    """Return a row of `width` bits for each list of places of ones."""
+    rows = np.zeros((len(ones), width), dtype=np.uint8)
+    np.put_along_axis(rows, np.array(ones), 1, axis=1)
+    return rows

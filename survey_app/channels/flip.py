@@ -1,4 +1,4 @@
-"""One bit for two symbols."""
+"""The channel of `Flip`: one bit for two symbols."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -30,7 +30,7 @@ from survey_app.figures import Figure, Floats, Sets
 
 @final
 class FlipChannel(CoinChannel):
-    """A coin whose heads says that the second symbol is true."""
+    """One bit whose value 1 names the second symbol."""
 
     mechanism: Flip
     chances_from_integers = "p = one/2^64; q = zero/2^64"
@@ -57,8 +57,8 @@ class FlipChannel(CoinChannel):
         return heads
 
     def truthful(self, rows: Matrix, symbol: int) -> Hits:
-        found: Hits = rows[:, 0] == symbol
-        return found
+        matches: Hits = rows[:, 0] == symbol
+        return matches
 
     def truthful_chance(self, symbol: int, true: int) -> float:
         heads = float(self.bit_chances(true)[0])
@@ -111,12 +111,15 @@ class FlipChannel(CoinChannel):
 
     def score_map(self, sets: Sets) -> ScoreMap:
         p, q, d = self.p, self.q, self.p - self.q
-        still = np.array([p * (1 - p), q * (1 - q)]) / d**2
+        noise = np.array([p * (1 - p), q * (1 - q)]) / d**2
         slope, offset = np.array([[-1.0, 1.0]]) / d, np.array([p, -q]) / d
-        return ScoreMap(slope, offset, still, 1 + still[::-1] - still, (np.array([1 - p, q]), d))
+        return ScoreMap(slope, offset, noise, 1 + noise[::-1] - noise, (np.array([1 - p, q]), d))
 
     def share_coin(self, reported: float, unbiased: float) -> tuple[Fraction, Fraction]:
-        """The one stored bit counts those of the second symbol; the others are those of the first."""
+        """Return p and q of the symbol that fits the reported share.
+
+        The one stored bit counts the second symbol, its complement the first.
+        """
         p, q = self.coin
         coins = (p, q), (1 - q, 1 - p)
         return min(coins, key=lambda coin: abs(float(coin[1]) + self.gap * unbiased - reported))
@@ -145,4 +148,4 @@ class FlipChannel(CoinChannel):
         return np.where(rows > 0, np.array([self.q, self.p]), np.array([1 - self.q, 1 - self.p]))
 
     def apart(self, figures: int) -> int:
-        return 1  # all come of one bit
+        return 1  # all figures follow from one bit

@@ -1,4 +1,4 @@
-"""A level plus geometric noise, clamped to the levels there are; only the mean can be estimated."""
+"""The channel of `Geometric`: a level plus geometric noise, clamped to the range; only the mean can be estimated."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -21,7 +21,7 @@ from survey_app.figures import Figure, FigureKind, Floats, Sets
 
 @final
 class GeometricChannel(Channel):
-    """The bit of the noisy level."""
+    """One bit for each level; a report sets the bit of its noisy level."""
 
     mechanism: Geometric
     coin = None
@@ -32,10 +32,10 @@ class GeometricChannel(Channel):
 
     @cached_property
     def scores(self) -> Floats:
-        """What each noisy level counts for, so that the mean score is the mean level.
+        """The score of each noisy level; the mean score is an unbiased estimate of the mean level.
 
-        The ends stand for all beyond them: there lies r/(1−r) more on average, whatever the truth was, so clamping
-        forgets nothing about it.
+        The lowest and highest level stand for all values beyond them. Those lie r/(1−r) levels farther out on average,
+        whatever the truth was, so clamping causes no bias.
         """
         ratio = self.mechanism.ratio / WHOLE
         scores = np.arange(self.mechanism.size, dtype=float)
@@ -45,39 +45,39 @@ class GeometricChannel(Channel):
 
     @cached_property
     def chances(self) -> Floats:
-        """P(noisy level | level): a row for each level, from the published integers."""
+        """The matrix of P(noisy level | level), with a row for each level, from the published integers."""
         size, top = self.mechanism.size, self.mechanism.size - 1
         tails = [1.0, *(tail / WHOLE for tail in self.mechanism.tails), 0.0]  # P(noise ≥ k), for k ≥ 1
         chances = np.zeros((size, size))
         for level in range(size):
-            for sent in range(size):
-                far = abs(sent - level)
-                chances[level, sent] = tails[far] - tails[far + 1] if far else 1 - 2 * tails[1]
+            for noisy in range(size):
+                distance = abs(noisy - level)
+                chances[level, noisy] = tails[distance] - tails[distance + 1] if distance else 1 - 2 * tails[1]
             chances[level, 0] = tails[level] if level else 1 - tails[1]
             chances[level, top] = tails[top - level] if level < top else 1 - tails[1]
         return chances
 
     def bit_chances(self, symbol: int) -> Floats:
-        found: Floats = self.chances[symbol]
-        return found
+        chances: Floats = self.chances[symbol]
+        return chances
 
     def pair_chances(self, symbol: int, first: Indices, second: Indices) -> Floats:
-        return np.zeros(len(first))  # one bit is set
+        return np.zeros(len(first))  # exactly one bit is 1
 
     def likelihood(self, bits: int) -> list[Fraction]:
-        (sent,) = ones_of(bits, self.mechanism.size)
-        return [Fraction(float(chance)) for chance in self.chances[:, sent]]
+        (noisy,) = ones_of(bits, self.mechanism.size)
+        return [Fraction(float(chance)) for chance in self.chances[:, noisy]]
 
     def outcomes(self, most: int) -> None:
         return None
 
     def outcome_chances(self, rows: Matrix, symbol: int) -> Floats:
-        found: Floats = rows @ self.chances[symbol]
-        return found
+        chances: Floats = rows @ self.chances[symbol]
+        return chances
 
     def truthful(self, rows: Matrix, symbol: int) -> Hits:
-        found: Hits = rows[:, symbol] == 1
-        return found
+        matches: Hits = rows[:, symbol] == 1
+        return matches
 
     def truthful_chance(self, symbol: int, true: int) -> float:
         return float(self.chances[true, symbol])
@@ -86,24 +86,27 @@ class GeometricChannel(Channel):
         return self.truthful_chance(symbol, symbol), self.truthful_chance(symbol, other)
 
     def sample(self, symbols: Indices, rng: Generator) -> Matrix:
-        """The device's own arithmetic: one word decides how many of the tails it lies below, or as far from the top."""
+        """Return simulated bits by the device's own arithmetic.
+
+        One random word decides both directions: its value counts tails for steps up, its complement for steps down.
+        """
         rising = np.array(self.mechanism.tails[::-1], dtype=np.uint64)
         up = rng.integers(0, WHOLE, len(symbols), dtype=np.uint64)
         down = np.uint64(WHOLE - 1) - up
         above, below = (len(rising) - np.searchsorted(rising, word, side="right") for word in (up, down))
-        sent = np.clip(symbols + above - below, 0, self.mechanism.size - 1)
-        bits: Matrix = (sent[:, None] == np.arange(self.mechanism.size)).astype(np.uint8)
+        noisy = np.clip(symbols + above - below, 0, self.mechanism.size - 1)
+        bits: Matrix = (noisy[:, None] == np.arange(self.mechanism.size)).astype(np.uint8)
         return bits
 
     def bits(self, field: Field) -> list[BitMeaning]:
-        """Scores are in the unit of the question."""
+        """Return the meaning of every stored bit, with scores in the unit of the question."""
         question = field.questions[0]
         low, step = float(question.min), float(level_value(question, 1) - level_value(question, 0))
-        found: list[BitMeaning] = []
+        meanings: list[BitMeaning] = []
         for level, score in enumerate(self.scores):
             label = symbol_label(field, level)
-            found.append(BitMeaning(label, f"_{level + 1}", label, score=low + step * float(score)))
-        return found
+            meanings.append(BitMeaning(label, f"_{level + 1}", label, score=low + step * float(score)))
+        return meanings
 
     def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
         ends = zip(counts, self.chances.min(axis=0), self.chances.max(axis=0), strict=True)
@@ -122,8 +125,8 @@ class GeometricChannel(Channel):
         )
 
     def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:
-        far = self.mechanism.away(question)
-        return [Sentence("privacy.geometric" if far else "privacy.geometric_little", {"away": far})]
+        distance = self.mechanism.away(question)
+        return [Sentence("privacy.geometric" if distance else "privacy.geometric_little", {"away": distance})]
 
     def explains_symbols(self, *, exact: bool) -> bool:
         return not exact  # noise is added to the number itself
@@ -132,7 +135,7 @@ class GeometricChannel(Channel):
         return None
 
     def observe(self, counts: Counts, n: int, figure: Figure) -> Scores | None:
-        """Levels are equally far apart: a mean follows from the first and the last."""
+        """Observe a mean; levels are equidistant, so the weights of the first and the last level determine it."""
         if figure.kind != FigureKind.MEAN:
             return None
         first, last = (figure.sum.constant + float(figure.sum.weights[place]) for place in (0, -1))
@@ -161,15 +164,15 @@ class GeometricChannel(Channel):
 
     def largest_shift(self, figure: Figure) -> float:
         values = figure.sum.weights
-        sent = values[0] + (values[1] - values[0]) * self.scores
-        return float(max(sent[-1] - values[0], values[-1] - sent[0]))
+        scores = values[0] + (values[1] - values[0]) * self.scores
+        return float(max(scores[-1] - values[0], values[-1] - scores[0]))
 
     def score_map(self, sets: Sets) -> None:
         return None
 
     @property
     def symbol_bits(self) -> None:
-        return None  # a level is reported the less, the farther it is
+        return None  # the probability of a level depends on its distance from the true one
 
     def shares(self, counts: Counts, n: int) -> None:
         return None
@@ -184,9 +187,10 @@ class GeometricChannel(Channel):
         return None
 
     def worst_variance(self, *, rounded: bool) -> float:
-        """Return n·Var of a mean on [−1, 1] at the worst true value (sample target).
+        """Return n·Var of a mean on [−1, 1] at the worst true value, for the sample as target.
 
-        Rounding at random to a grid coarser than the numbers adds f(1 − f) squared steps between two levels.
+        `rounded` means that numbers are rounded at random to a coarser grid. Between two levels that adds f(1 − f)
+        squared steps, where f is the fraction of the way to the upper level.
         """
         spread = self.chances @ self.scores**2 - (self.chances @ self.scores) ** 2
         worst = float(spread.max())

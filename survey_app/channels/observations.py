@@ -1,4 +1,4 @@
-"""What counts say of a figure: one of three observations, each of which has its own interval in `estimate`."""
+"""The three observations that a channel can make of a figure; each has its own interval in `estimate`."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,11 +11,11 @@ import numpy.typing as npt
 from survey_app.figures import Floats
 
 Counts = npt.NDArray[np.int64]
-MOST_KEPT = 4096  # coins
+MOST_KEPT = 4096  # number of coins that are cached
 
 
 class Coin(NamedTuple):
-    """The numbers of a count with p and q, as intervals need them."""
+    """p, q and their derived numbers as floats, for intervals."""
 
     p: float
     q: float
@@ -26,15 +26,16 @@ class Coin(NamedTuple):
 
 @lru_cache(maxsize=MOST_KEPT)
 def coin_of(p: Fraction, q: Fraction) -> Coin:
-    """Return the floats nearest to the exact numbers: fractions are slow, and every share needs these."""
+    """Return the floats nearest to the exact numbers, cached because fractions are slow and every share needs them."""
     return Coin(float(p), float(q), float(p - q), float(p * (1 - p)), float(q * (1 - q)))
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How much the estimate of a share x varies if x is true, n·Var = v0 + v1 x + v2 x²; `step` is what one bit adds.
+    """The variance of an estimated share as a function of its true value x: n·Var = v0 + v1 x + v2 x².
 
-    Of a binomial count with p and q: λ(1−λ)/(p−q)², λ = q + x(p−q).
+    `step` is the change of the estimate by one bit. For a binomial count with p and q, n·Var = λ(1−λ)/(p−q)² with
+    λ = q + x(p−q).
     """
 
     v0: float
@@ -44,26 +45,26 @@ class Spread:
 
     @classmethod
     def binomial(cls, n: int, p: Fraction, q: Fraction) -> "Spread":
-        """Return that of a share whose count is binomial."""
+        """Return the variance function of a share whose count is binomial."""
         coin = coin_of(p, q)
         d = coin.gap
         return cls(coin.at_no / d**2, (1 - 2 * coin.q) / d, -1.0, 1 / (n * d))
 
     def at(self, x: float) -> float:
-        """Return n·Var at x; at an x that no report allows, 0."""
+        """Return n·Var at x, or 0 where the formula is negative because x is impossible."""
         return max(self.v0 + self.v1 * x + self.v2 * x * x, 0.0)
 
     def mapped(self, slope: float, offset: float) -> "Spread":
-        """Return that of slope · x + offset."""
+        """Return the variance function of slope · x + offset."""
         v0 = slope**2 * self.v0 - slope * offset * self.v1 + offset**2 * self.v2
         return Spread(v0, slope * self.v1 - 2 * offset * self.v2, self.v2, abs(slope) * self.step)
 
 
 @dataclass(frozen=True)
 class Binomial:
-    """A count of n devices that is binomial: each counts with p if it belongs to the share, otherwise with q.
+    """A binomial count of n devices: each counts with probability p if it belongs to the share, otherwise with q.
 
-    The figure is slope · share + offset; `everyone` if n are all devices that answered the field.
+    The figure is slope · share + offset. `is_complete` means that n are all devices that answered the field.
     """
 
     ones: int
@@ -76,12 +77,12 @@ class Binomial:
 
     @property
     def reported(self) -> float | None:
-        """The raw share, before the noise is undone."""
+        """The share of ones before the noise is corrected; None without devices."""
         return self.slope * (self.ones / self.n) + self.offset if self.n else None
 
     @cached_property
     def value(self) -> float:
-        """The unbiased estimate; of nobody, not a number."""
+        """The unbiased estimate; not a number without devices."""
         if not self.n:
             return float("nan")
         p, q, *_ = coin_of(self.p, self.q)
@@ -90,7 +91,7 @@ class Binomial:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """One of some scores in each report; the figure is (mean score − base)/scale."""
+    """One of several scores in each report; the figure is (mean score − base)/scale."""
 
     values: Floats
     counts: Counts
@@ -107,9 +108,9 @@ class Scores:
 
 @dataclass(frozen=True)
 class Sums:
-    """A sum of scores between two ends in each report, whose variance is estimated; base and scale as in `Scores`.
+    """A sum of scores in each report, between `least` and `most`; the figure is (mean − base)/scale.
 
-    `spread` is that of a share at any true value, for sums over groups.
+    The variance is estimated. A share has a `spread`, its variance at any true value, for sums over groups.
     """
 
     mean: float

@@ -1,7 +1,7 @@
-"""What a mechanism means to a person: a suspicion before and after, and devices out of a hundred.
+"""The protection of a respondent in plain numbers: a suspicion before and after a report, and devices out of a hundred.
 
-Everything comes from the published integers. A chance is rounded so that it never looks better protected than it is
-(docs/methods.md §13): ε multiplies the odds of any suspicion by at most e^ε, whatever the suspicion was.
+Everything follows from the published integers. A chance is rounded so that an answer never looks better protected than
+it is (docs/methods.md §13). A report multiplies the odds of any suspicion by at most e^ε.
 """
 
 from dataclasses import dataclass
@@ -18,18 +18,21 @@ from candor_client.verify import spend
 SUSPICION = description.SUSPICION
 EVEN = 2  # one in two: a guess between two equally likely answers
 SUSPICIONS = (100, SUSPICION, EVEN)
-GROUPS = (1, 2, 3, 5, 10)  # people whose answers hang together
+GROUPS = (1, 2, 3, 5, 10)  # numbers of people whose answers depend on each other
 
 
 class Chance(NamedTuple):
-    """So many cases of so many; all of them means as good as certain."""
+    """A chance of `cases` in `of`; equal numbers mean practically certain."""
 
     cases: int
     of: int
 
 
 def posterior(prior: float, epsilon: float) -> float:
-    """What a suspicion of `prior` can become at the most, as a number to reckon with: not rounded up."""
+    """Return the highest posterior probability of a suspicion with this prior, for calculations: not rounded up.
+
+    Raise ValueError if `prior` is not between 0 and 1.
+    """
     if not 0 <= prior <= 1:
         raise ValueError(f"a suspicion is a probability from 0 to 1, not {prior:g}")
     if prior in (0, 1):
@@ -39,33 +42,33 @@ def posterior(prior: float, epsilon: float) -> float:
 
 
 def believed(prior: Fraction, ratio: Fraction) -> Fraction:
-    """What a suspicion is once something was seen that it makes `ratio` times as likely as its opposite: Bayes."""
+    """Return the posterior probability by Bayes' rule, for an observation with this likelihood ratio."""
     return prior * ratio / (prior * ratio + 1 - prior)
 
 
 def guess(epsilon: float) -> float:
-    """How often the best guess between two equally likely answers is right: e^ε/(1 + e^ε) at the most."""
+    """Return the highest success rate of a guess between two equally likely answers: e^ε/(1 + e^ε)."""
     return posterior(0.5, epsilon)
 
 
 def suspected(suspicion: int) -> Chance:
-    """A suspicion of one in `suspicion` as it is told beside what it can become: out of a hundred, too."""
+    """Return a prior suspicion of one in `suspicion` out of a hundred, to be shown with its posterior."""
     return Chance(100 // suspicion, 100)
 
 
 def raised(suspicion: int, epsilon: Decimal) -> Chance:
-    """What a suspicion of one in `suspicion` can become at the most."""
+    """Return the highest posterior chance, rounded up, of a suspicion of one in `suspicion`."""
     return Chance(*description.of_hundred(suspicion, epsilon))
 
 
 def rounded_up(share: Fraction) -> Chance:
-    """Return a chance that is known exactly, by the same rule as `raised`."""
+    """Return an exact probability as a chance, rounded up by the same rule as in `posterior_chance`."""
     with localcontext(EXACT):
         return Chance(*description.round_up_chance(Decimal(share.numerator) / share.denominator))
 
 
 class Share(NamedTuple):
-    """Of so many `people` whose answer it is, `true` devices send it; of as many others, `other` do."""
+    """Devices that send an answer: `true` of `people` whose answer it is, and `other` of as many other people."""
 
     people: int
     true: int
@@ -73,54 +76,57 @@ class Share(NamedTuple):
 
 
 def share(p: Fraction, q: Fraction) -> Share:
-    """How often a device sends the truth, of as many devices as it takes to see ten that do otherwise."""
+    """Return how many devices send an answer, out of enough devices that about ten send something else."""
     return Share(*description.share(p, q))
 
 
 class Blind(NamedTuple):
-    """Of so many `people`, `true` devices send what was said, and all others one of all cells, drawn blindly."""
+    """A mixture: `true` of `people` devices send the truth, and the others a cell drawn uniformly from all cells."""
 
     people: int
     true: int
 
 
 def blind(mechanism: Mechanism) -> Blind | None:
-    """How often the truth is sent, if all else is drawn blindly: never too few."""
-    told = description.blind(mechanism)
-    return Blind(*told) if told else None
+    """Return the mechanism as a mixture of the truth and uniform draws; None if it is no such mixture.
+
+    The number of true devices is never rounded down.
+    """
+    mixture = description.blind(mechanism)
+    return Blind(*mixture) if mixture else None
 
 
 def total(survey: Survey) -> Decimal:
-    """What the whole survey can spend on one person."""
+    """Return the largest ε that the whole survey can spend on one person."""
     return spend((field.mechanism.epsilon for field in survey.fields), ask=survey.ask)
 
 
 def deniable(survey: Survey) -> bool:
-    """Whether a suspicion of 1 in 20 stays less likely than not, so that "never proves" is no empty phrase."""
+    """Return whether a suspicion of 1 in 20 stays below one half, so that the claim "never proves" is meaningful."""
     return posterior(1 / SUSPICION, float(total(survey))) < 0.5
 
 
 @dataclass(frozen=True)
 class Together:
-    """Questions that are shown or hidden by one another, and what all their reports say about each of them."""
+    """Questions that are shown or hidden by one another, and the ε that their reports spend on each of them."""
 
     questions: tuple[Question, ...]
     epsilon: Decimal
 
 
 def together(survey: Survey) -> list[Together]:
-    """Every tree of questions that depend on one another.
+    """Return every tree of questions that depend on one another, with its ε.
 
-    A hidden question answers "no answer", so its report speaks of the earlier one too; and an answer to it implies the
-    earlier answer, so that the earlier report, and those of its siblings, speak of this one. With `ask` a device sends
-    one of their reports, and a tree in one field is nothing but this field.
+    The report of a hidden question is "no answer", so it also tells something about its parent. An answer to it implies
+    the parent's answer, so the reports of the parent and of its other children also tell something about this question.
+    With `ask` a tree within one field is left out, because a device sends only one report about it.
     """
     trees: dict[str, list[Question]] = {}
-    of: dict[str, list[Question]] = {}
+    tree_of: dict[str, list[Question]] = {}
     for question in survey.questions:  # a condition looks back
-        root = of[question.show_if.question] if question.show_if else trees.setdefault(question.id, [])
+        root = tree_of[question.show_if.question] if question.show_if else trees.setdefault(question.id, [])
         root.append(question)
-        of[question.id] = root
+        tree_of[question.id] = root
     dependent = []
     for tree in trees.values():
         if len(tree) == 1:
@@ -135,6 +141,6 @@ def together(survey: Survey) -> list[Together]:
 
 
 def times(epsilon: Decimal, people: int) -> Decimal:
-    """What so many people give away together, if whatever is true of one is true of all."""
+    """Return the ε that a group of people spends together if all of them have the same answer."""
     with localcontext(EXACT):
         return epsilon * people

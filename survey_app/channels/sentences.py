@@ -1,6 +1,6 @@
-"""Sentences of the respondents' pages that a mechanism or a type needs: their keys, with what fills the blanks.
+"""Sentences on the respondents' pages about a mechanism or a question type, as keys with values for their blanks.
 
-The words themselves are in `explain/languages`, in every language.
+The words themselves are in `survey_app/languages`, in every language.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from candor_client.mechanisms import share
 
 @dataclass(frozen=True)
 class Sentence:
-    """A key and the values of its blanks: a count, a number of the question in its unit, or words of the language."""
+    """A key and the values of its blanks: a count, a number in the question's unit, or words of the language."""
 
     key: str
     values: Mapping[str, int | Fraction | str]
@@ -20,14 +20,17 @@ class Sentence:
 
 @dataclass(frozen=True)
 class SymbolWords:
-    """The symbols of a field in a language: all of them in a phrase, and "no" and "yes" where these are the two."""
+    """The symbols of a field in one language: a phrase that lists all of them, and the words for "no" and "yes".
+
+    `names` is empty unless these are the two symbols.
+    """
 
     all: str
     names: Mapping[str, str]
 
 
 def coin_sentence(blind: tuple[int, int] | None, coin: tuple[Fraction, Fraction], words: SymbolWords) -> Sentence:
-    """Return what a device does that sends the truth or draws blindly, otherwise how often it names an answer."""
+    """Return a sentence about a mixture of truth and uniform draws, otherwise about how often an answer is named."""
     if blind:
         people, true = blind
         return Sentence("privacy.blind", {"people": people, "true": true, "other": words.all})

@@ -1,4 +1,4 @@
-"""A random set of `weight` symbols; with weight 1, one symbol."""
+"""The channel of `Subset`: a random set of `weight` symbols, or one symbol if the weight is 1."""
 
 import math
 from collections.abc import Callable
@@ -37,7 +37,7 @@ from survey_app.figures import Figure, FigureKind, Floats, Sets
 
 @final
 class SubsetChannel(CoinChannel):
-    """A set that holds the true symbol with p, and each other one with q."""
+    """A set that contains the true symbol with probability p, and each other symbol with probability q."""
 
     mechanism: Subset
     chances_from_integers = "p = keep/2^64; q = (weight − p)/(size − 1)"
@@ -53,19 +53,20 @@ class SubsetChannel(CoinChannel):
         return SymbolBits(p, self.q, self.gap, p * (w - 1) / (k - 1), neither, w == 1)
 
     def union_coin(self, size: int) -> tuple[Fraction, Fraction] | None:
-        """P = p + (c − 1)q and Q = cq of a set of c symbols, where a report names one symbol or the set is one."""
+        """Return P = p + (c − 1)q and Q = cq for a set of c symbols; None if c > 1 and reports name several symbols."""
         p, q = self.coin
         if size == 1:
             return p, q
         return None if self.mechanism.weight > 1 else (p + (size - 1) * q, size * q)
 
     def share_coin(self, reported: float, unbiased: float) -> tuple[Fraction, Fraction] | None:
-        """If nobody gave the answer, each of the c symbols that hold it would still be sent with q.
+        """Return P and Q of a share, after finding the number c of symbols that hold the answer.
 
-        So c is what is left of `reported` without those who did, in parts of q.
+        If nobody gave the answer, each of these symbols would still be sent with q. So c is the noise part of
+        `reported`, divided by q.
         """
-        left = reported - unbiased * self.gap
-        return self.union_coin(min(max(round(left / self.q), 1), self.mechanism.size))
+        noise = reported - unbiased * self.gap
+        return self.union_coin(min(max(round(noise / self.q), 1), self.mechanism.size))
 
     @property
     def named(self) -> int:
@@ -76,13 +77,13 @@ class SubsetChannel(CoinChannel):
 
     def pair_chances(self, symbol: int, first: Indices, second: Indices) -> Floats:
         bits = self.symbol_bits
-        found: Floats = np.where((first == symbol) | (second == symbol), bits.both, bits.neither)
-        return found
+        chances: Floats = np.where((first == symbol) | (second == symbol), bits.both, bits.neither)
+        return chances
 
     def likelihood(self, bits: int) -> list[Fraction]:
         (p, _), k, w = self.coin, self.mechanism.size, self.mechanism.weight
-        held, ones = (p / w, (1 - p) / (k - w)), set(ones_of(bits, k))
-        return [held[symbol not in ones] for symbol in range(k)]
+        chances, ones = (p / w, (1 - p) / (k - w)), set(ones_of(bits, k))
+        return [chances[symbol not in ones] for symbol in range(k)]
 
     def outcomes(self, most: int) -> Matrix | None:
         k, w = self.mechanism.size, self.mechanism.weight
@@ -92,27 +93,30 @@ class SubsetChannel(CoinChannel):
 
     def outcome_chances(self, rows: Matrix, symbol: int) -> Floats:
         k, w = self.mechanism.size, self.mechanism.weight
-        held, lost = self.p / math.comb(k - 1, w - 1), (1 - self.p) / math.comb(k - 1, w)
-        found: Floats = np.where(rows[:, symbol] == 1, held, lost)
-        return found
+        included, excluded = self.p / math.comb(k - 1, w - 1), (1 - self.p) / math.comb(k - 1, w)
+        chances: Floats = np.where(rows[:, symbol] == 1, included, excluded)
+        return chances
 
     def truthful(self, rows: Matrix, symbol: int) -> Hits:
-        found: Hits = rows[:, symbol] == 1
-        return found
+        matches: Hits = rows[:, symbol] == 1
+        return matches
 
     def truthful_chance(self, symbol: int, true: int) -> float:
         return self.p if symbol == true else self.q
 
     def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
-        alone = self.p * (self.mechanism.size - self.mechanism.weight) / (self.mechanism.size - 1)
-        return alone, alone / float(self.mechanism.odds)
+        chance = self.p * (self.mechanism.size - self.mechanism.weight) / (self.mechanism.size - 1)
+        return chance, chance / float(self.mechanism.odds)
 
     def sample(self, symbols: Indices, rng: Generator) -> Matrix:
-        """The true symbol has the smallest key if it is held, else the largest."""
+        """Return simulated bits: the symbols with the smallest random keys.
+
+        The true symbol's key is the smallest with probability p, otherwise the largest.
+        """
         count = len(symbols)
-        held = rng.random(count) < self.p
+        is_included = rng.random(count) < self.p
         keys = rng.random((count, self.mechanism.size))
-        keys[np.arange(count), symbols] = np.where(held, -1.0, 2.0)
+        keys[np.arange(count), symbols] = np.where(is_included, -1.0, 2.0)
         bits = np.zeros(keys.shape, dtype=np.uint8)
         np.put_along_axis(bits, smallest(keys, self.mechanism.weight), 1, axis=1)
         return bits
@@ -122,8 +126,8 @@ class SubsetChannel(CoinChannel):
         return [BitMeaning(label, f"_{number}", label, *self.coin) for number, label in enumerate(labels, 1)]
 
     def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
-        named = enumerate(counts)
-        return [SeenBit(symbol_label(field, symbol), int(ones), n, self.q, self.p) for symbol, ones in named]
+        ones_by_symbol = enumerate(counts)
+        return [SeenBit(symbol_label(field, symbol), int(ones), n, self.q, self.p) for symbol, ones in ones_by_symbol]
 
     def estimator_sentence(self, n: str) -> str:
         return f"A share is (ones/n − q)/(p − q), where n is {n}."
@@ -145,8 +149,8 @@ class SubsetChannel(CoinChannel):
 
     def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:
         odds = coin_sentence(self.mechanism.blind_draw(), self.coin, words)
-        several = Sentence("privacy.several", {"weight": self.mechanism.weight, "size": self.mechanism.size})
-        return [odds, several] if self.mechanism.weight > 1 else [odds]
+        weight_sentence = Sentence("privacy.several", {"weight": self.mechanism.weight, "size": self.mechanism.size})
+        return [odds, weight_sentence] if self.mechanism.weight > 1 else [odds]
 
     def explains_symbols(self, *, exact: bool) -> bool:
         return True
@@ -168,25 +172,28 @@ class SubsetChannel(CoinChannel):
         return figure_variance(assumed.moments, self.mechanism)
 
     def largest_shift(self, figure: Figure) -> float:
-        """An honest report moves a sum by one score; a made-up one by (S − q Σa)/(p − q), S the scores it names."""
+        """Return how much more a fabricated report can shift n times a figure than an honest report.
+
+        An honest report shifts it by one score, a fabricated one by (S − q Σa)/(p − q); S sums the scores it names.
+        """
         w, values = self.mechanism.weight, np.sort(figure.sum.weights)
         ends = float(values[:w].sum()), float(values[-w:].sum())
         low, high = ((end - self.q * float(values.sum())) / (self.p - self.q) for end in ends)
         return max(high - float(values[0]), float(values[-1]) - low)
 
     def score_map(self, sets: Sets) -> ScoreMap:
-        """Of a set of m symbols: u = (Σ b − mq)/(p−q) over them."""
-        q, d, one, neither = self.q, self.p - self.q, self.symbol_bits.both, self.symbol_bits.neither
+        """Return unbiased scores: for a set of m symbols, u = (Σ b − mq)/(p − q) over its bits."""
+        q, d, pair_p, pair_q = self.q, self.p - self.q, self.symbol_bits.both, self.symbol_bits.neither
         slope, m = np.zeros((self.mechanism.size, len(sets))), np.array([float(len(symbols)) for symbols in sets])
         for i, symbols in enumerate(sets):
             slope[symbols, i] = 1 / d
-        still = (m * q + m * (m - 1) * neither - (m * q) ** 2) / d**2
-        gain = (d + 2 * (m - 1) * (one - neither) - 2 * m * q * d) / d**2
-        return ScoreMap(slope, -m * q / d, still, gain, (m * q, d) if self.mechanism.weight == 1 else None)
+        noise = (m * q + m * (m - 1) * pair_q - (m * q) ** 2) / d**2
+        gain = (d + 2 * (m - 1) * (pair_p - pair_q) - 2 * m * q * d) / d**2
+        return ScoreMap(slope, -m * q / d, noise, gain, (m * q, d) if self.mechanism.weight == 1 else None)
 
     def shares(self, counts: Counts, n: int) -> Floats:
-        found: Floats = (counts / n - self.q) / self.gap
-        return found
+        shares: Floats = (counts / n - self.q) / self.gap
+        return shares
 
     def named_symbols(self, counts: Counts, n: int) -> Counts | None:
         return counts if self.mechanism.weight == 1 else None
@@ -204,30 +211,30 @@ class SubsetChannel(CoinChannel):
         return float(reported) / (self.p - self.q) ** 2
 
     def score_moments(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return E[S | truth] and E[S² | truth] for every true symbol, S the sum of the scores of the reported symbols.
+        """Return E[S | truth] and E[S² | truth] for every true symbol; S sums the scores of the reported symbols.
 
-        r of the k − 1 others are drawn without replacement, so their sum varies by
-        r(k−1−r)/((k−1)(k−2)) (B − A²/(k−1)), A and B the sums of their scores and of the squares.
+        r of the k − 1 other symbols are drawn without replacement, so the variance of their sum is
+        r(k−1−r)/((k−1)(k−2)) (B − A²/(k−1)), where A and B are the sums of their scores and of the squares.
         """
         k, w, p, q = self.mechanism.size, self.mechanism.weight, self.p, self.q
-        rest, squares = scores.sum() - scores, (scores**2).sum() - scores**2
-        scatter = (squares - rest**2 / (k - 1)) / ((k - 1) * max(k - 2, 1))
-        held = (scores + (w - 1) * rest / (k - 1)) ** 2 + (w - 1) * (k - w) * scatter
-        lost = (w * rest / (k - 1)) ** 2 + w * (k - 1 - w) * scatter
-        return p * scores + q * rest, p * held + (1 - p) * lost
+        other_sums, squares = scores.sum() - scores, (scores**2).sum() - scores**2
+        scatter = (squares - other_sums**2 / (k - 1)) / ((k - 1) * max(k - 2, 1))
+        included = (scores + (w - 1) * other_sums / (k - 1)) ** 2 + (w - 1) * (k - w) * scatter
+        excluded = (w * other_sums / (k - 1)) ** 2 + w * (k - 1 - w) * scatter
+        return p * scores + q * other_sums, p * included + (1 - p) * excluded
 
     def _share(self, counts: Counts, n: int, figure: Figure) -> Observation:
-        members = np.flatnonzero(figure.sum.weights)
-        slope, offset, size = float(figure.sum.weights[members[0]]), figure.sum.constant, len(members)
+        symbols = np.flatnonzero(figure.sum.weights)
+        slope, offset, size = float(figure.sum.weights[symbols[0]]), figure.sum.constant, len(symbols)
         if coin := self.union_coin(size):
-            return Binomial(int(counts[members].sum()), n, *coin, slope, offset)
+            return Binomial(int(counts[symbols].sum()), n, *coin, slope, offset)
         sums = self._sums(counts, n, (figure.sum.weights != 0).astype(float))
         spread = self._spread(size, n).mapped(slope, offset)
         scale = sums.scale / slope
         return replace(sums, base=sums.base - offset * scale, scale=scale, spread=spread)
 
     def _sums(self, counts: Counts, n: int, values: Floats) -> Sums:
-        """The sum of the scores of the reported symbols, its variance from the estimated shares."""
+        """Observe the sum of the scores of the reported symbols, with the variance at the estimated shares."""
         k, w = self.mechanism.size, self.mechanism.weight
         ordered = np.sort(values)
         mean = float(values @ counts / n)
@@ -239,10 +246,10 @@ class SubsetChannel(CoinChannel):
         return Sums(mean, variance, least, most, n, self.q * float(values.sum()), self.p - self.q)
 
     def _spread(self, size: int, n: int) -> Spread:
-        """n·Var of the share of a union is quadratic in the share, so three of its values tell all."""
-        none, half, whole = (self.union_variance(size, share) for share in (0.0, 0.5, 1.0))
-        bend = 2 * (none + whole) - 4 * half
-        return Spread(none, whole - none - bend, bend, 1 / (n * self.gap))
+        """Return n·Var of the share of a union of symbols: quadratic in the share, so three values determine it."""
+        at_zero, at_half, at_one = (self.union_variance(size, share) for share in (0.0, 0.5, 1.0))
+        bend = 2 * (at_zero + at_one) - 4 * at_half
+        return Spread(at_zero, at_one - at_zero - bend, bend, 1 / (n * self.gap))
 
 
 def figure_variance(figure: Moments, mechanism: Subset) -> float:

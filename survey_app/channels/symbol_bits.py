@@ -1,4 +1,4 @@
-"""A stored bit for each symbol of a field, all alike: what sums of them say of sets of symbols."""
+"""The distribution of a field's bits where each symbol has its own bit, and the covariance of sums of these bits."""
 
 from dataclasses import dataclass
 
@@ -9,27 +9,32 @@ from survey_app.figures import Floats
 
 @dataclass(frozen=True)
 class SymbolBits:
-    """The chances of the bits: 1 with `p` if its symbol is true, otherwise with `q`; of two bits, that both are 1.
+    """The probabilities of the bits: each is 1 with `p` if its symbol is true, otherwise with `q`.
 
-    `is_single` if exactly one bit of a report is 1, so that the report names one symbol.
+    `pair_p` and `pair_q` are the probabilities that two bits are both 1. `is_single` means that exactly one bit of a
+    report is 1, so that the report names one symbol.
     """
 
     p: float
     q: float
-    gap: float  # p − q, exact before it is rounded: draws of a test follow from its last digit
-    both: float  # if one of their symbols is true
-    neither: float
+    gap: float  # p − q, exact before it is rounded: draws of a test depend on its last digit
+    both: float  # if the symbol of one of the two bits is true
+    neither: float  # if neither of their symbols is true
     is_single: bool
 
     def covariance(self, shares: Floats, sizes: int | Floats = 1) -> Floats:
-        """Return the covariance of the bits of one report, if these are the shares of the symbols.
+        """Return the covariance matrix of the bits of one report, given the shares of the symbols.
 
-        With `sizes`, of the sums of the bits of disjoint sets of so many symbols, whose shares these are; a set of none
-        has share 0 and no part in it.
+        With `sizes`, `shares` belong to disjoint sets of symbols, and the covariance is that of the sums of their bits.
+        An empty set has share 0 and covariance 0.
         """
-        each = np.broadcast_to(np.asarray(sizes, dtype=float), shares.shape)
-        ones, tied = each * self.q + (self.p - self.q) * shares, self.both - self.neither
-        second = self.neither * np.outer(each, each) + tied * (np.outer(each, shares) + np.outer(shares, each))
-        np.fill_diagonal(second, ones + each * (each - 1) * self.neither + 2 * (each - 1) * tied * shares)
+        set_sizes = np.broadcast_to(np.asarray(sizes, dtype=float), shares.shape)
+        ones, excess = set_sizes * self.q + (self.p - self.q) * shares, self.both - self.neither
+        second = self.neither * np.outer(set_sizes, set_sizes) + excess * (
+            np.outer(set_sizes, shares) + np.outer(shares, set_sizes)
+        )
+        np.fill_diagonal(
+            second, ones + set_sizes * (set_sizes - 1) * self.neither + 2 * (set_sizes - 1) * excess * shares
+        )
         spread: Floats = second - np.outer(ones, ones)
         return spread

@@ -1,4 +1,4 @@
-"""The `candor` command: every subcommand a few lines around a module that does the work, imported when it is called."""
+"""The `candor` command with its list of subcommands, each imported only when it is called."""
 
 import click
 

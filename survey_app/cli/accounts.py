@@ -20,8 +20,8 @@ def user() -> None:
 def _password(file: Path | None) -> str:
     if file:
         return text_of(file).strip("\n")
-    entered: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
-    return entered
+    password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    return password
 
 
 PASSWORD_FILE: Callable[[Any], Any] = click.option("--password-file", type=FILE, help="Read the password from a file.")
@@ -34,16 +34,18 @@ PASSWORD_FILE: Callable[[Any], Any] = click.option("--password-file", type=FILE,
 def user_add_command(ctx: click.Context, name: str, password_file: Path | None) -> None:
     """Add an account."""
     password = _password(password_file)
-    added = add_user(open_db(ctx, begin=True), name, password)
-    click.echo(f"{added.name} is added{', as the administrator' if added.admin else ''}")
+    account = add_user(open_db(ctx, begin=True), name, password)
+    click.echo(f"{account.name} is added{', as the administrator' if account.admin else ''}")
 
 
 @user.command("list", epilog=example("candor user list"))
 @click.pass_context
 def user_list_command(ctx: click.Context) -> None:
     """All accounts."""
-    for one in open_db(ctx).users():
-        click.echo(f"{one.name}{'  administrator' if one.admin else ''}{'  disabled' if one.disabled else ''}")
+    for account in open_db(ctx).users():
+        click.echo(
+            f"{account.name}{'  administrator' if account.admin else ''}{'  disabled' if account.disabled else ''}"
+        )
 
 
 @user.command(
@@ -59,12 +61,12 @@ def user_password_command(ctx: click.Context, name: str, password_file: Path | N
     """Change a password; the account's sessions end, and its API tokens are revoked unless you keep them."""
     store = open_db(ctx)
     account = find_user(store, name)
-    hashed = hash_password(_password(password_file), name)
-    revoked = 0 if keep_tokens else len(store.tokens(account))
-    store.set_password(account, hashed, keep_tokens=keep_tokens)
+    password_hash = hash_password(_password(password_file), name)
+    token_count = 0 if keep_tokens else len(store.tokens(account))
+    store.set_password(account, password_hash, keep_tokens=keep_tokens)
     click.echo(f"the password of {name} is changed, its sessions have ended")
-    if revoked:
-        click.echo(f"API tokens revoked: {revoked}")
+    if token_count:
+        click.echo(f"API tokens revoked: {token_count}")
 
 
 @user.command("disable", short_help="Close an account.", epilog=example("candor user disable eve"))
@@ -79,9 +81,9 @@ def user_disable_command(ctx: click.Context, name: str) -> None:
     click.echo(f"{name} is disabled")
     for groups in listed(store, account.key):
         slug = groups[0].name
-        for one in store.shares(slug):
-            ends = f"candor survey share {slug} {one.name} --withdraw"
-            click.echo(f"{one.name} is still {one.role.said} of {slug}; {ends} ends it")
+        for colleague in store.shares(slug):
+            command = f"candor survey share {slug} {colleague.name} --withdraw"
+            click.echo(f"{colleague.name} is still {colleague.role.said} of {slug}; {command} ends it")
 
 
 @user.command("enable", short_help="Reopen an account.", epilog=example("candor user enable ada"))
@@ -105,11 +107,11 @@ def token() -> None:
 def token_add_command(ctx: click.Context, name: str) -> None:
     """Make a token for the account NAME and print it; it cannot be shown again. Its id goes to standard error."""
     store = open_db(ctx)
-    made = new_token()
-    store.add_token(find_user(store, name), secret_hash(made))
-    click.echo(made)
-    made_id = token_id(secret_hash(made))
-    click.echo(f"id {made_id}; candor token revoke {name} {made_id} ends it", err=True)
+    new = new_token()
+    store.add_token(find_user(store, name), secret_hash(new))
+    click.echo(new)
+    new_id = token_id(secret_hash(new))
+    click.echo(f"id {new_id}; candor token revoke {name} {new_id} ends it", err=True)
 
 
 @token.command("list", short_help="The ids of the tokens of an account.", epilog=example("candor token list ada"))
@@ -118,8 +120,8 @@ def token_add_command(ctx: click.Context, name: str) -> None:
 def token_list_command(ctx: click.Context, name: str) -> None:
     """The tokens of the account NAME: their ids, and the days on which they were made."""
     store = open_db(ctx)
-    for one in store.tokens(find_user(store, name)):
-        click.echo(f"{one.id}  {one.made}")
+    for entry in store.tokens(find_user(store, name)):
+        click.echo(f"{entry.id}  {entry.made}")
 
 
 @token.command("revoke", short_help="End a token, for good.", epilog=example("candor token revoke ada 1f0c9a3e"))

@@ -1,4 +1,4 @@
-"""For archive and board: what a survey's bits mean, and what it asks of people."""
+"""Documents about a survey: the codebook for an archive, and the dossier for an ethics board."""
 
 import sys
 from pathlib import Path
@@ -34,14 +34,14 @@ def codebook_command(ctx: click.Context, survey: str, digest: str | None, as_ddi
     """
     if as_ddi and as_html:
         raise click.UsageError("--ddi and --html are two forms of one codebook: give only one.")
-    found, named, reports = _survey(ctx, survey, digest)
+    definition, digest_text, reports = _survey(ctx, survey, digest)
     if as_ddi:
-        if named != found.digest:
-            raise click.ClickException(f"DDI names the digest, which is {named}: publish {survey} first")
-        click.echo(ddi(found, reports), nl=False)
+        if digest_text != definition.digest:
+            raise click.ClickException(f"DDI names the digest, which is {digest_text}: publish {survey} first")
+        click.echo(ddi(definition, reports), nl=False)
     else:
-        blocks = codebook(found, digest=named)
-        page = html(f"Codebook: {found.title}", blocks) if as_html else markdown(blocks)
+        blocks = codebook(definition, digest=digest_text)
+        page = html(f"Codebook: {definition.title}", blocks) if as_html else markdown(blocks)
         click.echo(page.encode(), nl=False)
 
 
@@ -79,7 +79,7 @@ def dossier_command(
 
 
 def _subject(ctx: click.Context, name: str, digest: str | None) -> Subject:
-    """A survey, or all groups of a study, by slug or from an author's file."""
+    """Return a survey, or all groups of a study, by slug or from an author's file."""
     if (built := _built(name, digest)) is not None:
         return Subject.of_file(built)
     store = open_db(ctx)
@@ -87,7 +87,10 @@ def _subject(ctx: click.Context, name: str, digest: str | None) -> Subject:
 
 
 def _survey(ctx: click.Context, name: str, digest: str | None) -> tuple[Survey, str, int | None]:
-    """A survey and its digest by its slug, with the reports that its results show, or from a file, with none."""
+    """Return a survey, its digest, and the number of reports that its results show.
+
+    The survey comes from its slug, or from an author's file; a file has no reports, and the number is None.
+    """
     if (built := _built(name, digest)) is not None:
         return built.survey, Subject.of_file(built).digests[0], None
     store = open_db(ctx)
@@ -96,13 +99,16 @@ def _survey(ctx: click.Context, name: str, digest: str | None) -> tuple[Survey, 
 
 
 def _built(name: str, digest: str | None) -> Built | None:
-    """What an author's file says; None for the slug of a survey."""
+    """Return the survey built from an author's file; None if the name is a slug.
+
+    Raise ClickException if `digest` is given and is not the file's.
+    """
     if Path(name).suffix not in AUTHORED:
         return None
     check_readable(Path(name))
     built = build_survey(Path(name))
-    known = Subject.of_file(built).digests
-    if digest not in (None, *known):
-        told = f"has the digest {known[0]}" if not built.needs_key else "has no digest before it is published"
-        raise click.ClickException(f"{name} {told}")
+    digests = Subject.of_file(built).digests
+    if digest not in (None, *digests):
+        reason = f"has the digest {digests[0]}" if not built.needs_key else "has no digest before it is published"
+        raise click.ClickException(f"{name} {reason}")
     return built

@@ -1,4 +1,4 @@
-"""Put a client to the test: does what comes out of it keep what its definition claims?"""
+"""The `audit` command: test whether the reports of a client keep what the definition claims."""
 
 import dataclasses
 import json
@@ -20,7 +20,7 @@ from survey_app.store import StoreError
 
 
 class NoAudit(click.ClickException):
-    """Nothing can be said about the claims."""
+    """The audit cannot be run, so neither confirms nor refutes the claims."""
 
     exit_code = 2
 
@@ -58,42 +58,45 @@ def audit_command(
     ended it is started again, briefly and four times at once: a generator may begin alike each time.
     """
     try:
-        found = _definition(ctx, survey, digest)
+        definition = _definition(ctx, survey, digest)
     except (click.ClickException, CandorError, StoreError, AuthoringError, OSError) as error:
         raise NoAudit(error.format_message() if isinstance(error, click.ClickException) else str(error)) from None
     try:
         arguments = client_processes.command(client) if command is None else client_processes.split(command)
         with bar("Auditing", STEPS) as progress:
-            done = audit(found, arguments, trials, ours=command is None, time=time, progress=progress)
+            outcome = audit(definition, arguments, trials, ours=command is None, time=time, progress=progress)
     except SubjectError as error:
-        done = unheard(found, str(error))
-        if done.ok:
+        outcome = unheard(definition, str(error))
+        if outcome.ok:
             raise NoAudit(str(error)) from None
-    text = marked(_text(done, command or f"the {client} client"), "REFUTED", "red")
-    click.echo(json.dumps(_document(done)) if as_json else text)
-    ctx.exit(0 if done.ok else 1)
+    text = marked(_text(outcome, command or f"the {client} client"), "REFUTED", "red")
+    click.echo(json.dumps(_document(outcome)) if as_json else text)
+    ctx.exit(0 if outcome.ok else 1)
 
 
 def _definition(ctx: click.Context, name: str, digest: str | None) -> Survey:
-    """The definition to audit, without tickets: they change nothing in how answers are randomized."""
+    """Return the definition to audit, without tickets: they change nothing in how answers are randomized."""
     if "://" in name:
-        found = fetch(name)
+        survey = fetch(name)
     elif not canonical.NAME.fullmatch(name):
         path = Path(name)
         check_readable(path)
-        found = _from_file(path)
+        survey = _from_file(path)
     else:
-        found = find_survey(open_db(ctx), name, digest).survey
-    if digest not in (None, found.digest):
-        raise click.ClickException(f"{name} has the digest {found.digest}")
-    if found.tickets is None:
-        return found
-    plain = {key: value for key, value in json.loads(found.source).items() if key != "tickets"}
-    return Survey.from_json(canonical.dumps(plain))
+        survey = find_survey(open_db(ctx), name, digest).survey
+    if digest not in (None, survey.digest):
+        raise click.ClickException(f"{name} has the digest {survey.digest}")
+    if survey.tickets is None:
+        return survey
+    content = {key: value for key, value in json.loads(survey.source).items() if key != "tickets"}
+    return Survey.from_json(canonical.dumps(content))
 
 
 def _from_file(path: Path) -> Survey:
-    """A definition as the server gives it, or an author's file; what looks like the first is not read as the second."""
+    """Return the survey in a file: a definition as the server publishes it, or an author's file.
+
+    Raise AuditImpossible if the file cannot be read, or is a broken definition: that is never read as an author's file.
+    """
     try:
         source = path.read_bytes()
     except OSError as error:
@@ -107,29 +110,29 @@ def _from_file(path: Path) -> Survey:
 
 
 def _document(done: Audit) -> dict[str, object]:
-    fields = [dataclasses.asdict(one) for one in done.fields]
-    for one in fields:
-        if one["timed"] is None:
-            del one["timed"]
-    checks = [dataclasses.asdict(one) for one in done.checks]
+    fields = [dataclasses.asdict(field) for field in done.fields]
+    for entry in fields:
+        if entry["timed"] is None:
+            del entry["timed"]
+    checks = [dataclasses.asdict(check) for check in done.checks]
     rest = {"trials": done.trials, "reports": done.reports, "notes": done.notes, "ok": done.ok}
     return {"fields": fields, "checks": checks, **rest}
 
 
 def _text(done: Audit, subject: str) -> str:
     rows = []
-    for one in done.fields:
-        row = [" + ".join(one.questions), *(f"{value:.4f}" for value in (one.claimed, one.exact, one.lower))]
-        if one.timed:
-            row += [f"{one.timed.lower:.4f}", f"{one.timed.answer:.1%}", f"{one.timed.sent:.1%}"]
-        rows.append([*row, "holds" if one.ok else "REFUTED"])
-    heads = ["field", "claimed ε", "exact ε", "seen at least"]
-    if any(one.timed for one in done.fields):
-        heads += ["with time", "time tells answer", "time tells bits"]
+    for field in done.fields:
+        row = [" + ".join(field.questions), *(f"{value:.4f}" for value in (field.claimed, field.exact, field.lower))]
+        if field.timed:
+            row += [f"{field.timed.lower:.4f}", f"{field.timed.answer:.1%}", f"{field.timed.sent:.1%}"]
+        rows.append([*row, "holds" if field.ok else "REFUTED"])
+    headings = ["field", "claimed ε", "exact ε", "seen at least"]
+    if any(field.timed for field in done.fields):
+        headings += ["with time", "time tells answer", "time tells bits"]
     lines = [
         f"{numbers.count(done.reports)} reports of {subject}, {numbers.count(done.trials)} for each end of a field"
     ]
-    lines += ["", *table([[*heads, ""], *rows], range(1, len(heads))), ""]
+    lines += ["", *table([[*headings, ""], *rows], range(1, len(headings))), ""]
     for check in done.checks:
         lines.append(f"{'holds  ' if check.ok else 'REFUTED'}  {check.name}{f' ({check.told})' if check.told else ''}")
     lines += ["", *done.notes] if done.notes else []

@@ -1,6 +1,6 @@
-"""The group that `candor` is: commands listed by what they are for, each imported when it is called, ended in one way.
+"""The group behind `candor`: it lists commands by purpose, imports each when it is called, and handles its errors.
 
-A command costs its own imports, not those of all; so does the list of them, and their completion.
+A command pays for its own imports only. So do the list of commands and shell completion.
 """
 
 import difflib
@@ -16,7 +16,7 @@ from survey_app.cli.exit_codes import Closed, Stopped, ended, sentence
 
 
 class Place(NamedTuple):
-    """Where a command stands: a module of this room, its name there; and what it does, in a few words."""
+    """A command: its module in this package, its name there, and a summary in a few words."""
 
     module: str
     name: str
@@ -24,41 +24,41 @@ class Place(NamedTuple):
 
 
 class Candor(click.Group):
-    """See above."""
+    """The group of all commands in sections; it turns expected errors into messages and exit codes."""
 
     sections: Mapping[str, Mapping[str, Place]] = {}
 
     @property
     def places(self) -> dict[str, Place]:
-        """All commands, in the order in which they are listed."""
-        return {name: place for section in self.sections.values() for name, place in section.items()}
+        """All commands by name, in the order of the list."""
+        return {name: entry for section in self.sections.values() for name, entry in section.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self.places]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        place = self.places.get(cmd_name)
-        return place and getattr(import_module(f"survey_app.cli.{place.module}"), place.name)
+        entry = self.places.get(cmd_name)
+        return entry and getattr(import_module(f"survey_app.cli.{entry.module}"), entry.name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in self.places and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], self.places, 1)
+            matches = difflib.get_close_matches(args[0], self.places, 1)
             raise click.UsageError(
-                f"There is no command {args[0]!r}.{f' Did you mean {near[0]}?' if near else ''}", ctx
+                f"There is no command {args[0]!r}.{f' Did you mean {matches[0]}?' if matches else ''}", ctx
             )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        wide = max(map(len, self.places))
+        width = max(map(len, self.places))
         for heading, section in self.sections.items():
             with formatter.section(heading):
-                formatter.write_dl([(name.ljust(wide), place.told) for name, place in section.items()])
+                formatter.write_dl([(name.ljust(width), entry.told) for name, entry in section.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        found = [(name, place.told) for name, place in self.places.items() if name.startswith(incomplete)]
-        commands = [CompletionItem(name, help=told) for name, told in found]
+        matches = [(name, entry.told) for name, entry in self.places.items() if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=summary) for name, summary in matches]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -76,7 +76,7 @@ class Candor(click.Group):
             raise
 
     def main(self, args: Sequence[str] | None = None, *more: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        """Run a command and end with its exit code, or hand on whatever it raises."""
+        """Run a command and exit with its code; unless `standalone_mode`, return its value or raise its errors."""
         run: Callable[[], Any] = partial(super().main, args, *more, standalone_mode=False, **extra)
         if not standalone_mode:
             return run()
@@ -84,9 +84,9 @@ class Candor(click.Group):
 
 
 def _refusal(error: Exception) -> str | None:
-    """Return what to say of an error that a store or an author's file gave; None for any other.
+    """Return the message for an error of a store or of an author's file; None for any other error.
 
-    Their classes are imported here, since the list of commands must not wait for them.
+    Their classes are imported here, so that the list of commands does not wait for them.
     """
     from survey_app.authoring.yaml_source import AuthoringError
     from survey_app.store import StoreError, Unavailable

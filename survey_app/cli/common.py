@@ -1,4 +1,4 @@
-"""What the commands share: the store they work on, and how they name files, surveys and accounts."""
+"""Shared by the commands: opening the store, and finding files, surveys and accounts."""
 
 import os
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from survey_app.web import DEFAULT_DB
 
 
 class _File(click.Path):
-    """A file that is there; where it is not, nothing is wrong with the call, and one sentence says what to do."""
+    """A parameter type for a file that must be readable; a missing file is not a usage error."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         path = Path(value)
@@ -35,19 +35,23 @@ class _File(click.Path):
 
 
 def check_readable(path: Path) -> None:
-    """One sentence for a file that is not there, or cannot be read."""
+    """Raise ClickException with advice if the path is a folder, is missing, or cannot be read."""
     if path.is_dir():
         raise click.ClickException(f"{path} is a folder; name a file in it")
     if not path.exists():
-        known = path.suffix == example_files.END and path.stem in example_files.names()
-        way = f"candor example {path.stem} > {path} writes the example" if known else "look whether its name is right"
-        raise click.ClickException(f"there is no file {path}; {way}")
+        is_example = path.suffix == example_files.END and path.stem in example_files.names()
+        advice = (
+            f"candor example {path.stem} > {path} writes the example"
+            if is_example
+            else "look whether its name is right"
+        )
+        raise click.ClickException(f"there is no file {path}; {advice}")
     if not os.access(path, os.R_OK):
         raise click.ClickException(f"{path} cannot be read; run the command as the user whose file it is")
 
 
 def text_of(file: Path) -> str:
-    """What a text file says, with or without a byte order mark."""
+    """Return the content of a UTF-8 text file, without a byte order mark. Raise ClickException if it is not UTF-8."""
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -55,7 +59,10 @@ def text_of(file: Path) -> str:
 
 
 def yaml_of(file: Path) -> dict[Any, Any]:
-    """What a small YAML or JSON file maps; nothing, if it is empty."""
+    """Return the mapping in a small YAML or JSON file; empty if the file is empty.
+
+    Raise ClickException if it is not YAML, or not a mapping.
+    """
     try:
         value = YAML(typ="safe", pure=True).load(text_of(file))
     except MarkedYAMLError as error:
@@ -69,18 +76,18 @@ def yaml_of(file: Path) -> dict[Any, Any]:
 
 
 def _server(_: click.Context, __: click.Parameter, value: str) -> str:
-    """An address to which links can lead, without a slash at its end."""
+    """Return the address of a server without its trailing slash. Raise BadParameter if links cannot lead there."""
     if not value:
         return value
     try:
         return Address.parse(f"{value.rstrip('/')}/s/exam").server
     except CandorError:
-        why = "not encrypted, so anyone on the way could read along" if value.startswith("http://") else "no address"
-        raise click.BadParameter(f"{value!r} is {why}; write it as in https://example.org") from None
+        reason = "not encrypted, so anyone on the way could read along" if value.startswith("http://") else "no address"
+        raise click.BadParameter(f"{value!r} is {reason}; write it as in https://example.org") from None
 
 
 def server_option(**more: Any) -> Callable[[Any], Any]:
-    """Where the survey is, for links that are whole."""
+    """Return the `--server` option: the server's address, for complete links."""
     return click.option("--server", callback=_server, metavar="URL", **more)
 
 
@@ -94,14 +101,17 @@ DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, 
 
 
 def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
-    """The store that --db names, migrated, closed when the command ends; only a command that begins may make one."""
+    """Open and migrate the store that --db names; it is closed when the command ends.
+
+    Raise ClickException if the database file is missing, unless `begin` allows to create it.
+    """
     url = ctx.obj or DEFAULT_DB
     store = open_store(url)
     if begin:
         announce(url)
-    elif path := missing_file(url):
+    elif missing := missing_file(url):
         raise click.ClickException(
-            f"there is no database at {path}. Name another one with --db or CANDOR_DB, such as "
+            f"there is no database at {missing}. Name another one with --db or CANDOR_DB, such as "
             "sqlite:////an/absolute/path.db, or begin one: candor user add NAME"
         )
     try:
@@ -114,13 +124,13 @@ def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
 
 
 def announce(url: str) -> None:
-    """Say where, if a command is about to make a database."""
+    """Print where a command is about to create a database, if it does not exist."""
     if path := missing_file(url):
         click.echo(f"making a new database: {path}", err=True)
 
 
 def _leave(store: Store) -> None:
-    """Whatever the command did may have closed a survey, or deleted it."""
+    """Close the store. The command may have closed or deleted surveys, so first destroy keys no longer needed."""
     path = store.beside("tickets")
     if path and path.exists():
         file = tickets_beside(store)
@@ -130,32 +140,35 @@ def _leave(store: Store) -> None:
 
 
 def warn_if_withheld(published: Published) -> None:
-    """Say on standard error what of a survey by invitation is not shown yet: few reports are not too few people."""
+    """Print on standard error which reports of a survey by invitation are not shown yet."""
     if sentence := withheld(published):
         click.echo(f"{published.name}: {sentence}", err=True)
 
 
 def open_tickets(ctx: click.Context, store: Store) -> TicketFile:
-    """The tickets file beside the store, closed when the command ends."""
+    """Open the tickets file of a store; it is closed when the command ends."""
     file = tickets_beside(store)
     ctx.call_on_close(file.close)
     return file
 
 
 def find_survey(store: Store, slug: str, digest: str | None = None) -> Published:
-    """The version that collects now, or the one with this digest; an unopened one only if there is nothing else."""
+    """Return the version that collects now, or the one with this digest.
+
+    An unopened version is returned only if there is no other. Raise ClickException if there is none.
+    """
     published = any_version(store, slug, digest)
     if published is None and (groups := store.study(slug)):
         names = ", ".join(group.survey.slug for group in groups)
         raise click.ClickException(f"{slug} is a study of several groups; name one of them: {names}")
     if published is None:
-        what = f"version {digest} of {slug!r}" if digest else f"survey {slug!r}"
-        raise click.ClickException(f"there is no {what}; candor survey list shows all")
+        subject = f"version {digest} of {slug!r}" if digest else f"survey {slug!r}"
+        raise click.ClickException(f"there is no {subject}; candor survey list shows all")
     return published
 
 
 def find_study(store: Store, slug: str, digest: str | None = None) -> list[Published]:
-    """The groups of a study, in their order; none if the slug is a survey's, or nobody's."""
+    """Return the groups of a study in their order; empty if the slug is not that of a study."""
     groups = store.study(slug)
     if groups and digest:
         raise click.ClickException(f"{slug} is a study; name one of its groups for an older version")
@@ -163,16 +176,19 @@ def find_study(store: Store, slug: str, digest: str | None = None) -> list[Publi
 
 
 def find_managed(store: Store, slug: str, *, unopened: bool = False) -> list[Published]:
-    """What a slug or a study names, to be managed: the version that collects now, or the newest."""
-    found = store.study(slug, unopened=unopened)
-    if found:
-        return found
+    """Return the groups of a study, or a list of one survey: the version that collects now.
+
+    With `unopened`, return the newest version, even if it was never opened.
+    """
+    groups = store.study(slug, unopened=unopened)
+    if groups:
+        return groups
     newest = store.newest(slug) if unopened else None
     return [newest or find_survey(store, slug)]
 
 
 def find_user(store: Store, name: str) -> User:
-    """The account of this name."""
+    """Return the account with this name. Raise ClickException if there is none."""
     user = store.user_named(name)
     if user is None:
         raise click.ClickException(f"there is no account {name!r}; candor user list shows all")
@@ -180,7 +196,10 @@ def find_user(store: Store, name: str) -> User:
 
 
 def build_survey(file: Path) -> Built:
-    """What an author's file says; advice, and what its design saves, go to the terminal."""
+    """Return the survey built from an author's file; print advice and the savings of its design on standard error.
+
+    Raise ClickException with all errors of the file.
+    """
     try:
         built = build_file(file)
     except AuthoringError as error:
@@ -193,7 +212,7 @@ def build_survey(file: Path) -> Built:
 
 
 def all_faults(file: Path, first: AuthoringError) -> str:
-    """Whatever is wrong with an author's file, a line each; the first as it is, if it is alone."""
+    """Return all errors of an author's file, one a line; `first` alone if there is no other."""
     faults = check(file.read_bytes(), json_file=file.suffix == ".json").faults if file.is_file() else ()
     if len(faults) < 2:
         return str(first)

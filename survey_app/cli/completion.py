@@ -1,6 +1,6 @@
-"""Completion by the shell: the script that it loads, and what stands in for a slug.
+"""Shell completion: the script that a shell loads, and the completion of slugs.
 
-click has the machinery; a slug is looked up in the SQLite file that the command would use, without changing it.
+Slugs are read from the SQLite file that the command would use, without changing it.
 """
 
 import os
@@ -31,20 +31,20 @@ def completion_command(ctx: click.Context, shell: str) -> None:
 
     Slugs are read from the SQLite file of --db or CANDOR_DB; of PostgreSQL none are completed.
     """
-    made = get_completion_class(shell)
+    completion = get_completion_class(shell)
     name = ctx.find_root().info_name or "candor"
-    if made is None or " " in name:
+    if completion is None or " " in name:
         raise click.ClickException(f"call it by its own name to complete for {shell}: candor completion {shell}")
     variable = f"_{name}_COMPLETE".replace("-", "_").upper()
-    click.echo(made(ctx.find_root().command, {}, name, variable).source())
+    click.echo(completion(ctx.find_root().command, {}, name, variable).source())
 
 
 def complete_slug(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The slugs of the database that the command would use, if it is a file."""
+    """Return the matching slugs in the database that the command would use; empty if it is not a file."""
     path = file_of(ctx.find_root().params.get("db") or os.environ.get("CANDOR_DB") or DEFAULT_DB)
     return [CompletionItem(slug) for slug in (slugs(path) if path else ()) if slug.startswith(incomplete)]
 
 
 def complete_slug_or_file(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Where a file will do as well."""
+    """Return the matching slugs, and let the shell complete files as well."""
     return [*complete_slug(ctx, parameter, incomplete), CompletionItem(incomplete, type="file")]

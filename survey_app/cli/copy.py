@@ -1,4 +1,4 @@
-"""Moving and keeping a store: copy, backup, restore."""
+"""The commands that copy, back up and restore a store."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -24,12 +24,15 @@ NO_KEYS = (
 
 
 class _Both(Store, Contents):
-    """What every store is: asked, and copied."""
+    """A store with both interfaces: queries, and the contents for a copy."""
 
 
 @contextmanager
 def _opened(url: str, *, begin: bool = False) -> Iterator[_Both]:
-    """A store that is there, or that may be made now."""
+    """Open and migrate a store, and close it at the end.
+
+    Raise ClickException if it does not exist, unless `begin` allows to create it.
+    """
     if begin:
         announce(url)
     elif path := missing_file(url):
@@ -43,14 +46,14 @@ def _opened(url: str, *, begin: bool = False) -> Iterator[_Both]:
 
 
 def _bar(label: str, store: Contents) -> AbstractContextManager[Callable[[int], None]]:
-    """All reports pass three times: copied, and read again on both sides."""
+    """Return a progress bar for three passes over all reports: copying, and reading them again on both sides."""
     return bar(label, 3 * transfer.count(store))
 
 
 def _report(made: transfer.Seals, where: str, keyless: list[str]) -> None:
     reports = sum(count for name, (count, _) in made.items() if name.startswith("reports to "))
-    rest = ", ".join(f"{count} {name}" for name, (count, _) in made.items() if not name.startswith("reports to "))
-    click.echo(f"{where}: {reports} reports, {rest}; both sides are equal, and their tallies recounted")
+    tables = ", ".join(f"{count} {name}" for name, (count, _) in made.items() if not name.startswith("reports to "))
+    click.echo(f"{where}: {reports} reports, {tables}; both sides are equal, and their tallies recounted")
     for slug in keyless:
         click.echo(f"note: {NO_KEYS.format(slug)}", err=True)
 
@@ -58,11 +61,15 @@ def _report(made: transfer.Seals, where: str, keyless: list[str]) -> None:
 def _copy(source: str, target: str) -> None:
     if source == target:
         raise click.UsageError("--from and --to name the same database")
-    with _opened(source) as one, _opened(target, begin=True) as other, _bar("Copying", one) as progress:
-        one.check_whole()
-        made = transfer.copy(one, other, transfer.identity_of(one.secret_key()), progress)
-        keyless = transfer.keyless(one)
-    _report(made, target.rpartition("@")[2], keyless)
+    with (
+        _opened(source) as source_store,
+        _opened(target, begin=True) as target_store,
+        _bar("Copying", source_store) as progress,
+    ):
+        source_store.check_whole()
+        seals = transfer.copy(source_store, target_store, transfer.identity_of(source_store.secret_key()), progress)
+        keyless = transfer.keyless(source_store)
+    _report(seals, target.rpartition("@")[2], keyless)
 
 
 @click.command(
@@ -89,9 +96,9 @@ def backup_command(ctx: click.Context, file: Path, force: bool) -> None:
         raise click.ClickException(f"there is no folder {file.absolute().parent}; make it first")
     with _opened(ctx.obj or DEFAULT_DB) as store, _bar("Keeping", store) as progress:
         store.check_whole()
-        made = transfer.backup(store, transfer.identity_of(store.secret_key()), file.absolute(), progress)
+        seals = transfer.backup(store, transfer.identity_of(store.secret_key()), file.absolute(), progress)
         keyless = transfer.keyless(store)
-    _report(made, str(file), keyless)
+    _report(seals, str(file), keyless)
 
 
 @click.command("restore", epilog=example("CANDOR_DB=sqlite:///new.db candor restore candor-monday.db"))

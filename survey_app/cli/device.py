@@ -1,4 +1,4 @@
-"""The respondent's own command line, which needs nothing of the rest: passed on to it, word for word."""
+"""The respondent's commands, passed unchanged to `candor_client`."""
 
 import argparse
 import sys
@@ -13,14 +13,14 @@ PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 
 
 class PassedOn(click.Command):
-    """A command whose words another parser reads."""
+    """A command whose arguments another parser reads."""
 
     parser: Callable[[], argparse.ArgumentParser]
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         actions = self.parser()._actions
         words = [(word, action.help) for action in actions for word in (action.option_strings or action.choices or ())]
-        return [CompletionItem(word, help=told) for word, told in words if word.startswith(incomplete)]
+        return [CompletionItem(word, help=description) for word, description in words if word.startswith(incomplete)]
 
 
 def _offer(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

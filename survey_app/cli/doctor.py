@@ -1,4 +1,4 @@
-"""The first question of whoever needs help: what is wrong here."""
+"""The `doctor` command: find problems with an installation."""
 
 import dataclasses
 import json
@@ -31,15 +31,15 @@ def doctor_command(ctx: click.Context, url: str | None, as_json: bool) -> None:
     """
     root = ctx.find_root()
     found_by = FOUND_BY.get(root.get_parameter_source("db") or ParameterSource.DEFAULT, "the default")
-    found: list[Finding] = []
-    for one in examine(ctx.obj or DEFAULT_DB, found_by, url, os.environ):
-        found.append(one)
+    findings: list[Finding] = []
+    for finding in examine(ctx.obj or DEFAULT_DB, found_by, url, os.environ):
+        findings.append(finding)
         if not as_json:
-            click.echo(_text(one))
-    failures = sum(one.state is State.FAILURE for one in found)
-    warnings = sum(one.state is State.WARNING for one in found)
+            click.echo(_text(finding))
+    failures = sum(finding.state is State.FAILURE for finding in findings)
+    warnings = sum(finding.state is State.WARNING for finding in findings)
     if as_json:
-        click.echo(json.dumps({"findings": [dataclasses.asdict(one) for one in found], "ok": not failures}))
+        click.echo(json.dumps({"findings": [dataclasses.asdict(finding) for finding in findings], "ok": not failures}))
     else:
         click.echo(f"\n{_count(failures, 'failure')}, {_count(warnings, 'warning')}")
     ctx.exit(1 if failures else 0)

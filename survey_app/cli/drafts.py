@@ -1,4 +1,4 @@
-"""Drafts from elsewhere."""
+"""The `import` command: make a draft from an XLSForm."""
 
 import sys
 from pathlib import Path
@@ -30,20 +30,20 @@ def import_command(file: Path, output: Path | None, force: bool) -> None:
     if output:
         check_free([output], force)
     try:
-        made = draft(read_form(file), file.name)
+        result = draft(read_form(file), file.name)
     except FormError as error:
         raise click.ClickException(str(error)) from None
     try:
         if output:
-            output.write_bytes(made.text.encode())
+            output.write_bytes(result.text.encode())
         else:
-            click.echo(made.text.encode(), nl=False)
+            click.echo(result.text.encode(), nl=False)
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from None
-    click.echo(f"questions taken: {len(made.taken)}; left out: {len(made.left_out)}", file=sys.stderr)
-    for name, reason in made.left_out:
+    click.echo(f"questions taken: {len(result.taken)}; left out: {len(result.left_out)}", file=sys.stderr)
+    for name, reason in result.left_out:
         click.echo(f"left out: {name}: {reason}", file=sys.stderr)
     try:
-        build(made.text.encode())
+        build(result.text.encode())
     except AuthoringError as error:
         click.echo(f"before it can be published: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The example surveys that come along, for whoever has no checkout: `candor example exam > exam.yaml`."""
+"""The `example` command: print the surveys in this package, `candor example exam > exam.yaml`."""
 
 from pathlib import Path
 
@@ -19,21 +19,21 @@ def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -
 @click.option("--truth", is_flag=True, help="What its made-up people say, for candor simulate --truth.")
 def example_command(name: str | None, truth: bool) -> None:
     """List the example surveys that come along, or print the file of NAME; or a script, such as reanalysis.R."""
-    known = example_files.names()
+    examples = example_files.names()
     if name is None:
         if truth:
             raise click.UsageError("--truth is of one example: name it.")
-        wide = max(map(len, known)) + 2
-        for one in known:
-            first, *rest = wrapped(example_files.told(one), " " * wide)
-            click.echo("\n".join((one.ljust(wide) + first.lstrip(), *rest)))
+        width = max(map(len, examples)) + 2
+        for example_name in examples:
+            first, *lines = wrapped(example_files.told(example_name), " " * width)
+            click.echo("\n".join((example_name.ljust(width) + first.lstrip(), *lines)))
         return
     if name in example_files.scripts() and not truth:
         click.echo((example_files.folder() / name).read_bytes(), nl=False)
         return
-    if name not in known:
+    if name not in examples:
         raise click.ClickException(
-            f"there is no example {name!r}; there are {', '.join([*known, *example_files.scripts()])}"
+            f"there is no example {name!r}; there are {', '.join([*examples, *example_files.scripts()])}"
         )
     file: Path | None = example_files.truth_file(name) if truth else example_files.survey_file(name)
     if file is None:

@@ -1,4 +1,4 @@
-"""How a command ends: one table of exit codes, one line for what went wrong, and nothing for a pipe that was closed."""
+"""Exit codes of all commands, and the one line on standard error for a failure."""
 
 import errno
 import os
@@ -36,23 +36,23 @@ HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # of newer click
 
 
 class Closed(Exception):
-    """Nobody reads what is printed any more."""
+    """The reader of standard output has closed the pipe."""
 
 
 class Stopped(Exception):
-    """Somebody pressed Ctrl-C."""
+    """The user pressed Ctrl-C."""
 
 
 def sentence(error: OSError) -> str:
-    """What the system refused, of which file, and what to do next."""
-    named = " to ".join(str(name) for name in (error.filename, error.filename2) if name)
-    why = (error.strerror or str(error)).lower()
+    """Return a sentence about an operating system error: the file, the reason, and advice."""
+    files = " to ".join(str(name) for name in (error.filename, error.filename2) if name)
+    reason = (error.strerror or str(error)).lower()
     advice = NEXT.get(error.errno or 0)
-    return f"{f'{named}: ' if named else ''}{why}{f'; {advice}' if advice else ''}"
+    return f"{f'{files}: ' if files else ''}{reason}{f'; {advice}' if advice else ''}"
 
 
 def ended(run: Callable[[], Any]) -> int:
-    """Run a command; its exit code, after the one line that says why it is not 0."""
+    """Run a command and return its exit code; print a line with the reason if the command failed."""
     try:
         code = run()
         sys.stdout.flush()
@@ -63,8 +63,8 @@ def ended(run: Callable[[], Any]) -> int:
         code = error.exit_code
     except (Stopped, click.Abort) as stop:
         by_hand = isinstance(stop, Stopped) or isinstance(stop.__context__, KeyboardInterrupt)
-        started = "\n" if by_hand and sys.stderr.isatty() else ""  # after the ^C
-        click.echo(started + ("stopped" if by_hand else "nothing was done"), err=True)
+        prefix = "\n" if by_hand and sys.stderr.isatty() else ""  # after the ^C
+        click.echo(prefix + ("stopped" if by_hand else "nothing was done"), err=True)
         code = STOPPED if by_hand else NOT_DONE
     except (Closed, BrokenPipeError):
         _forget_output()
@@ -76,14 +76,14 @@ def _tell(error: click.ClickException) -> None:
     if isinstance(error, HELP):
         error.show()
         return
-    told = error.format_message()
+    message = error.format_message()
     if isinstance(error, click.UsageError) and error.ctx is not None:
-        told += f"{'' if told.endswith(('.', '?', ')')) else '.'} See {error.ctx.command_path} --help"
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {told}", err=True, color=colour())
+        message += f"{'' if message.endswith(('.', '?', ')')) else '.'} See {error.ctx.command_path} --help"
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True, color=colour())
 
 
 def _forget_output() -> None:
-    """What is still to be printed goes nowhere, so that Python does not complain when it ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    """Send remaining output to the null device, so that Python does not complain when it exits."""
+    null_device = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null_device, sys.stdout.fileno())
+    os.close(null_device)

@@ -1,4 +1,4 @@
-"""Export noisy bits with their definition to a file, or to a folder of Parquet: all of it, or nothing."""
+"""The `export` command: write noisy bits with their definition to a file or a folder of Parquet, all or nothing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from survey_app.store.records import Hold
 from survey_app.tally import Bits
 
 SUFFIXES = (".csv", ".ndjson", ".parquet", *STATISTICS)
-BESIDE = (".csv", *STATISTICS)  # formats that have no place for the definition
+BESIDE = (".csv", *STATISTICS)  # formats without a place for the definition
 
 
 @click.command("export", epilog=example("candor export exam exam.sav"))
@@ -47,11 +47,11 @@ def export_command(
         return
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
-        told = f"let it end in {', '.join(SUFFIXES)}, or give --rows for a folder of Parquet files"
-        raise click.UsageError(f"{file} names no format; {told}")
-    beside = file.with_name(f"{file.name}.definition.json")
-    written = [file, beside] if suffix in BESIDE else [file]
-    check_free(written, force)
+        advice = f"let it end in {', '.join(SUFFIXES)}, or give --rows for a folder of Parquet files"
+        raise click.UsageError(f"{file} names no format; {advice}")
+    definition_file = file.with_name(f"{file.name}.definition.json")
+    files = [file, definition_file] if suffix in BESIDE else [file]
+    check_free(files, force)
     store = open_db(ctx)
     published = find_survey(store, slug, digest)
     survey = published.survey
@@ -59,15 +59,15 @@ def export_command(
         with store.shown(published) as (tally, bits), whole(file) as target:
             with bar("Exporting", tally.reports) as progress:
                 _write(suffix, survey, tally.reports, watched(bits, progress), target)
-            check_free(written, force)
+            check_free(files, force)
             if suffix in BESIDE:
-                with whole(beside) as definition:
+                with whole(definition_file) as definition:
                     definition.write(survey.source)
     except OSError as error:
         raise click.ClickException(f"cannot write {file}: {error.strerror or error}") from None
     except ExportError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{tally.reports} reports of {slug} are in {' and '.join(map(str, written))}")
+    click.echo(f"{tally.reports} reports of {slug} are in {' and '.join(map(str, files))}")
     _tell_steps(published, slug)
 
 
@@ -78,10 +78,10 @@ def _export_folder(ctx: click.Context, slug: str, folder: Path, digest: str | No
     try:
         with (
             store.shown(published) as (tally, bits),
-            whole_folder(folder, force) as made,
+            whole_folder(folder, force) as new_folder,
             bar("Exporting", tally.reports) as progress,
         ):
-            parts = write_parts(published.survey, watched(bits, progress), most, made)
+            parts = write_parts(published.survey, watched(bits, progress), most, new_folder)
     except OSError as error:
         raise click.ClickException(f"cannot write {folder}: {error.strerror or error}") from None
     except ParquetError as error:

@@ -1,4 +1,4 @@
-"""The form as a file: made from a definition, or compared with what this version makes of the definition in it."""
+"""The `form` command: write a survey's form as a file, or compare such a file with the one made by this version."""
 
 import hashlib
 from pathlib import Path
@@ -58,39 +58,39 @@ def _write(ctx: click.Context, name: str, output: Path, server: str, digest: str
     if name.endswith(".json"):
         check_readable(Path(name))
     try:
-        found = Survey.from_json(Path(name).read_bytes()) if name.endswith(".json") else None
-        survey = found or find_survey(open_db(ctx), name, digest).survey
-        made = made_file(survey.source, server)
+        definition = Survey.from_json(Path(name).read_bytes()) if name.endswith(".json") else None
+        survey = definition or find_survey(open_db(ctx), name, digest).survey
+        content = made_file(survey.source, server)
         with whole(output) as file:
-            file.write(made)
-        output.chmod(0o644)  # it is for everybody
+            file.write(content)
+        output.chmod(0o644)  # anybody may read it
     except (CandorError, NoFile) as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from None
     click.echo(f"{output}: the form of {survey.slug}, which sends to {server}")
-    _sums(hashlib.sha256(made).hexdigest(), survey.digest)
+    _sums(hashlib.sha256(content).hexdigest(), survey.digest)
     if server == HERE:
         click.echo(f"{HERE} is this machine alone: --server https://example.org names another server", err=True)
 
 
 def _check(file: Path) -> None:
     try:
-        found = check_file(file.read_bytes(), lambda survey, server: made_file(survey.source, server))
+        result = check_file(file.read_bytes(), lambda survey, server: made_file(survey.source, server))
     except (NoFile, OSError) as error:
         raise click.ClickException(f"{file}: {error}") from None
-    if found.difference and found.version != __version__:
+    if result.difference and result.version != __version__:
         raise click.ClickException(
-            f"{file} was made by Candor {found.version or 'of no version'}, and this is {__version__}: only the same "
-            f"version can tell. First difference: {found.difference}"
+            f"{file} was made by Candor {result.version or 'of no version'}, and this is {__version__}: only the same "
+            f"version can tell. First difference: {result.difference}"
         )
-    if found.difference:
+    if result.difference:
         raise click.ClickException(
-            f"{file} is not what Candor {__version__} makes. First difference: {found.difference}"
+            f"{file} is not what Candor {__version__} makes. First difference: {result.difference}"
         )
     click.echo(f"{file} is what Candor {__version__} makes of the definition in it, to the last byte.")
-    click.echo(f"It asks {found.survey.title!r} ({found.survey.slug}) and sends to {found.server}")
-    _sums(found.sha256, found.survey.digest)
+    click.echo(f"It asks {result.survey.title!r} ({result.survey.slug}) and sends to {result.server}")
+    _sums(result.sha256, result.survey.digest)
     click.echo("Compare these with the ones you were given: another definition makes another file, just as correctly.")
 
 

@@ -1,4 +1,4 @@
-"""Inviting people: links with a code each, and who has taken a ticket; the same for a survey and for an issuer."""
+"""The commands that invite people and count tickets; `issuer` shares their functions."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -24,43 +24,46 @@ LISTED: Callable[[Any], Any] = click.option(
 
 
 def refuse_late(survey: Survey) -> None:
-    """Refuse to invite to a survey of two phases whose second has begun."""
-    if why := too_late(survey, now()):
-        raise StoreError(why)
+    """Raise StoreError if a survey of two phases is already in its second phase."""
+    if reason := too_late(survey, now()):
+        raise StoreError(reason)
 
 
 def said_how_many(count: int | None, names: Path | None) -> None:
-    """Refuse a call that says neither."""
+    """Raise UsageError unless the call has a number of invitations or a list of names."""
     if names is None and count is None:
         raise click.UsageError("say how many with --count, or for whom with --names")
 
 
 def make(file: TicketFile, slug: str, address: str, digest: str, count: int | None, names: Path | None) -> None:
-    """Print one link a line, or a CSV of names and links."""
-    listed = [line.strip() for line in text_of(names).splitlines() if line.strip()] if names else []
-    if names is not None and not listed:
+    """Create invitations, and print one link a line, or a CSV of names and links.
+
+    Raise ClickException if the list is empty or does not match `count`.
+    """
+    people = [line.strip() for line in text_of(names).splitlines() if line.strip()] if names else []
+    if names is not None and not people:
         raise click.ClickException(f"{names} has no names; write one a line")
-    if names is not None and count not in (None, len(listed)):
-        raise click.ClickException(f"{names} has {len(listed)} names, and --count says {count}; leave --count out")
+    if names is not None and count not in (None, len(people)):
+        raise click.ClickException(f"{names} has {len(people)} names, and --count says {count}; leave --count out")
     with waiting("Making invitations"):
-        codes = invite(file, slug, count or len(listed))
+        codes = invite(file, slug, count or len(people))
     links = [link(address, code, digest) for code in codes]
-    click.echo(as_csv(listed, links) if names else "".join(f"{one}\n" for one in links), nl=False)
+    click.echo(as_csv(people, links) if names else "".join(f"{url}\n" for url in links), nl=False)
 
 
 def show(file: TicketFile, digest: str, as_json: bool, names: Path | None) -> None:
-    """Print how the invitations stand; exact, so for whoever invites alone."""
-    found = invited(file, digest)
-    missing = absent(file, digest, text_of(names)) if names else None
+    """Print how many people were invited and have taken a ticket: exact, for the inviting party only."""
+    status = invited(file, digest)
+    absentees = absent(file, digest, text_of(names)) if names else None
     if as_json:
-        more = {} if missing is None else {"names": missing}
-        click.echo(json.dumps(found._asdict() | more, ensure_ascii=False))
+        extra = {} if absentees is None else {"names": absentees}
+        click.echo(json.dumps(status._asdict() | extra, ensure_ascii=False))
         return
-    click.echo(_stand(found.invited, found.taken))
-    if found.not_taken and missing is None:
+    click.echo(_stand(status.invited, status.taken))
+    if status.not_taken and absentees is None:
         click.echo("not taken yet, by the SHA-256 of their codes; --names links.csv tells who they are:")
-    for one in found.not_taken if missing is None else missing:
-        click.echo(one)
+    for absentee in status.not_taken if absentees is None else absentees:
+        click.echo(absentee)
 
 
 def _stand(invited: int, taken: int) -> str:
@@ -68,15 +71,15 @@ def _stand(invited: int, taken: int) -> str:
 
 
 def _show_study(file: TicketFile, groups: Sequence[Published], as_json: bool) -> None:
-    """How the invitations to each group stand, and to all of them."""
-    found = [(one.survey.slug, invited(file, one.survey.digest)) for one in groups]
-    total = sum(one.invited for _, one in found), sum(one.taken for _, one in found)
+    """Print the number of invitations and tickets of each group of a study, and of all groups."""
+    by_group = [(group.survey.slug, invited(file, group.survey.digest)) for group in groups]
+    total = sum(status.invited for _, status in by_group), sum(status.taken for _, status in by_group)
     if as_json:
-        each = {slug: {"invited": one.invited, "taken": one.taken} for slug, one in found}
-        click.echo(json.dumps({"invited": total[0], "taken": total[1], "groups": each}))
+        groups_document = {slug: {"invited": status.invited, "taken": status.taken} for slug, status in by_group}
+        click.echo(json.dumps({"invited": total[0], "taken": total[1], "groups": groups_document}))
         return
-    for slug, one in found:
-        click.echo(f"{slug}: {_stand(one.invited, one.taken)}")
+    for slug, status in by_group:
+        click.echo(f"{slug}: {_stand(status.invited, status.taken)}")
     click.echo(f"all groups: {_stand(*total)}")
 
 
@@ -122,8 +125,10 @@ def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | 
     store = open_db(ctx)
     if groups := find_study(store, slug):
         if names:
-            raise click.UsageError(f"--names is the list of one group: {', '.join(one.survey.slug for one in groups)}")
-        _show_study(open_tickets(ctx, store), [_by_invitation(one) for one in groups], as_json)
+            raise click.UsageError(
+                f"--names is the list of one group: {', '.join(group.survey.slug for group in groups)}"
+            )
+        _show_study(open_tickets(ctx, store), [_by_invitation(group) for group in groups], as_json)
         return
     published = _by_invitation(find_survey(store, slug))
     show(open_tickets(ctx, store), published.survey.digest, as_json, names)

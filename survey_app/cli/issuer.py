@@ -1,6 +1,6 @@
-"""Inviting people to a survey that another server collects: key, add, invite, invited, close, serve.
+"""The `issuer` commands: invite people to a survey that another server collects.
 
-`--db` names the issuer's file, which is one of tickets and nothing else.
+`--db` names the issuer's file, which has tickets and nothing else.
 """
 
 from pathlib import Path
@@ -42,9 +42,9 @@ def _file(ctx: click.Context) -> TicketFile:
 
 
 def _signed_for(file: TicketFile, slug: str) -> Kept:
-    for kept in file.living(slug):
-        if kept.digest is not None:
-            return kept
+    for key in file.living(slug):
+        if key.digest is not None:
+            return key
     raise StoreError(f"no definition of {slug} is registered here; candor issuer add URL does that")
 
 
@@ -82,16 +82,16 @@ def add_command(ctx: click.Context, url: str) -> None:
         raise StoreError(f"{survey.slug} names no issuer: its file needs invitations: {{issuer: https://…, key: …}}")
     if not tickets.issuer.startswith("https:") and address.server.startswith("https:"):
         raise StoreError(f"{tickets.issuer} must be https, as the survey is")
-    kept = next((kept for kept in file.living(survey.slug) if kept.modulus == tickets.key), None)
-    if kept is None:
+    key = next((key for key in file.living(survey.slug) if key.modulus == tickets.key), None)
+    if key is None:
         raise StoreError(f"the key of {survey.slug} was not made here, or is gone; candor issuer key {survey.slug}")
-    if kept.digest not in (None, survey.digest):
+    if key.digest not in (None, survey.digest):
         raise StoreError(
             "this key signs for another definition already, and whoever has a ticket for the one could answer the "
             f"other; make a new one with candor issuer key {survey.slug}"
         )
-    if kept.digest is None:
-        file.bind(kept, survey.digest, survey.source, f"{address.server}/s/{survey.slug}")
+    if key.digest is None:
+        file.bind(key, survey.digest, survey.source, f"{address.server}/s/{survey.slug}")
     click.echo(f"tickets of {survey.slug} are signed for {survey.digest}, at {tickets.issuer}")
 
 
@@ -108,10 +108,10 @@ def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path
     """Make invitations and print their links, in no order; only hashes are kept."""
     said_how_many(count, names)
     file = _file(ctx)
-    kept = _signed_for(file, slug)
-    if kept.definition is not None:
-        refuse_late(Survey.from_stored(kept.definition))
-    make(file, slug, kept.address or "", kept.digest or "", count, names)
+    key = _signed_for(file, slug)
+    if key.definition is not None:
+        refuse_late(Survey.from_stored(key.definition))
+    make(file, slug, key.address or "", key.digest or "", count, names)
 
 
 @issuer.command(

@@ -1,4 +1,4 @@
-"""Take in reports that were exported elsewhere."""
+"""The `survey load` command: add reports from Parquet files."""
 
 from pathlib import Path
 
@@ -30,16 +30,16 @@ def load_command(ctx: click.Context, slug: str, paths: tuple[Path, ...], digest:
     published = find_survey(store, slug, digest)
     try:
         reports = find(paths)
-        shown = store.snapshot(published).reports
-        if shown and not yes:
+        present = store.snapshot(published).reports
+        if present and not yes:
             click.confirm(
-                f"{slug} has {numbers.count(shown)} reports already; any of them that are in these files, too, would "
+                f"{slug} has {numbers.count(present)} reports already; any of them that are in these files, too, would "
                 f"be counted twice. Add {numbers.count(reports.count)}?",
                 abort=True,
             )
         with bar("Loading", reports.count) as progress:
-            loaded = load(store, published, reports, progress)
+            outcome = load(store, published, reports, progress)
     except (ParquetError, LoadError) as error:
         raise click.ClickException(str(error)) from None
-    again = f"; {numbers.count(loaded.already)} were there already" if loaded.already else ""
-    click.echo(f"{numbers.count(loaded.stored)} reports were added to {slug}{again}")
+    duplicates = f"; {numbers.count(outcome.already)} were there already" if outcome.already else ""
+    click.echo(f"{numbers.count(outcome.stored)} reports were added to {slug}{duplicates}")

@@ -1,4 +1,4 @@
-"""Mail to invited people: candor survey mail. Without --send it only tells what it would do."""
+"""The `survey mail` command: send invitations by mail. Without --send it only prints a preview."""
 
 import fcntl
 import os
@@ -84,38 +84,38 @@ def _mail(ctx: click.Context, slug: str, listed: Path, *, server: str, really: b
     people = read(listed.read_bytes())
     for sentence in people.left_out:
         click.echo(sentence, err=True)
-    inviting = _inviting(ctx, slug, server, said["token_file"])
-    kept = Kept(beside(listed, slug))
-    lines = rounds.lines_of(people.everybody, kept)
-    remind, again = said["remind"], said["again_unsure"]
+    source = _inviting(ctx, slug, server, said["token_file"])
+    log = Kept(beside(listed, slug))
+    lines = rounds.lines_of(people.everybody, log)
+    remind, retry_unsure = said["remind"], said["again_unsure"]
     if not remind and any(line.person.link and not line.invited for line in lines):
-        rounds.check_links(lines, inviting.not_taken())
+        rounds.check_links(lines, source.not_taken())
     plan = (
-        rounds.reminders(lines, inviting.not_taken(), timedelta(days=said["wait_days"]), again=again)
+        rounds.reminders(lines, source.not_taken(), timedelta(days=said["wait_days"]), again=retry_unsure)
         if remind
-        else rounds.invitations(lines, again=again)
+        else rounds.invitations(lines, again=retry_unsure)
     )
     template = text_of(said["template"]) if said["template"] else ""
-    written = letter(inviting.survey, said["sender"], remind=remind, subject=said["subject"], template=template)
-    _tell(plan, kept)
+    form_letter = letter(source.survey, said["sender"], remind=remind, subject=said["subject"], template=template)
+    _tell(plan, log)
     if not plan.now:
         return
     if not really:
-        _show(plan.now[0], written, f"{server}/s/{slug}#code=…&sha256={inviting.survey.digest}")
+        _show(plan.now[0], form_letter, f"{server}/s/{slug}#code=…&sha256={source.survey.digest}")
         click.echo(f"\nnothing was sent; add --send to send {_messages(len(plan.now))}")
         return
-    post = Post(_smtp(said), written.sender.addr_spec)
+    post = Post(_smtp(said), form_letter.sender.addr_spec)
     post.connect()  # before codes are made
     try:
-        rounds.prepare(plan, lines, kept, inviting, server)
-        _send(plan, kept, written, post, said["per_minute"])
+        rounds.prepare(plan, lines, log, source, server)
+        _send(plan, log, form_letter, post, said["per_minute"])
     finally:
         post.close()
 
 
 @contextmanager
 def _alone(listed: Path) -> Iterator[None]:
-    """Two rounds of one list at once would write to people twice."""
+    """Lock the list: two simultaneous runs would write to people twice. Raise ClickException if it is locked."""
     with listed.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -148,16 +148,16 @@ def _messages(count: int) -> str:
 
 
 def _tell(plan: rounds.Plan, kept: Kept) -> None:
-    what = "a reminder" if plan.kind == "reminded" else "an invitation"
-    click.echo(f"{len(plan.now)} would get {what}" if plan.now else f"nobody gets {what}")
-    for count, why in (
+    noun = "a reminder" if plan.kind == "reminded" else "an invitation"
+    click.echo(f"{len(plan.now)} would get {noun}" if plan.now else f"nobody gets {noun}")
+    for count, reason in (
         (plan.have_it, "have theirs already"),
         (plan.taken, "have taken a ticket"),
         (plan.too_soon, "were written to lately (--wait-days)"),
         (plan.never, "were never invited: run it without --remind"),
     ):
         if count:
-            click.echo(f"{count} {why}")
+            click.echo(f"{count} {reason}")
     if plan.unsure:
         click.echo(f"{len(plan.unsure)} may have it or not; the connection was lost over it (--again-unsure):")
         for line in plan.unsure:
@@ -185,7 +185,7 @@ def _send(plan: rounds.Plan, kept: Kept, written: Letter, post: Post, per_minute
             time.sleep(60 / per_minute)
 
     faults: list[rounds.Outcome] = []
-    sent = 0
+    sent_count = 0
     try:
         with bar("Sending", len(plan.now)) as progress:
             for outcome in rounds.send(plan, kept, written, post, pause):
@@ -193,11 +193,11 @@ def _send(plan: rounds.Plan, kept: Kept, written: Letter, post: Post, per_minute
                 if outcome.fault:
                     faults.append(outcome)
                 else:
-                    sent += 1
+                    sent_count += 1
     finally:
-        click.echo(f"{_messages(sent)} sent; who has which link is in {kept.path}, which is yours to keep")
+        click.echo(f"{_messages(sent_count)} sent; who has which link is in {kept.path}, which is yours to keep")
         for outcome in faults:
-            known = "may have it or not, the connection was lost" if outcome.unsure else "did not get it"
-            click.echo(f"  {_named(outcome.line)} {known}: {outcome.fault}")
+            state = "may have it or not, the connection was lost" if outcome.unsure else "did not get it"
+            click.echo(f"  {_named(outcome.line)} {state}: {outcome.fault}")
     if faults:
         raise click.ClickException("not everybody got it; repeat the command to try again with those who did not")

@@ -1,4 +1,4 @@
-"""Files that a command writes: all of it or nothing, and nothing overwritten unasked."""
+"""Output files and folders: written completely or not at all, and never overwritten without --force."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ import click
 
 
 def check_free(files: list[Path], force: bool) -> None:
-    """Refuse names that are no files yet to be written, before any work is done."""
+    """Raise ClickException, before any work is done, if one of these files cannot or must not be written."""
     parent = files[0].parent
     if not parent.is_dir():
         raise click.ClickException(f"there is no directory {parent}; make it first")
@@ -25,7 +25,7 @@ def check_free(files: list[Path], force: bool) -> None:
 
 @contextmanager
 def whole(file: Path) -> Iterator[BinaryIO]:
-    """A file that takes its name only when all of it is on disk; for its owner alone, like the database."""
+    """Yield a temporary file, readable by its owner alone, and rename it to `file` once all of it is on disk."""
     handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:
         with os.fdopen(handle, "wb") as target:
@@ -39,7 +39,10 @@ def whole(file: Path) -> Iterator[BinaryIO]:
 
 
 def check_free_folder(folder: Path, force: bool) -> None:
-    """Refuse a folder that exists, before any work is done; one with anything but Parquet in it is never replaced."""
+    """Raise ClickException, before any work is done, if the folder exists, unless `force` is set.
+
+    A folder with anything but Parquet files is never replaced.
+    """
     if not folder.parent.is_dir():
         raise click.ClickException(f"there is no directory {folder.parent}; make it first")
     if folder.exists() and not folder.is_dir():
@@ -52,16 +55,16 @@ def check_free_folder(folder: Path, force: bool) -> None:
 
 @contextmanager
 def whole_folder(folder: Path, force: bool) -> Iterator[Path]:
-    """A folder that takes its name only when all that is in it is on disk; for its owner alone."""
-    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    """Yield a temporary folder, and rename it to `folder` once all files in it are on disk; for its owner alone."""
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        yield made
+        yield temporary
         check_free_folder(folder, force)
-        old = made.with_name(f"{made.name}.old")
+        old = temporary.with_name(f"{temporary.name}.old")
         if folder.exists():
             folder.rename(old)
-        made.rename(folder)
+        temporary.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
     except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         raise

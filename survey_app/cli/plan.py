@@ -1,4 +1,4 @@
-"""Before a launch: how many respondents a margin takes, and what a survey of so many will show."""
+"""The `plan` command: the respondents that a margin takes, and the margins of a survey before its launch."""
 
 import json
 import math
@@ -29,7 +29,7 @@ OPTIONED = tuple(filter(needs_options, TYPES))
 
 
 def _loss(_: click.Context, __: click.Parameter, value: str | None) -> Decimal | None:
-    """An ε: a decimal, or a logarithm such as ln3."""
+    """Parse an ε: a decimal, or a logarithm such as ln3. Raise BadParameter unless it is positive."""
     if value is None:
         return None
     try:
@@ -43,21 +43,21 @@ def _loss(_: click.Context, __: click.Parameter, value: str | None) -> Decimal |
 
 
 def _part(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
-    """A part of a whole: 0.05 or 5%."""
+    """Parse a fraction: 0.05 or 5%. Raise BadParameter unless it is between 0 and 1."""
     if value is None:
         return None
     text = value.strip()
     try:
-        part = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+        fraction = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
-        part = math.nan
-    if not 0 <= part <= 1:
+        fraction = math.nan
+    if not 0 <= fraction <= 1:
         raise click.BadParameter(f"{value!r} is not a part of 1, such as 0.05 or 5%.")
-    return part
+    return fraction
 
 
 def _number(_: click.Context, __: click.Parameter, value: str | None) -> Decimal | None:
-    """A decimal of a size that questions have."""
+    """Parse a decimal. Raise BadParameter if it is larger or smaller than numbers of questions can be."""
     if value is None:
         return None
     try:
@@ -70,13 +70,13 @@ def _number(_: click.Context, __: click.Parameter, value: str | None) -> Decimal
 
 
 def _share_or_mean(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | float | None:
-    """A number, or a part if it is said in percent."""
+    """Parse a number, or a fraction if it is in percent."""
     return _part(ctx, param, value) if value and value.strip().endswith("%") else _number(ctx, param, value)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The options as they were given, each under the name of its parameter."""
+    """The options of the command, each under the name of its parameter."""
 
     respondents: int | None
     margin: float | None
@@ -171,19 +171,21 @@ def plan_command(ctx: click.Context, /, file: Path | None, **options: Any) -> No
     For a survey FILE: how many each of three ways to ask it needs, all margins, what joint fields cost, and advice.
     For one question: --epsilon with --margin or --respondents. --guidance prints a table of ε and its price.
     """
-    given = {name for name in options if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
-    _check_together(file, given)
-    wanted = Wanted(**options)
+    option_names = {
+        name for name in options if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    }
+    _check_together(file, option_names)
+    request = Wanted(**options)
     try:
-        if wanted.guidance:
+        if request.guidance:
             levels = table()
-            click.echo(_json(levels) if wanted.as_json else guidance_page(levels))
+            click.echo(_json(levels) if request.as_json else guidance_page(levels))
         elif file:
             with waiting("Planning"):
-                told = _plan_file(file, wanted)
-            click.echo(told)
-        elif wanted.epsilon is not None:
-            _plan_question(wanted, wanted.epsilon, given)
+                text = _plan_file(file, request)
+            click.echo(text)
+        elif request.epsilon is not None:
+            _plan_question(request, request.epsilon, option_names)
     except PlanError as error:
         raise click.UsageError(f"{error}.") from None
 
@@ -196,20 +198,22 @@ NUMBERS = ("low", "high", "step", "bin_count", "mechanism", "mean", "sd")
 
 
 def _check_together(file: Path | None, given: set[str]) -> None:
-    """Refuse what does not go together, and say what does."""
+    """Raise UsageError if the options do not fit together, with a sentence about the options that do."""
     if "guidance" in given:
         if file or given - {"guidance", "as_json"}:
             raise click.UsageError("--guidance stands alone: it takes no FILE and no other option but --json.")
         return
-    alone = [name for name in ONE_QUESTION if name in given]
+    question_options = [name for name in ONE_QUESTION if name in given]
     if file:
-        if alone == ["against"]:
+        if question_options == ["against"]:
             raise click.UsageError(
                 "--against is for one question without a FILE; of a FILE with groups the plan tells the margin of their"
                 " difference, and the smallest one that is told."
             )
-        if alone:
-            raise click.UsageError(f"{_named(alone[0])} is for one question without a FILE; the file says it all.")
+        if question_options:
+            raise click.UsageError(
+                f"{_named(question_options[0])} is for one question without a FILE; the file says it all."
+            )
     elif "epsilon" not in given:
         raise click.UsageError("Name a survey FILE, or give --epsilon with --margin or --respondents.")
     elif "cross" in given:
@@ -248,8 +252,8 @@ def _float(value: Decimal | float | None) -> float | None:
 
 
 def _plan_file(file: Path, wanted: Wanted) -> str:
-    least = min(DEFAULT.respondents or 0, wanted.population or math.inf)
-    settings = _settings(wanted, wanted.respondents or int(least), wanted.margin or DEFAULT.margin)
+    default_respondents = min(DEFAULT.respondents or 0, wanted.population or math.inf)
+    settings = _settings(wanted, wanted.respondents or int(default_respondents), wanted.margin or DEFAULT.margin)
     crosses = [[name.strip() for name in pair.split(",")] for pair in wanted.cross]
     try:
         plan = plan_survey(file.read_bytes(), settings, json_file=file.suffix == ".json", cross=crosses)

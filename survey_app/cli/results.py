@@ -1,4 +1,4 @@
-"""What researchers read from reports: results, cross-tabs, regression."""
+"""The commands for researchers: results, cross-tabs, regression."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -55,7 +55,7 @@ SIMULTANEOUS: Callable[[Any], Any] = click.option(
 
 
 def forms(command: Any) -> Any:
-    """A table for a person, unless one of these is given."""
+    """Add the options --json and --csv to a command."""
     spreadsheet = click.option("--csv", "as_csv", is_flag=True, help="For a spreadsheet.")
     return click.option("--json", "as_json", is_flag=True, help="For a program.")(spreadsheet(command))
 
@@ -101,39 +101,42 @@ def results_command(
     if len(surveys) == 1:
         if weights:
             raise click.ClickException(f"--weights is for several surveys, and {slugs[0]} is one; leave it out")
-        found = results(surveys[0].survey, tallies[0], options, _totals(surveys[0], totals))
-        document: Results | Study = counted(found, store, open_tickets(ctx, store), surveys[0])
+        estimates = results(surveys[0].survey, tallies[0], options, _totals(surveys[0], totals))
+        document: Results | Study = counted(estimates, store, open_tickets(ctx, store), surveys[0])
     else:
         if totals:
             raise click.ClickException("--total is for one survey; name one, or leave it out")
         groups = list(zip((published.survey for published in surveys), tallies, strict=True))
         try:
-            given = _mapping(weights)
+            weight_by_slug = _mapping(weights)
             if is_study:
-                sizes, final = [one.terms.size for one in surveys], surveys[0].state is State.CLOSED
-                document = study_document(groups, sizes, options, final=final, weights=given)
+                sizes, final = [published.terms.size for published in surveys], surveys[0].state is State.CLOSED
+                document = study_document(groups, sizes, options, final=final, weights=weight_by_slug)
             else:
-                document = groups_document(groups, options, given)
+                document = groups_document(groups, options, weight_by_slug)
         except GroupsError as error:
             raise click.ClickException(str(error)) from None
     if form == "json":
         click.echo(_json(document))
     elif isinstance(document, Study):
         if form == "csv":
-            click.echo(csv_text(study_table([one.survey for one in surveys], document)), nl=False)
+            click.echo(csv_text(study_table([published.survey for published in surveys], document)), nl=False)
         else:
             click.echo(study_text(surveys[0].survey, document))
     elif form == "csv":
         click.echo(csv_text(results_table(surveys[0].survey, document)), nl=False)
     else:
         click.echo(results_text(surveys[0].survey, document))
-        if odd := suspicions(surveys[0].survey, tallies[0]):
-            told = ["Some of these reports cannot be honest, but for one survey of a thousand with each test:", *odd]
-            click.echo("\n" + "\n".join(line for one in told for line in wrapped(one)))
+        if findings := suspicions(surveys[0].survey, tallies[0]):
+            paragraphs = [
+                "Some of these reports cannot be honest, but for one survey of a thousand with each test:",
+                *findings,
+            ]
+            click.echo("\n" + "\n".join(line for paragraph in paragraphs for line in wrapped(paragraph)))
 
 
 def _form(as_json: bool, as_csv: bool) -> str:
-    """What is printed: text for a person, unless a program shall read it."""
+    """Return the output format: json, csv or text. Raise UsageError if both options are given."""
     if as_json and as_csv:
         raise click.UsageError("give --json or --csv, not both")
     return "json" if as_json else "csv" if as_csv else "text"
@@ -149,7 +152,7 @@ def _check_population(options: Options, reports: int) -> None:
 
 
 def _totals(published: Published, wanted: tuple[str, ...]) -> dict[str, list[list[str]]]:
-    """QUESTION=A|B, checked."""
+    """Parse the --total options; return lists of options by question. Raise ClickException for an invalid one."""
     totals: dict[str, list[list[str]]] = {}
     questions = {question.id: question for question in published.survey.questions}
     for text in wanted:
@@ -160,21 +163,24 @@ def _totals(published: Published, wanted: tuple[str, ...]) -> dict[str, list[lis
             raise click.ClickException(
                 f"--total {text!r}: write QUESTION=A|B; the question is a choice, a scale or has bins"
             )
-        known = kind_of(question).answers(question)
-        if not set(labels) <= set(known) or len(set(labels)) < len(labels):
-            raise click.ClickException(f"--total {text!r}: the options of {name} are {', '.join(known)}")
+        answers = kind_of(question).answers(question)
+        if not set(labels) <= set(answers) or len(set(labels)) < len(labels):
+            raise click.ClickException(f"--total {text!r}: the options of {name} are {', '.join(answers)}")
         totals.setdefault(name, []).append(labels)
     return totals
 
 
 def _has_totals(question: Question) -> bool:
-    """Whether shares of several answers can be added up, and are more than one and the rest."""
+    """Return whether shares of several answers can be added up, and the question has more than two answers."""
     kind = kind_of(question)
     return kind.exclusive and kind.has_shares(question) and not main_answer(question)
 
 
 def _mapping(file: Path | None) -> Any:
-    """What a small YAML or JSON file maps; None without a file."""
+    """Return the mapping in a small YAML or JSON file; None without a file.
+
+    Raise ClickException unless its keys are text and all its values are numbers, at most one level deep.
+    """
     if file is None:
         return None
     value = yaml_of(file)
@@ -190,7 +196,7 @@ def _mapping(file: Path | None) -> Any:
 
 @contextmanager
 def _shown(store: Store, published: Published) -> Iterator[tuple[Tally, Iterator[Bits]]]:
-    """The snapshot and the bits behind it, with a progress bar."""
+    """Yield the tally of a snapshot and the bits behind it, read with a progress bar."""
     with store.shown(published) as (tally, rows):
         yield tally, _with_bar(tally.reports, rows)
 
@@ -286,6 +292,6 @@ def regress_command(
 
 def _covariates(file: Path) -> Any:
     value = _mapping(file)
-    if not all(isinstance(one, dict) for one in value.values()):
+    if not all(isinstance(covariates, dict) for covariates in value.values()):
         raise click.ClickException(f"{file}: must map every slug to its covariates, for example exam: {{year: 1}}")
     return value

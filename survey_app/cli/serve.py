@@ -1,4 +1,4 @@
-"""Running the server: serve, demo."""
+"""The commands that run a server: serve, demo."""
 
 import os
 import shlex
@@ -32,7 +32,7 @@ LISTENING = (
 
 
 def listening(command: Callable[..., None]) -> Callable[..., None]:
-    """The options of whatever runs a server."""
+    """Add the options of a server to a command: host, port, workers, trusted proxies."""
     for option in reversed(LISTENING):
         command = option(command)
     return command
@@ -76,33 +76,36 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     click.echo(f"results   {base}/results/{slug}")
     click.echo(f"console   {base}/console   name {demo_survey.NAME}, password {password} (until the next run)")
     click.echo(f"terminal  {_called(ctx)} respond {base}/s/{slug}#sha256={published.survey.digest}")
-    if look := _look(store.table_of(published)[0], published.key):
-        click.echo(f"disk      {look}")
-    shown = store.snapshot(published).reports
-    missing = respondents - shown
-    if missing >= 2 * STEP or not shown:  # fewer are there, pending
+    if query := _look(store.table_of(published)[0], published.key):
+        click.echo(f"disk      {query}")
+    report_count = store.snapshot(published).reports
+    missing = respondents - report_count
+    if missing >= 2 * STEP or not report_count:  # a smaller difference may be reports not yet shown
         with bar("Simulating respondents", missing) as progress:
-            for made in demo_survey.respondents(published, missing):
-                store.write(lambda: made)  # noqa: B023 — called at once
-                progress(len(made))
+            for batch in demo_survey.respondents(published, missing):
+                store.write(lambda: batch)  # noqa: B023 — called at once
+                progress(len(batch))
     store.close()
     serve.serve(db, host, port, 1, 0, {"DEMO": (slug, published.survey.digest)})
 
 
 def _demo_db(ctx: click.Context) -> str:
-    """Return where the demo's people go: what --db names, but never what CANDOR_DB names; a ClickException then."""
-    root, real = ctx.find_root(), os.environ.get("CANDOR_DB")
+    """Return the database for the demo's made-up people: that of --db, else DEMO_DB.
+
+    Raise ClickException if --db names the same database as CANDOR_DB.
+    """
+    root, server_db = ctx.find_root(), os.environ.get("CANDOR_DB")
     if root.get_parameter_source("db") is not ParameterSource.COMMANDLINE:
-        if real:
+        if server_db:
             click.echo(f"CANDOR_DB is left alone; the demo's database is {DEMO_DB}", err=True)
         return DEMO_DB
-    if ctx.obj == real:
+    if ctx.obj == server_db:
         raise click.ClickException("CANDOR_DB names this database. The demo adds made-up people: give it another --db.")
     return str(ctx.obj)
 
 
 def _look(file: str, survey: int) -> str:
-    """The command that shows some reports as they lie in the file; none where they lie in no file."""
+    """Return a command that prints some reports as stored on disk; empty if it cannot run here."""
     tool = Path(sys.executable).with_name("sqlite-utils")
     if not Path(file).exists() or not tool.exists():
         return ""
@@ -111,5 +114,5 @@ def _look(file: str, survey: int) -> str:
 
 
 def _called(ctx: click.Context) -> str:
-    """The name to be typed: whoever looks in by uvx has the program by that of the package alone."""
+    """Return the program name to type: with uvx, only the name of the package works."""
     return "candor-survey" if ctx.find_root().info_name == "candor-survey" else "candor"

@@ -1,4 +1,4 @@
-"""Sharing a survey with other accounts, for whoever runs the server; its owner does it in the console."""
+"""The `survey share` command for the operator; owners share their surveys in the console."""
 
 import click
 
@@ -32,13 +32,13 @@ def share_command(ctx: click.Context, slug: str, name: str | None, role: str | N
     if name is None:
         if role:
             raise click.UsageError("say with whom: candor survey share SLUG NAME --as ROLE")
-        for one in store.shares(published.name):
-            click.echo(f"{one.role.said:8} {one.name}")
+        for share in store.shares(published.name):
+            click.echo(f"{share.role.said:8} {share.name}")
         for link in store.links(published.name):
             click.echo(f"link     {link.id}, made on {link.made}, for {link.label}")
         return
     user = find_user(store, name)
-    given = ROLES[role or "reader"]
-    store.share(published, user, None if withdraw else given)
-    done = f"no longer shared with {name}" if withdraw else f"shared with {name} as {given.said}"
-    click.echo(f"{published.name} is {done}")
+    new_role = ROLES[role or "reader"]
+    store.share(published, user, None if withdraw else new_role)
+    outcome = f"no longer shared with {name}" if withdraw else f"shared with {name} as {new_role.said}"
+    click.echo(f"{published.name} is {outcome}")

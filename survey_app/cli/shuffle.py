@@ -1,4 +1,4 @@
-"""The independent party's command: reports without ids, in a secret order, and what that is worth."""
+"""The `shuffle` command for an independent party: remove ids, permute reports, and print the resulting (ε, δ)."""
 
 from pathlib import Path
 
@@ -47,22 +47,22 @@ def shuffle_command(
             whole(target) as file,
             bar("Shuffling", 2 * source.stat().st_size) as progress,
         ):
-            done = shuffle(reports, file, survey, renumber=renumber, progress=progress)
+            outcome = shuffle(reports, file, survey, renumber=renumber, progress=progress)
     except CandorError as error:
         raise click.ClickException(f"{definition}: {error}") from None
     except ShufflingError as error:
         raise click.ClickException(f"{source}, {error}") from None
     except OSError as error:
         raise click.ClickException(f"cannot shuffle {source} to {target}: {error.strerror or error}") from None
-    click.echo(f"{numbers.count(done.reports)} reports are in {target}, in an order that nobody knows")
-    if done.again:
-        click.echo(f"{numbers.count(done.again)} lines were the same report again, and were left out")
-    if done.survey is None:
+    click.echo(f"{numbers.count(outcome.reports)} reports are in {target}, in an order that nobody knows")
+    if outcome.again:
+        click.echo(f"{numbers.count(outcome.again)} lines were the same report again, and were left out")
+    if outcome.survey is None:
         click.echo("give --definition to check the bits and to learn what shuffling is worth", err=True)
         return
-    local = float(total(done.survey))
+    local = float(total(outcome.survey))
     click.echo(
         f"each device is ε = {numbers.epsilon(local)} private; the shuffled whole is ε = "
-        f"{numbers.epsilon(central_epsilon(local, done.reports, delta))} with δ = {delta:g}, if whoever shuffles is "
+        f"{numbers.epsilon(central_epsilon(local, outcome.reports, delta))} with δ = {delta:g}, if whoever shuffles is "
         "independent of whoever analyses, keeps no ids, times or order, and all devices ran this definition"
     )

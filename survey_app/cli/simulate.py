@@ -1,4 +1,4 @@
-"""Made-up respondents for a survey that runs, or for all groups of a study."""
+"""The `simulate` command: add made-up respondents to a survey, or to all groups of a study."""
 
 import secrets
 from collections.abc import Iterator
@@ -38,13 +38,13 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
     try:
         population = yaml_of(truth) if truth else {}
         with waiting("Drawing people"):
-            made = list(_made(surveys, respondents, population, np.random.default_rng()))
+            by_group = list(_made(surveys, respondents, population, np.random.default_rng()))
     except (TruthError, AttributeError, TypeError) as error:
         raise click.ClickException(f"{truth}: {error}") from None
     stored = 0
     with bar("Simulating", respondents) as progress:
-        for part in made:
-            for reports in part:
+        for batches in by_group:
+            for reports in batches:
                 stored += store.write(lambda: reports).count(Outcome.STORED)  # noqa: B023 — called at once
                 progress(len(reports))
     click.echo(f"{stored} reports were added to {slug}")
@@ -56,10 +56,13 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
 def _made(
     surveys: list[Published], respondents: int, population: dict[str, Any], rng: np.random.Generator
 ) -> Iterator[Iterator[list[Submission]]]:
-    """For each group its reports; what all people say is drawn before the first is stored, so a bad truth adds none."""
+    """Yield the reports of each group.
+
+    Answers of all people are drawn before the first report is stored, so an invalid truth file adds none.
+    """
     sizes = [published.terms.size for published in surveys if published.terms.size]
-    known = sizes if len(sizes) == len(surveys) else None
-    for published, count in zip(surveys, split(respondents, known, len(surveys)), strict=True):
+    group_sizes = sizes if len(sizes) == len(surveys) else None
+    for published, count in zip(surveys, split(respondents, group_sizes, len(surveys)), strict=True):
         yield _reports(published, draw_people(published.survey, population, count, rng), rng)
 
 

@@ -1,4 +1,4 @@
-"""Author and run surveys: build, add, list, show, set, open, pause, close, delete, check."""
+"""The `survey` commands: build, add, list, show, set, open, pause, close, delete, check."""
 
 import json
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ from survey_app.store import Published, State, Store, listed, may_close, now
 from survey_app.store.term_changes import AFTER_CLOSING
 
 DEFAULT = ParameterSource.DEFAULT
-RESPONDENTS, MARGIN = 500, 0.05  # what is planned for where nobody says
+RESPONDENTS, MARGIN = 500, 0.05  # planned for by default
 UNTIDY = "the order in which reports came may be seen in the database until there is room on the disk to rewrite it"
 
 
@@ -77,15 +77,15 @@ def build_command(file: Path) -> None:
 def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool, respondents: int | None) -> None:
     """Publish FILE, as a new version if its slug is known."""
     built, store = build_survey(file), open_db(ctx, begin=True)
-    if found := same_as(store, built):
-        raise click.ClickException(_nothing_new(found, differences(found, built)))
+    if existing := same_as(store, built):
+        raise click.ClickException(_nothing_new(existing, differences(existing, built)))
     if owner is None:
         user = next((user for user in store.users() if user.admin), None)
         if user is None:
             raise click.ClickException("there is no account yet; make one with candor user add NAME")
     else:
         user = find_user(store, owner)
-    added = publish(
+    groups = publish(
         store,
         open_tickets(ctx, store),
         built,
@@ -94,27 +94,31 @@ def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool, 
         source=None if file.suffix == ".json" else file.read_bytes(),
         make_key=make_key,
     )
-    _describe(store, added)
-    expected = respondents or built.terms.max_reports or sum(built.sizes or ()) or RESPONDENTS
-    for line in doubts_of(built, expected, MARGIN):
+    _describe(store, groups)
+    respondent_count = respondents or built.terms.max_reports or sum(built.sizes or ()) or RESPONDENTS
+    for line in doubts_of(built, respondent_count, MARGIN):
         click.echo(f"precision: {line}", err=True)
 
 
 def _nothing_new(found: Sequence[Published], differ: Sequence[Difference]) -> str:
-    """Why there is no new version, and the very command that changes what differs."""
+    """Return why there is no new version, and the command that changes the terms that differ."""
     name = found[0].name
-    told = f"this very definition of {name} is published already: {found[0].survey.digest}"
-    over = found[0].state is State.CLOSED
-    options = [_option(one) for one in differ if one.term != "opens" and (not over or one.term in AFTER_CLOSING)]
-    late = ""
-    if over:
-        late = "; it is closed"
+    explanation = f"this very definition of {name} is published already: {found[0].survey.digest}"
+    is_closed = found[0].state is State.CLOSED
+    options = [
+        _option(change)
+        for change in differ
+        if change.term != "opens" and (not is_closed or change.term in AFTER_CLOSING)
+    ]
+    note = ""
+    if is_closed:
+        note = "; it is closed"
     elif len(options) < len(differ):
-        late = "; when it opens is not changed any more: open or pause it"
+        note = "; when it opens is not changed any more: open or pause it"
     if not options:
-        return f"{told}, {'with these very terms' if not differ else 'and nothing else differs'}{late}"
+        return f"{explanation}, {'with these very terms' if not differ else 'and nothing else differs'}{note}"
     command = f"candor survey set {name} {' '.join(options)}"
-    return f"{told}; only its terms differ, which need no new version{late}:\n  {command}"
+    return f"{explanation}; only its terms differ, which need no new version{note}:\n  {command}"
 
 
 def _option(one: Difference) -> str:
@@ -129,15 +133,15 @@ def _option(one: Difference) -> str:
 
 
 def _describe(store: Store, groups: Sequence[Published]) -> None:
-    """A survey, or what all groups of a study share and then each of them."""
+    """Print a survey, or what all groups of a study have in common and then each group."""
     published = groups[0]
     survey = published.survey
-    several = f", {len(groups)} groups" if survey.study else ""
-    click.echo(f"{published.name}  {published.at(now())}  {survey.title}{several}")
-    if not several:
+    group_note = f", {len(groups)} groups" if survey.study else ""
+    click.echo(f"{published.name}  {published.at(now())}  {survey.title}{group_note}")
+    if not group_note:
         click.echo(f"digest   {survey.digest}")
     click.echo(f"ε        {numbers.epsilon(verify(survey), fixed=True)}")
-    if not several:
+    if not group_note:
         click.echo(f"link     {_link(published)}")
     if owner := store.user(published.owner):
         click.echo(f"owner    {owner.name}")
@@ -149,7 +153,7 @@ def _describe(store: Store, groups: Sequence[Published]) -> None:
     click.echo(f"deletes  {_told(terms.deletes, 'never')}")
     if sentence := withheld(published):
         click.echo(f"shown    {sentence}")
-    for group in groups if several else ():
+    for group in groups if group_note else ():
         people = f", {numbers.count(group.terms.size)} people" if group.terms.size else ""
         click.echo(f"\n{group.survey.group}{people}")
         click.echo(f"digest   {group.survey.digest}")
@@ -158,7 +162,7 @@ def _describe(store: Store, groups: Sequence[Published]) -> None:
 
 def _link(published: Published) -> str:
     tickets = published.survey.tickets
-    if tickets:  # a bare link lets nobody in
+    if tickets:  # the link alone admits nobody
         invites = f"candor issuer invite, at {tickets.issuer}" if tickets.issuer else "candor survey invite"
         return f"one a person, by {invites}"
     return f"/s/{published.survey.slug}#sha256={published.survey.digest}"
@@ -177,10 +181,10 @@ def list_command(ctx: click.Context) -> None:
     store = open_db(ctx)
     for groups in listed(store):
         published, reports = groups[0], sum(store.snapshot(group).reports for group in groups)
-        several = f" ({len(groups)} groups)" if published.survey.study else ""
+        group_note = f" ({len(groups)} groups)" if published.survey.study else ""
         state = published.at(now())
-        told = told_reports(reports, state, len(groups), groups[0].hold)
-        click.echo(f"{published.name:24} {state:8} {told:>14}  {published.survey.title}{several}")
+        report_text = told_reports(reports, state, len(groups), groups[0].hold)
+        click.echo(f"{published.name:24} {state:8} {report_text:>14}  {published.survey.title}{group_note}")
 
 
 @survey.command("show", epilog=example("candor survey show exam"))
@@ -193,7 +197,7 @@ def show_command(ctx: click.Context, slug: str) -> None:
 
 
 def _moment(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
-    """A moment, or never."""
+    """Parse a date and time; return None for never. Raise BadParameter if it is neither."""
     if value is None or value == "never":
         return None
     try:
@@ -203,7 +207,7 @@ def _moment(_: click.Context, __: click.Parameter, value: str | None) -> datetim
 
 
 def _most(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
-    """A number of reports, or none."""
+    """Parse a number of reports; return None for none. Raise BadParameter if it is neither."""
     if value is None or value == "none":
         return None
     if not (value.isascii() and value.isdigit() and 0 < int(value[:16]) < 10**15):
@@ -234,23 +238,23 @@ def set_command(
     A past date, or a number that is reached, closes it at once. Of a closed one, results, deletes and sizes can be
     changed. A survey by invitation shows nothing before it closes by its date, which can only be moved later.
     """
-    given = {name: value for name, value in said.items() if ctx.get_parameter_source(name) is not DEFAULT}
+    changes = {name: value for name, value in said.items() if ctx.get_parameter_source(name) is not DEFAULT}
     if results:
-        given["public"] = results == "public"
-    if not given and not sizes:
+        changes["public"] = results == "public"
+    if not changes and not sizes:
         raise click.UsageError("say what to change: --closes, --results, --max-reports, --deletes or --size")
     store = open_db(ctx)
     groups = find_managed(store, slug)
-    sized = _sized(groups, sizes)
-    most = given.get("max_reports")
-    if most and not yes and may_close(store, groups, most):
-        click.echo(f"{groups[0].name} may have {most} reports already: fewer are shown than there are.", err=True)
+    sizes_by_group = _sized(groups, sizes)
+    limit = changes.get("max_reports")
+    if limit and not yes and may_close(store, groups, limit):
+        click.echo(f"{groups[0].name} may have {limit} reports already: fewer are shown than there are.", err=True)
         click.confirm("Then it closes now, for good. Set the limit?", abort=True, err=True)
-    for group, size in sized:
+    for group, size in sizes_by_group:
         store.set_terms(group, replace(group.terms, size=size))
-    if given:
+    if changes:
         published = find_managed(store, slug)[0]
-        store.set_terms(published, replace(published.terms, **given))
+        store.set_terms(published, replace(published.terms, **changes))
     was_closed, groups = groups[0].state is State.CLOSED, find_managed(store, slug)
     _describe(store, groups)
     if groups[0].state is State.CLOSED and not was_closed:
@@ -259,25 +263,28 @@ def set_command(
 
 
 def _sized(groups: Sequence[Published], said: Sequence[str]) -> list[tuple[Published, int]]:
-    """GROUP=N, checked: the groups by the ends of their links; afterwards all of them have a size."""
+    """Parse GROUP=N, with groups named by the ends of their links; return groups with sizes.
+
+    Raise ClickException for an unknown group, an invalid size, or if some groups would be without a size.
+    """
     by_name = {
         group.survey.slug.removeprefix(f"{group.survey.study}-"): group for group in groups if group.survey.study
     }
-    found: dict[str, int] = {}
+    new_sizes: dict[str, int] = {}
     for text in said:
         name, _, size = text.partition("=")
         if name not in by_name:
-            known = f"its groups are {', '.join(by_name)}" if by_name else "it is no study, so it has none"
-            raise click.ClickException(f"--size {text}: there is no group {name!r}; {known}")
+            advice = f"its groups are {', '.join(by_name)}" if by_name else "it is no study, so it has none"
+            raise click.ClickException(f"--size {text}: there is no group {name!r}; {advice}")
         if not (size.isascii() and size.isdigit() and 0 < int(size[:16]) < 10**15):
             raise click.ClickException(
                 f"--size {text}: write GROUP=N with a whole number of people, such as {name}=1200"
             )
-        found[name] = int(size)
-    unknown = [name for name, group in by_name.items() if found and name not in found and not group.terms.size]
-    if unknown:
-        raise click.ClickException(f"sizes are for all groups or for none: give one for {', '.join(unknown)} too")
-    return [(by_name[name], size) for name, size in found.items()]
+        new_sizes[name] = int(size)
+    missing = [name for name, group in by_name.items() if new_sizes and name not in new_sizes and not group.terms.size]
+    if missing:
+        raise click.ClickException(f"sizes are for all groups or for none: give one for {', '.join(missing)} too")
+    return [(by_name[name], size) for name, size in new_sizes.items()]
 
 
 @survey.command("open", epilog=example("candor survey open exam"))
@@ -317,9 +324,9 @@ def close_command(ctx: click.Context, slug: str, yes: bool) -> None:
     store = open_db(ctx)
     published = find_managed(store, slug)[0]
     study = published.survey.study
-    what = f"the study {study} with all its groups" if study else slug
+    subject = f"the study {study} with all its groups" if study else slug
     if not yes:
-        confirm_on_terminal(f"Close {what} for good?", f"candor survey close {slug} --yes")
+        confirm_on_terminal(f"Close {subject} for good?", f"candor survey close {slug} --yes")
     with waiting("Closing, and rewriting the file"):
         store.set_state(published, State.CLOSED)
     sentence = withheld(find_managed(store, slug)[0])
@@ -335,9 +342,9 @@ def delete_command(ctx: click.Context, slug: str, yes: bool) -> None:
     """Delete a survey, or a whole study, with all versions and reports."""
     store = open_db(ctx)
     study = find_managed(store, slug)[0].survey.study
-    what = f"the study {study} with all its groups" if study else slug
+    subject = f"the study {study} with all its groups" if study else slug
     if not yes:
-        click.confirm(f"Delete {what}, all versions and reports, for good?", abort=True)
+        click.confirm(f"Delete {subject}, all versions and reports, for good?", abort=True)
     with waiting("Deleting, and rewriting the file"):
         store.delete_survey(slug)
     click.echo(f"{study or slug} is deleted")
@@ -367,12 +374,12 @@ def check_command(ctx: click.Context, slug: str, digest: str | None, as_json: bo
     published = find_survey(store, slug, digest)
     length = store.snapshot(published).reports
     with bar("Recounting", length) as progress:
-        kept, counted = store.recount(published, progress)
-    ok = kept.reports == counted.reports and bool(np.array_equal(kept.counts, counted.counts))
-    document: dict[str, Any] = {"reports": counted.reports, "tally": kept.reports, "ok": ok}
+        stored, recount = store.recount(published, progress)
+    ok = stored.reports == recount.reports and bool(np.array_equal(stored.counts, recount.counts))
+    document: dict[str, Any] = {"reports": recount.reports, "tally": stored.reports, "ok": ok}
     if since := store.untidy_since:
         document["untidy_since"] = f"{since:%Y-%m-%d}"
         click.echo(f"untidy since {since:%Y-%m-%d}: {UNTIDY}", err=True)
-    told = f"{counted.reports} reports, tally {kept.reports}: {'ok' if ok else 'WRONG'}"
-    click.echo(json.dumps(document) if as_json else marked(told, "WRONG", "red"))
+    summary = f"{recount.reports} reports, tally {stored.reports}: {'ok' if ok else 'WRONG'}"
+    click.echo(json.dumps(document) if as_json else marked(summary, "WRONG", "red"))
     ctx.exit(0 if ok else 1)

@@ -1,4 +1,4 @@
-"""Count reports in Parquet files, here or by Spark; no database is needed."""
+"""The `tally` command: count reports in Parquet files, on this machine or with Spark, without a database."""
 
 import csv
 import io
@@ -46,17 +46,17 @@ def tally_command(
         reports = find(paths)
         if pairs:
             check_pairs(reports.survey)
-        counted = _by_spark(reports, master, pairs) if engine == "spark" else _here(reports, pairs)
+        counts = _by_spark(reports, master, pairs) if engine == "spark" else _here(reports, pairs)
     except ParquetError as error:
         raise click.ClickException(str(error)) from None
     if as_results:
-        _print_results(reports.survey, counted, "json" if as_json else "csv" if as_csv else "text")
+        _print_results(reports.survey, counts, "json" if as_json else "csv" if as_csv else "text")
     elif as_json:
-        click.echo(json.dumps(_document(reports.survey, counted)))
+        click.echo(json.dumps(_document(reports.survey, counts)))
     elif as_csv:
-        click.echo(_csv(reports.survey, counted), nl=False)
+        click.echo(_csv(reports.survey, counts), nl=False)
     else:
-        click.echo(_text(reports.survey, counted))
+        click.echo(_text(reports.survey, counts))
 
 
 def _here(reports: Reports, pairs: bool) -> Counted:
@@ -86,7 +86,7 @@ def _print_results(survey: Survey, counted: Counted, form: str) -> None:
 def _document(survey: Survey, counted: Counted) -> dict[str, Any]:
     ones = zip(column_names(survey), counted.tally.counts.tolist(), strict=True)
     document: dict[str, Any] = {"survey": survey.digest, "slug": survey.slug, "reports": counted.tally.reports}
-    document["bits"] = [{"bit": name, "ones": one} for name, one in ones]
+    document["bits"] = [{"bit": name, "ones": count} for name, count in ones]
     return document if counted.pairs is None else document | {"pairs": counted.pairs.tolist()}
 
 
@@ -106,9 +106,9 @@ def _csv(survey: Survey, counted: Counted) -> str:
 
 def _text(survey: Survey, counted: Counted) -> str:
     names, reports = column_names(survey), counted.tally.reports
-    wide = max(map(len, names))
+    width = max(map(len, names))
     lines = [f"{numbers.count(reports)} reports to {survey.slug}, {survey.digest}"]
     for name, ones in zip(names, counted.tally.counts.tolist(), strict=True):
         share = f"{ones / reports:8.4f}" if reports else ""
-        lines.append(f"{name:{wide}} {numbers.count(ones):>15} {share}".rstrip())
+        lines.append(f"{name:{width}} {numbers.count(ones):>15} {share}".rstrip())
     return "\n".join(lines)

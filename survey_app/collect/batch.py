@@ -42,22 +42,22 @@ def read_batch(store: Store, slug: str, body: bytes) -> dict[str, Any]:
         plain = decoder.decode_plain(lines)
         if plain is not None:
             return range(first, first + len(lines)), plain
-        found: list[tuple[int, Submission]] = []
+        numbered: list[tuple[int, Submission]] = []
         for line, text in enumerate(lines, first):
             try:
                 if len(text) > LARGEST_REPORT:
                     raise Problem("too_large")
                 if text.strip():
-                    found.append((line, decoder.decode(text)))
+                    numbered.append((line, decoder.decode(text)))
             except Problem as problem:
                 reject(problem.code, line)
-        return [line for line, _ in found], [submission for _, submission in found]
+        return [line for line, _ in numbered], [submission for _, submission in numbered]
 
     try:
         lines = body.rstrip(b"\n").split(b"\n")
         for begin in range(0, len(lines), FLUSHED):
-            numbers, waiting = decode(begin + 1, lines[begin : begin + FLUSHED])
-            outcomes = store.write(lambda waiting=waiting: waiting, batch=True) if waiting else []  # type: ignore[misc]
+            numbers, submissions = decode(begin + 1, lines[begin : begin + FLUSHED])
+            outcomes = store.write(lambda submissions=submissions: submissions, batch=True) if submissions else []  # type: ignore[misc]
             stored = outcomes.count(Outcome.STORED)
             result["stored"] += stored
             if stored == len(outcomes):

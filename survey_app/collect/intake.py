@@ -104,27 +104,27 @@ class Decoder:
 
         Otherwise return None; then `decode` finds the faulty lines.
         """
-        found: list[str] = self._plain.findall(b"\n".join(lines).decode("ascii", "replace"))
-        if len(found) != len(lines) or self.survey.tickets:
+        matches: list[str] = self._plain.findall(b"\n".join(lines).decode("ascii", "replace"))
+        if len(matches) != len(lines) or self.survey.tickets:
             return None
         try:
             bits = [
                 self._valid.get(text) or self._remember(text, from_text(text))
-                for text in [both[BITS:] for both in found]
+                for text in [pair[BITS:] for pair in matches]
             ]
         except ReportError:
             return None
         # 24 digits are 18 bytes, of which two are zero padding.
-        ids = from_text("".join([f"{text[:DIGITS]}AA" for text in found]))
-        keys = [ids[at : at + ID_BYTES] for at in range(0, len(ids), ID_BYTES + 2)]
+        ids = from_text("".join([f"{text[:DIGITS]}AA" for text in matches]))
+        keys = [ids[start : start + ID_BYTES] for start in range(0, len(ids), ID_BYTES + 2)]
         return list(map(Submission._make, zip(repeat(self.key), keys, bits, strict=False)))
 
     @cached_property
     def _plain(self) -> re.Pattern[str]:
         """The pattern of a line as the client writes it; the last of the 22 digits of an id has two bits."""
         digits = len(to_text(bytes(self.survey.length)))
-        both = rf"([\w-]{{21}}[AQgw]{BETWEEN}[\w-]{{{digits}}})"
-        return re.compile(rf'^{{"survey":"{self.survey.digest}","id":"{both}"}}$', re.ASCII | re.MULTILINE)
+        pair = rf"([\w-]{{21}}[AQgw]{BETWEEN}[\w-]{{{digits}}})"
+        return re.compile(rf'^{{"survey":"{self.survey.digest}","id":"{pair}"}}$', re.ASCII | re.MULTILINE)
 
     def _validate(self, wire: _Wire) -> bytes:
         bits = from_text(wire.bits)

@@ -50,27 +50,27 @@ def load(store: Store, published: Published, reports: Reports, done: Callable[[i
     if published.invited:
         raise LoadError(f"{published.survey.slug} is by invitation: every report needs a ticket, and these have none")
     _check(reports)
-    loaded = Loaded()
+    counts = Loaded()
     for file in reports.files:
-        for together in _submissions(file, published.key, blocks(_rows(reports, file), TOGETHER)):
-            _write(store, together, loaded)
-            done(len(together))
-    return loaded
+        for submissions in _submissions(file, published.key, blocks(_rows(reports, file), TOGETHER)):
+            _write(store, submissions, counts)
+            done(len(submissions))
+    return counts
 
 
 def _check(reports: Reports) -> None:
     """Raise LoadError unless a device could have sent all of these bits."""
-    survey, possible = reports.survey, set[bytes]()
+    survey, valid = reports.survey, set[bytes]()
     for file in reports.files:
         for rows in blocks(_rows(reports, file), TOGETHER):
-            if len(possible) > REMEMBERED:
-                possible.clear()
-            for bits in {row.tobytes() for row in rows} - possible:
+            if len(valid) > REMEMBERED:
+                valid.clear()
+            for bits in {row.tobytes() for row in rows} - valid:
                 try:
                     unpack(survey, bits)
                 except ReportError as error:
                     raise LoadError(f"{file} holds what is no report to {survey.slug}: {error}") from None
-                possible.add(bits)
+                valid.add(bits)
 
 
 def _rows(reports: Reports, file: Path) -> Iterator[Bits]:
@@ -79,8 +79,8 @@ def _rows(reports: Reports, file: Path) -> Iterator[Bits]:
 
 
 def _submissions(file: Path, survey: int, rows: Iterator[Bits]) -> Iterator[list[Submission]]:
-    with file.open("rb") as opened:
-        content = hashlib.file_digest(opened, "sha256").digest()
+    with file.open("rb") as stream:
+        content = hashlib.file_digest(stream, "sha256").digest()
     numbers = count()
     for block in rows:
         yield [Submission(survey, row_id(content, number), row.tobytes()) for row, number in zip(block, numbers)]  # noqa: B905

@@ -57,13 +57,13 @@ class Counts:
 
     @contextmanager
     def place(self, name: str) -> Iterator[memoryview]:
-        """Yield the bytes of one place, locked for this thread of this process."""
+        """Yield the bytes of one counter, locked for this thread of this process."""
         index = PLACES.index(name)
         with self._threads:  # a file lock belongs to the whole process
             fcntl.lockf(self._file, fcntl.LOCK_EX, 1, index)
             try:
-                with memoryview(self._memory)[index * PLACE : (index + 1) * PLACE] as found:
-                    yield found
+                with memoryview(self._memory)[index * PLACE : (index + 1) * PLACE] as section:
+                    yield section
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, 1, index)
 
@@ -88,30 +88,30 @@ class Limiter:
         now = time.monotonic()
         with self._counts.place(self._place) as memory:
             cells = memory[HEAD.size :].cast("I")
-            began, salt = _window(memory, now, self._seconds)
-            found = _cells_of(_named(who), salt)
-            count = min(cells[cell] for cell in found)
+            start, salt = _window(memory, now, self._seconds)
+            indexes = _cells_of(_named(who), salt)
+            count = min(cells[cell] for cell in indexes)
             if count < self._most:
-                for cell in found:
+                for cell in indexes:
                     cells[cell] = max(cells[cell], count + 1)
             cells.release()
         if count >= self._most:
-            raise TooMany("too_many_requests", wait=math.ceil(began + self._seconds - now))
+            raise TooMany("too_many_requests", wait=math.ceil(start + self._seconds - now))
 
 
 def _window(memory: memoryview, now: float, seconds: int) -> tuple[float, bytes]:
     """Return the start of the current window and its salt; after its end, clear all counts and start a new one."""
-    began, salt = HEAD.unpack_from(memory)
-    if not any(salt) or not began <= now < began + seconds:
-        began, salt = now, secrets.token_bytes(16)
+    start, salt = HEAD.unpack_from(memory)
+    if not any(salt) or not start <= now < start + seconds:
+        start, salt = now, secrets.token_bytes(16)
         memory[HEAD.size :] = bytes(PLACE - HEAD.size)
-        HEAD.pack_into(memory, 0, began, salt)  # last: a process killed before this line leaves the old window
-    return began, salt
+        HEAD.pack_into(memory, 0, start, salt)  # last: a process killed before this line leaves the old window
+    return start, salt
 
 
 def _cells_of(who: str, salt: bytes) -> list[int]:
-    drawn = hashlib.blake2b(who.encode(), key=salt, digest_size=4 * ROWS).digest()
-    return [row * CELLS + value % CELLS for row, value in enumerate(struct.unpack(f"={ROWS}I", drawn))]
+    digest = hashlib.blake2b(who.encode(), key=salt, digest_size=4 * ROWS).digest()
+    return [row * CELLS + value % CELLS for row, value in enumerate(struct.unpack(f"={ROWS}I", digest))]
 
 
 def _named(who: str) -> str:

@@ -17,8 +17,8 @@ AGAIN_SECONDS = 10.0  # until a failed cleanup is retried
 class Writer:
     """One thread that stores the waiting reports, and sets the outcome of each.
 
-    It calls `end` after each cleanup, and every minute. `end` destroys the keys of closed surveys, and returns whether
-    it succeeded.
+    It calls `destroy_keys` after each cleanup, and every minute. This destroys the keys of closed surveys, and returns
+    whether it succeeded.
     """
 
     def __init__(self, store: Store, end: Callable[[], bool] = lambda: True) -> None:
@@ -57,9 +57,9 @@ class Writer:
             self._store.close()  # this thread's connection
 
     def _store_what_comes(self) -> None:
-        tidied, ended, last = time.monotonic(), False, False
-        due = tidied + TIDY_AT_LEAST
-        while not last:
+        tidy_time, has_expired, is_last = time.monotonic(), False, False
+        due = tidy_time + TIDY_AT_LEAST
+        while not is_last:
             waiting: list[tuple[Submission, Future[Outcome]]] = []
             try:
                 first = self._queue.get(timeout=TIDY_SECONDS)
@@ -68,27 +68,27 @@ class Writer:
                 waiting.append(first)
             except queue.Empty:
                 with suppress(Unavailable):  # retried in a second
-                    ended = self._store.expire()
-            if ended or ((not waiting or time.monotonic() - tidied > TIDY_AT_LEAST) and self._store.untidy):
+                    has_expired = self._store.expire()
+            if has_expired or ((not waiting or time.monotonic() - tidy_time > TIDY_AT_LEAST) and self._store.untidy):
                 self._store.tidy()
-                tidied, ended = time.monotonic(), False
-                due = tidied
+                tidy_time, has_expired = time.monotonic(), False
+                due = tidy_time
             if time.monotonic() >= due + (TIDY_AT_LEAST if waiting else 0):
                 due = time.monotonic() + (TIDY_AT_LEAST if self._end() else AGAIN_SECONDS)
             if not waiting:
                 continue
 
             def drain(waiting: list[tuple[Submission, Future[Outcome]]] = waiting) -> Sequence[Submission]:
-                nonlocal last
-                while len(waiting) < MOST_AT_ONCE and not last:
+                nonlocal is_last
+                while len(waiting) < MOST_AT_ONCE and not is_last:
                     try:
-                        more = self._queue.get_nowait()
+                        item = self._queue.get_nowait()
                     except queue.Empty:
                         break
-                    if more is None:
-                        last = True
+                    if item is None:
+                        is_last = True
                     else:
-                        waiting.append(more)
+                        waiting.append(item)
                 return [submission for submission, _ in waiting]
 
             try:

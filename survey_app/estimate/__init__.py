@@ -1,6 +1,6 @@
-"""From counts of noisy bits to estimates with intervals: pure numpy and scipy, no I/O.
+"""Estimates with intervals from counts of noisy bits: pure numpy and scipy, no I/O.
 
-Every estimate is one affine map away from a column sum: with P(1 | true) = p and P(1 | not true) = q,
-`unbiased = (ones/n − q)/(p − q)`. It is never clipped; the displayed point is another number with another name, and
-so is the interval.
+Every estimate is an affine map of a column sum: with P(1 | true) = p and P(1 | not true) = q,
+`unbiased = (ones/n − q)/(p − q)`. It is never clipped. The displayed point and the interval are separate numbers with
+names of their own.
 """

@@ -1,9 +1,9 @@
-"""Whether devices drew their blocks as often as the definition says: a check that costs nobody any ε.
+"""A test of whether devices drew their blocks with the chances in the definition; it costs no ε.
 
-Where each device answers one field, the asked bits of n reports are multinomial(n, chances), whatever anybody would
-answer. So a chi-square on the asked columns tells when people broke off after they saw what they were asked, or when
-reports were made up (docs/methods.md §15). Where some blocks are expected seldom, the distribution of the statistic is
-simulated; always from the same numbers, so that a page and a terminal say the same.
+If each device answers one field, the asked bits of n reports are multinomial(n, chances), whatever the answers are. So
+a chi-square test on the asked columns detects people who stopped after seeing their question, and fabricated reports
+(docs/methods.md §15). If some expected counts are small, the distribution of the statistic is simulated with a fixed
+seed, so that every page and terminal shows the same result.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SEED = 15
 
 @dataclass(frozen=True)
 class Draw:
-    """A field, how likely a device draws it, and how many did."""
+    """A field, the probability that a device draws it, and the number of devices that did."""
 
     field: Field
     chance: float
@@ -30,29 +30,29 @@ class Draw:
 
 
 def draws(survey: Survey, tally: Tally) -> list[Draw]:
-    """How often each field was drawn; nothing where every device answers all of them."""
-    found: list[Draw] = []
-    for at in columns(survey):
-        if at.asked is not None:
-            chance = float(survey.part(at.field))
-            found.append(Draw(at.field, chance, int(tally.counts[at.asked]), chance * tally.reports))
-    return found
+    """Return how often each field was drawn; empty if every device answers all fields."""
+    rows: list[Draw] = []
+    for place in columns(survey):
+        if place.asked is not None:
+            chance = float(survey.part(place.field))
+            rows.append(Draw(place.field, chance, int(tally.counts[place.asked]), chance * tally.reports))
+    return rows
 
 
 def draw_test(drawn: list[Draw]) -> Test | None:
-    """Pearson's chi-square of the numbers drawn; nothing to test without reports, or with one field."""
-    seen, chances = np.array([one.n for one in drawn]), np.array([one.chance for one in drawn])
-    n = int(seen.sum())
+    """Test the numbers of draws with Pearson's chi-square; return None without reports or with a single field."""
+    observed, chances = np.array([draw.n for draw in drawn]), np.array([draw.chance for draw in drawn])
+    n = int(observed.sum())
     if len(drawn) < 2 or not n:
         return None
-    statistic = float(_chi_square(seen, chances, n))
+    statistic = float(_chi_square(observed, chances, n))
     name, df = "chi-square of the blocks drawn", len(drawn) - 1
     if n * chances.min() >= LEAST_EXPECTED:
         return by_chi_square(name, statistic, df, n)
-    others = _chi_square(np.random.default_rng(SEED).multinomial(n, chances, SIMULATED), chances, n)
-    return by_draws(f"{name}, simulated", statistic, df, n, "bootstrap", others)
+    simulated = _chi_square(np.random.default_rng(SEED).multinomial(n, chances, SIMULATED), chances, n)
+    return by_draws(f"{name}, simulated", statistic, df, n, "bootstrap", simulated)
 
 
 def _chi_square(seen: Counts, chances: Floats, n: int) -> Floats:
-    found: Floats = ((seen - n * chances) ** 2 / (n * chances)).sum(axis=-1)
-    return found
+    statistic: Floats = ((seen - n * chances) ** 2 / (n * chances)).sum(axis=-1)
+    return statistic

@@ -1,8 +1,8 @@
-"""What a table of two questions says, and how its shares are bounded.
+"""The estimates of a cross-tab of two questions, and score intervals for its shares.
 
-The interval of a cell, or of a share within a row, keeps every value that the reports do not exclude at the variance
-that they would have *if it were true* (a score interval). With the variance seen in the reports instead (Wald), it
-shrinks to a point where all reports are alike: at ε 5, 20 reports cover a cell of 1% in 19% of runs.
+The interval of a cell, or of a share within a row, contains every value that the reports do not exclude at the variance
+that they would have *if it were true* (a score interval). With the variance observed in the reports (Wald), it shrinks
+to a point if all reports are equal: at ε 5 with 20 reports it covers a cell of 1% in 19% of runs.
 """
 
 import math
@@ -22,18 +22,18 @@ Names = tuple[str, ...]
 
 
 class PairError(Exception):
-    """These two questions cannot be crossed; the message says why."""
+    """The two questions cannot be crossed; the message says why."""
 
 
 class ApartError(PairError):
-    """No device answered both: they are in different blocks of which each device answers one."""
+    """No device answered both questions, because they are in different blocks and each device answers one block."""
 
 
 @dataclass(frozen=True)
 class CrosstabEstimates:
-    """Cells by row and column; shares within each row; their differences to the first row; a test.
+    """The cells of a cross-tab, the shares within each row, their differences to the first row, and a test.
 
-    A cell that cannot occur is in none of the lists; and where there is one, nothing is tested.
+    An impossible cell is in none of the lists. If there is one, `test` is None.
     """
 
     rows: Names
@@ -47,26 +47,26 @@ class CrosstabEstimates:
 
 @dataclass(frozen=True)
 class Rows:
-    """What is known of the shares within rows: row i holds the share `sums[i]` of all, its cells `cells[i, j]`.
+    """The input for shares within rows: the unbiased shares of the cells `cells[i, j]` and of the rows `sums[i]`.
 
     If r is the share of cell ij within row i, the variance of one report's (cell − r · row) is v0 + v1 r + v2 r².
     """
 
     cells: Floats
     sums: Floats
-    known: npt.NDArray[np.bool_]  # by row: whether the reports exclude that nobody is in it
-    spread: tuple[Floats, Floats, Floats]  # v0, v1, v2 by cell
-    correlation: Floats  # of the share within each row with that within the first
-    possible: npt.NDArray[np.bool_]  # by cell: whether it can occur
-    shown: Floats  # the displayed cells
-    shown_sums: Floats  # and rows
+    known: npt.NDArray[np.bool_]  # for each row: whether the reports exclude that it is empty
+    spread: tuple[Floats, Floats, Floats]  # v0, v1, v2 for each cell
+    correlation: Floats  # of the share within each row with the share within the first row
+    possible: npt.NDArray[np.bool_]  # for each cell: whether it can occur
+    shown: Floats  # the displayed shares of cells
+    shown_sums: Floats  # the displayed shares of rows
 
 
 def score(top: float, bottom: float, spread: tuple[float, float, float], n: int, z: float) -> tuple[float, float]:
-    """All r with (top − r·bottom)² ≤ z² (v0 + v1 r + v2 r²)/n; the top is moved by half a report first.
+    """Return the ends of all r with (top − r·bottom)² ≤ z² (v0 + v1 r + v2 r²)/n, after moving `top` by half a report.
 
-    They are those around the nearest possible ratio, so that there always are some. They are not cut to [0, 1]: how far
-    they reach beyond is what differences need to know.
+    `top` is first clamped to a possible value, so the interval is never empty. It is not cut to [0, 1], because
+    intervals of differences need its full length.
     """
     t = z * z / n
     a = bottom * bottom - t * spread[2]
@@ -74,32 +74,35 @@ def score(top: float, bottom: float, spread: tuple[float, float, float], n: int,
         return 0.0, 1.0
     ends: list[float] = []
     for sign, outer in ((-1, min), (1, max)):
-        moved = clamp(top, 0.0, bottom) + sign / (2 * n)
-        b, c = moved * bottom + t * spread[1] / 2, moved * moved - t * spread[0]
-        ends.append(outer(moved / bottom, (b + sign * math.sqrt(max(b * b - a * c, 0.0))) / a))
+        shifted = clamp(top, 0.0, bottom) + sign / (2 * n)
+        b, c = shifted * bottom + t * spread[1] / 2, shifted * shifted - t * spread[0]
+        ends.append(outer(shifted / bottom, (b + sign * math.sqrt(max(b * b - a * c, 0.0))) / a))
     return ends[0], ends[1]
 
 
 def share(n: int, value: float, point: float, low: float, high: float, *, is_ratio: bool = False) -> Estimate:
-    """A share, from the limits of its nearest possible value; a share of nobody is anything."""
+    """Return the estimate of a share, given the limits around its nearest possible value.
+
+    The raw interval is shifted back to the unbiased value. A value that is not finite (an empty row) is not shifted.
+    """
     limits = Interval(low, high, Method.SCORE)
-    moved = value - clamp(value) if math.isfinite(value) else 0.0
-    both = Limits(limits.clipped(0, 1), limits.mapped(1, moved))
-    return Estimate("", FigureKind.SHARE, n, point, both, value, None, is_ratio)
+    shift = value - clamp(value) if math.isfinite(value) else 0.0
+    both_limits = Limits(limits.clipped(0, 1), limits.mapped(1, shift))
+    return Estimate("", FigureKind.SHARE, n, point, both_limits, value, None, is_ratio)
 
 
 def by_row(names: tuple[Names, Names], rows: Rows, n: int, z: float) -> tuple[list[Cell], list[Cell]]:
-    """The shares within rows, and their differences to the first row (MOVER with the correlation of both).
+    """Return the shares within rows, and their differences to the first row (MOVER with the correlation of both).
 
-    The only possible cell of a row holds all of it, and has no difference to anything.
+    If a row has only one possible cell, its share is 1, and it has no difference to other rows.
     """
     within: list[Cell] = []
     differences: list[Cell] = []
-    alone = rows.possible.sum(axis=1) == 1
+    is_single = rows.possible.sum(axis=1) == 1
     first: dict[int, Estimate] = {}
     for i, j in np.argwhere(rows.possible).tolist():
         label = names[0][i], names[1][j]
-        if alone[i]:
+        if is_single[i]:
             within.append(Cell(label, _whole(n)))
             continue
         top, bottom = float(rows.cells[i, j]), float(rows.sums[i])
@@ -107,21 +110,23 @@ def by_row(names: tuple[Names, Names], rows: Rows, n: int, z: float) -> tuple[li
         if rows.known[i]:
             v0, v1, v2 = (float(part[i, j]) for part in rows.spread)
             low, high = score(top, bottom, (v0, v1, v2), n, z)
-        held = float(rows.shown_sums[i])
-        point = clamp(float(rows.shown[i, j]) / held) if held > 0 else 0.5
-        one = share(n, top / bottom if bottom > 0 else math.nan, point, low, high, is_ratio=True)
-        within.append(Cell(label, one))
+        row_share = float(rows.shown_sums[i])
+        point = clamp(float(rows.shown[i, j]) / row_share) if row_share > 0 else 0.5
+        estimate = share(n, top / bottom if bottom > 0 else math.nan, point, low, high, is_ratio=True)
+        within.append(Cell(label, estimate))
         if i == 0:
-            first[j] = one
+            first[j] = estimate
         elif j in first:
-            both = bool(rows.known[i] and rows.known[0])
-            rho = min(float(rows.correlation[i, j]), 1 - 2 / n) if both else None  # of two reports nobody knows it
-            differences.append(Cell(label, _difference(n, one, first[j], rho)))
+            are_nonempty = bool(rows.known[i] and rows.known[0])
+            rho = (
+                min(float(rows.correlation[i, j]), 1 - 2 / n) if are_nonempty else None
+            )  # two reports do not determine it
+            differences.append(Cell(label, _difference(n, estimate, first[j], rho)))
     return within, differences
 
 
 def _whole(n: int) -> Estimate:
-    """All of something, by what it is."""
+    """Return the estimate of a share that is 1 by definition."""
     certain = Interval(1.0, 1.0, Method.CERTAIN)
     return Estimate("", FigureKind.SHARE, n, 1.0, Limits(certain, certain), 1.0, None)
 
@@ -129,8 +134,8 @@ def _whole(n: int) -> Estimate:
 def _difference(n: int, one: Estimate, first: Estimate, correlation: float | None) -> Estimate:
     value, point = one.unbiased - first.unbiased, one.estimate - first.estimate
     if correlation is None:
-        nothing = Interval(-1.0, 1.0, Method.MOVER)
-        return Estimate("", FigureKind.DIFFERENCE, n, point, Limits(nothing, nothing), value, None, True)
+        full_range = Interval(-1.0, 1.0, Method.MOVER)
+        return Estimate("", FigureKind.DIFFERENCE, n, point, Limits(full_range, full_range), value, None, True)
 
     def distance(mine: float, other: float) -> float:
         return math.sqrt(max(mine * mine + other * other - 2 * correlation * mine * other, 0.0))

@@ -1,9 +1,9 @@
-"""Two questions at once: cells, conditional shares, differences, and the right test of independence.
+"""Cross-tabs of two questions: cells, conditional shares, differences, and a valid test of independence.
 
-Each answer is scored without bias from the bits of a report, u_i = 1{answer i} on average; for two separate fields the
-noises are independent, so u_i v_j is unbiased for the cell, and sums of such products are all that is kept of a scan.
-A pair inside one joint field needs no scan: its cells are columns of the tally. What cannot occur, because one question
-decides whether the other is put, is no cell.
+Each answer gets an unbiased score from the bits of a report: u_i = 1{answer i} on average. The noise of two separate
+fields is independent, so u_i v_j is unbiased for the cell, and a scan of the reports stores only sums of these
+products. Two questions of one joint field need no scan, because their cells are columns of the tally. Combinations that
+cannot occur, because one question decides whether the other is asked, are left out.
 """
 
 from collections.abc import Iterable
@@ -39,16 +39,18 @@ from survey_app.figures import Floats
 from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Columns, Tally, columns_of
 
-MOST_KEPT = 2**18  # scores
+MOST_KEPT = 2**18  # number of scores that are stored for permutations
 
-Mask = npt.NDArray[np.bool_]  # by cell: whether it can occur
+Mask = npt.NDArray[np.bool_]  # for each cell: whether it can occur
 
 
 def crosstab(
     survey: Survey, rows: str, columns: str, tally: Tally, scan: Iterable[Bits], options: Options
 ) -> CrosstabEstimates:
-    """Two questions of a survey, or two options of one; `scan`, the bits behind the tally, is read only if they are in
-    separate fields, or if options were drawn.
+    """Return the cross-tab of two questions, or of two options of one question.
+
+    `scan` yields the bits behind the tally. It is read only if the questions are in separate fields, or if options were
+    drawn. Raise PairError if the two cannot be crossed.
     """
     if names_option(rows) or names_option(columns):
         return option_crosstab(survey, rows, columns, tally, scan, options)
@@ -79,13 +81,16 @@ def crosstab(
 
 
 def _in_order(survey: Survey, *names: str) -> list[str]:
-    """As the survey has them, and as a joint field must."""
+    """Return ids in the survey's order, which a joint field must have."""
     return [question.id for question in survey.questions if question.id in names]
 
 
 @dataclass(frozen=True)
 class _Scores:
-    """Unbiased scores of a question's answers, as a map of the stored bits of its field; `exclusive` if one is true."""
+    """Unbiased scores of a question's answers, as a map of the stored bits of its field.
+
+    `exclusive` means that exactly one of the answers is true.
+    """
 
     place: Columns
     names: tuple[str, ...]
@@ -104,18 +109,18 @@ class _Scores:
         return cls(place, tuple(names), scores, kind.exclusive or not by_answer)
 
     def read(self, bits: Bits) -> Floats:
-        """The scores of some reports."""
-        found: Floats = bits[:, self.place.part] @ self.map.slope + self.map.offset
-        return found
+        """Return the scores of the answers in each report, given unpacked bits."""
+        scores: Floats = bits[:, self.place.part] @ self.map.slope + self.map.offset
+        return scores
 
 
 class _Moments:
-    """Sums over reports of products of scores; and where a test may have to permute reports, some thousands of them."""
+    """Sums of products of scores over reports; also the scores themselves while a test may need to permute them."""
 
     def __init__(self, left: _Scores, right: _Scores) -> None:
         rows, columns = len(left.names), len(right.names)
         self.n = 0
-        self.ones = [np.zeros(one.place.stop - one.place.start, dtype=np.int64) for one in (left, right)]
+        self.ones = [np.zeros(scores.place.stop - scores.place.start, dtype=np.int64) for scores in (left, right)]
         self.kept: list[tuple[Floats, Floats]] = []
         self.keeps = left.map.table is None or right.map.table is None
         self.u, self.v = np.zeros(rows), np.zeros(columns)
@@ -126,7 +131,7 @@ class _Moments:
 
     @property
     def scored(self) -> tuple[Scored, Scored]:
-        """What a test has to know of each question."""
+        """The summaries of both questions' scores, for a test."""
         u, v = (np.concatenate(part) for part in zip(*self.kept, strict=True)) if self.kept else (None, None)
         return (
             Scored(self.uu / self.n, self.u / self.n, self.ones[0], u),
@@ -134,13 +139,13 @@ class _Moments:
         )
 
     def add(self, packed: Bits, width: int, left: _Scores, right: _Scores) -> None:
-        """Add some reports."""
+        """Add some packed reports to the sums."""
         bits = np.unpackbits(packed, axis=1, count=width)
         u, v = left.read(bits), right.read(bits)
         u2, v2, ru = u * u, v * v, u * u[:, :1]
         self.n += len(bits)
-        for one, sums in zip((left, right), self.ones, strict=True):
-            sums += bits[:, one.place.part].sum(axis=0, dtype=np.int64)
+        for scores, sums in zip((left, right), self.ones, strict=True):
+            sums += bits[:, scores.place.part].sum(axis=0, dtype=np.int64)
         self.keeps = self.keeps and self.n * (u.shape[1] + v.shape[1]) <= MOST_KEPT
         self.kept = [*self.kept, (u, v)] if self.keeps else []
         self.u, self.v = self.u + u.sum(axis=0), self.v + v.sum(axis=0)
@@ -155,52 +160,52 @@ def _separate(sums: _Moments, left: _Scores, right: _Scores, possible: Mask, opt
         return CrosstabEstimates(*names, n, [], [], [], None)
     value, rows, columns = sums.uv / n, sums.u / n, np.clip(sums.v / n, 0, 1)[None, :]
     z = float(ndtri(1 - options.among(int(possible.sum())).alpha / 2))
-    held = np.clip(rows, 0, 1)[:, None]
+    row_shares = np.clip(rows, 0, 1)[:, None]
     a, b = left.map.still[:, None], right.map.still[None, :]
     g, h = left.map.gain[:, None], right.map.gain[None, :]
-    least = held * g * b + columns * a * h + a * b  # E(u²v²) − P · g · h
-    shown, shown_rows = _shown(sums, left, right, possible)
+    least = row_shares * g * b + columns * a * h + a * b  # E(u²v²) − P · g · h
+    displayed, displayed_rows = _shown(sums, left, right, possible)
     cells: list[Cell] = []
     for i, j in np.argwhere(possible).tolist():
         top, spread = float(value[i, j]), (float(least[i, j]), float(g[i, 0] * h[0, j]), -1.0)
         low, high = score(top, 1.0, spread, n, z)
-        cells.append(Cell((names[0][i], names[1][j]), share(n, top, float(shown[i, j]), low, high)))
-    known = rows > z * np.sqrt(np.maximum(a + held * g - held**2, 0)[:, 0] / n)
-    by_cell = least, held * g * h - 2 * columns * a, a - held * g + 0 * columns
-    table = Rows(value, rows, known, by_cell, _correlation(sums), possible, shown, shown_rows)
+        cells.append(Cell((names[0][i], names[1][j]), share(n, top, float(displayed[i, j]), low, high)))
+    is_nonempty = rows > z * np.sqrt(np.maximum(a + row_shares * g - row_shares**2, 0)[:, 0] / n)
+    by_cell = least, row_shares * g * h - 2 * columns * a, a - row_shares * g + 0 * columns
+    table = Rows(value, rows, is_nonempty, by_cell, _correlation(sums), possible, displayed, displayed_rows)
     within, differences = by_row(names, table, n, z)
     test = _independence(sums, left, right) if possible.all() else None
     return CrosstabEstimates(*names, n, cells, within, differences, test)
 
 
 def _shown(sums: _Moments, left: _Scores, right: _Scores, possible: Mask) -> tuple[Floats, Floats]:
-    """The displayed cells and rows: the nearest possible ones with the displayed margins of both questions.
+    """Return the displayed cells and rows: the nearest possible ones with the displayed margins of both questions.
 
-    Answers that do not exclude each other are each as near as possible.
+    If answers do not exclude each other, each cell is clipped separately.
     """
     value, rows, columns = (part / sums.n for part in (sums.uv, sums.u, sums.v))
     if not (left.exclusive and right.exclusive):
         return np.where(possible, np.clip(value, 0, 1), 0), np.clip(rows, 0, 1)
-    at = np.full(value.shape, -1)
-    at[possible] = np.arange(possible.sum())
-    margins = [line[line >= 0] for line in (*at, *at.T)]
-    shown = np.zeros(value.shape)
-    shown[possible] = nearest(value[possible], margins, np.concatenate([rows, columns]))
-    return shown, shown.sum(axis=1)
+    places = np.full(value.shape, -1)
+    places[possible] = np.arange(possible.sum())
+    margins = [line[line >= 0] for line in (*places, *places.T)]
+    displayed = np.zeros(value.shape)
+    displayed[possible] = nearest(value[possible], margins, np.concatenate([rows, columns]))
+    return displayed, displayed.sum(axis=1)
 
 
 def _correlation(sums: _Moments) -> Floats:
-    """Of the share within each row with that within the first, by the delta method: of uv − r u with u₀v − r₀ u₀.
+    """Return the correlation of the share within each row with that within the first row, by the delta method.
 
-    It is never taken to be above zero. Where all of a row answer alike, it is noise over noise, and one that seems near
-    1 would shrink a difference to nearly a point.
+    It is the correlation of uv − r u and u₀v − r₀ u₀, and is capped at zero. If everybody in a row gives the same
+    answer, it is noise over noise, and an apparent value near 1 would shrink a difference to nearly a point.
     """
     rate = np.divide(sums.uv, sums.u[:, None], out=np.zeros_like(sums.uv), where=sums.u[:, None] > 0)
-    own = sums.u2v2 - 2 * rate * sums.u2v + rate**2 * np.diag(sums.uu)[:, None]
-    both = sums.ruv2 - (rate + rate[0]) * sums.ruv + rate * rate[0] * sums.uu[:, :1]
-    scale = np.sqrt(np.maximum(own * own[0], 0))
-    found: Floats = np.clip(np.divide(both, scale, out=np.zeros_like(both), where=scale > 0), -1, 0)
-    return found
+    variance = sums.u2v2 - 2 * rate * sums.u2v + rate**2 * np.diag(sums.uu)[:, None]
+    covariance = sums.ruv2 - (rate + rate[0]) * sums.ruv + rate * rate[0] * sums.uu[:, :1]
+    scale = np.sqrt(np.maximum(variance * variance[0], 0))
+    correlation: Floats = np.clip(np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0), -1, 0)
+    return correlation
 
 
 def _independence(sums: _Moments, left: _Scores, right: _Scores) -> Test | None:

@@ -1,8 +1,9 @@
-"""Intervals whose coverage holds.
+"""Confidence intervals with reliable coverage.
 
-For a binomial count: guarded Clopper–Pearson, guaranteed to cover with at least the nominal probability, never empty.
-For a mean of scores of single symbols: Dirichlet–Clopper–Pearson, conjectured to cover (it is Clopper–Pearson where
-there are two scores). For what is neither: Korn and Graubard's effective counts, labelled approximate.
+A binomial count gets a guarded Clopper–Pearson interval, which is never empty and is guaranteed to cover with at least
+the nominal probability. A mean of scores of single symbols gets a Dirichlet–Clopper–Pearson interval, which is
+conjectured to cover (with two scores it is Clopper–Pearson). All others get Korn and Graubard's effective counts,
+labelled approximate.
 """
 
 import math
@@ -22,14 +23,14 @@ from survey_app.figures import Floats
 Coverage = Literal["guaranteed", "approximate"]
 GUARANTEED: Coverage = "guaranteed"
 APPROXIMATE: Coverage = "approximate"
-LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.9999  # that anybody may ask for
-REACH = 9.0  # standard deviations within which a quantile is looked for
+LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.9999  # the allowed range
+REACH = 9.0  # standard deviations within which a quantile is searched
 GRID_STEP = 0.02
 GRID = np.exp(np.arange(-14, 14, GRID_STEP))
 
 
 class Method(StrEnum):
-    """How an interval was made: said where it is made, and carried to whoever describes it."""
+    """The method of an interval; it is set where the interval is computed, and read where it is described."""
 
     CLOPPER_PEARSON = "clopper_pearson"
     WILSON = "wilson"
@@ -48,7 +49,7 @@ PROVED = frozenset({Method.CLOPPER_PEARSON, Method.CERTAIN})
 
 @dataclass(frozen=True)
 class Interval:
-    """From low to high, and the method that made it."""
+    """An interval from `low` to `high`, and the method that computed it."""
 
     low: float
     high: float
@@ -56,44 +57,47 @@ class Interval:
 
     @property
     def label(self) -> Coverage:
-        """Whether its coverage is proved."""
+        """The kind of coverage: guaranteed if it is proved, otherwise approximate."""
         return GUARANTEED if self.method in PROVED else APPROXIMATE
 
     def mapped(self, slope: float, offset: float) -> "Interval":
-        """The interval of slope · x + offset."""
+        """Return the interval of slope · x + offset."""
         ends = sorted((slope * self.low + offset, slope * self.high + offset))
         return Interval(ends[0], ends[1], self.method)
 
     def clipped(self, low: float, high: float) -> "Interval":
-        """What lies in the possible range; it cannot lose coverage."""
+        """Return the part within the possible range, which has the same coverage."""
         return Interval(min(max(self.low, low), high), max(min(self.high, high), low), self.method)
 
     def reaching(self, point: float) -> "Interval":
-        """The same, as far as a point that lies beyond; it cannot lose coverage."""
+        """Return the interval extended to contain a point; coverage cannot decrease."""
         return Interval(min(self.low, point), max(self.high, point), self.method)
 
     def around(self, value: float, low: float, high: float) -> "Interval":
-        """What lies in the possible range; around a value beyond it, it is moved there first: never a point."""
-        moved = Interval(min(value, high) - (value - self.low), max(value, low) + (self.high - value), self.method)
-        return moved.clipped(low, high)
+        """Return the part within the possible range, after extending the interval if `value` lies outside of the range.
+
+        So it does not shrink to a point.
+        """
+        extended = Interval(min(value, high) - (value - self.low), max(value, low) + (self.high - value), self.method)
+        return extended.clipped(low, high)
 
 
 @dataclass(frozen=True)
 class Options:
-    """What kind of intervals a reader wants."""
+    """The reader's choice of intervals."""
 
     confidence: float = 0.95
-    simultaneous: bool = False  # the intervals of all options of a question hold together
-    narrow: bool = False  # Wilson's: right on average, short at the worst share
-    population: int | None = None  # of how many people the respondents are a sample; None: very many
+    simultaneous: bool = False  # whether the intervals of all options of a question hold simultaneously
+    narrow: bool = False  # whether to use Wilson's: nominal coverage on average, less at the worst share
+    population: int | None = None  # size of the population that was sampled; None means very large
 
     @property
     def alpha(self) -> float:
-        """How often an interval may miss."""
+        """The error probability: how often an interval may miss."""
         return round(1 - self.confidence, 15)
 
     def among(self, count: int) -> "Options":
-        """For one of `count` intervals that shall hold together (Bonferroni), if that is wanted."""
+        """Return the options for one of `count` intervals: with Bonferroni's correction if `simultaneous` is set."""
         if not self.simultaneous:
             return self
         return replace(self, confidence=1 - self.alpha / max(count, 1), simultaneous=False)
@@ -103,10 +107,10 @@ class Options:
 class Limits:
     """The intervals of one share or mean.
 
-    `interval` is for the population that the respondents are a sample of, cut to what is possible. `raw` is neither
-    guarded nor cut, for sums and differences. `sample` is for these very respondents, where only the coins are random.
-    For sums over many groups, shares have a `spread`, and means of scores, one a report, their `scores`: what each
-    symbol adds to the mean, and how often it was reported.
+    `interval` is for the population that was sampled, cut to the possible range. `raw` is neither guarded nor cut, for
+    sums and differences. `sample` is for the respondents themselves, where only the coins are random.
+    For sums over many groups, shares have a `spread`. Means with one score a report have `scores`: the value that each
+    symbol adds to the mean, and its count.
     """
 
     interval: Interval
@@ -116,41 +120,42 @@ class Limits:
     scores: tuple[Floats, Floats] | None = None
 
     def mapped(self, slope: float, offset: float) -> "Limits":
-        """The limits of slope · x + offset."""
+        """Return the limits of slope · x + offset."""
         sample = self.sample and self.sample.mapped(slope, offset)
         spread = self.spread and self.spread.mapped(slope, offset)
         return Limits(self.interval.mapped(slope, offset), self.raw.mapped(slope, offset), sample, spread)
 
 
 def binomial(ones: int, n: int, p: Fraction, q: Fraction, options: Options, *, sample: bool) -> Limits:
-    """The limits of a share whose count is binomial; `sample` tells whether all respondents were asked."""
+    """Return the limits of a share whose count is binomial; `sample` says that all respondents were asked."""
     alpha = options.alpha
     if n == 0:
-        anything = Interval(0.0, 1.0, Method.CLOPPER_PEARSON)
-        return Limits(anything, anything)
+        full_range = Interval(0.0, 1.0, Method.CLOPPER_PEARSON)
+        return Limits(full_range, full_range)
     _, least, gap, *_ = coin_of(p, q)
     slope = 1 / gap
     low, high = clopper_pearson(ones, ones, n, alpha)
-    plain = Interval(low, high, Method.CLOPPER_PEARSON).mapped(slope, -least * slope)
+    raw = Interval(low, high, Method.CLOPPER_PEARSON).mapped(slope, -least * slope)
     if options.population is not None:
         interval = finite(ones, n, p, q, alpha, options.population)
     else:
         interval = (narrow if options.narrow else guarded)(ones, n, p, q, alpha)
-    here = finite(ones, n, p, q, alpha, n) if sample else None
-    return Limits(interval, plain, here, Spread.binomial(n, p, q))
+    of_sample = finite(ones, n, p, q, alpha, n) if sample else None
+    return Limits(interval, raw, of_sample, Spread.binomial(n, p, q))
 
 
 def clopper_pearson(lower: float, upper: float, n: float, alpha: float) -> tuple[float, float]:
-    """The exact limits of a binomial share: from one count below, from another above."""
+    """Return the exact limits of a binomial share: the lower limit from one count, the upper limit from another."""
     low = 0.0 if lower <= 0 else float(betaincinv(lower, n - lower + 1, alpha / 2))
     high = 1.0 if upper >= n else float(betaincinv(upper + 1, n - upper, 1 - alpha / 2))
     return low, high
 
 
 def guarded(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
-    """Clopper–Pearson on the stored bits, mapped; a count below nq or above np is moved there first.
+    """Return the Clopper–Pearson interval of the stored bits, mapped to the share; counts are guarded first.
 
-    It contains the plain interval cut to [0, 1], so it covers at least as often, and it is never a point.
+    A count below nq or above np is moved there. The result contains the plain interval cut to [0, 1], so it covers at
+    least as often, and it is never a point.
     """
     low, high = clopper_pearson(*_possible(ones, n, p, q), n, alpha)
     _, least, gap, *_ = coin_of(p, q)
@@ -159,12 +164,12 @@ def guarded(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interv
 
 
 def _possible(ones: int, n: int, p: Fraction, q: Fraction) -> tuple[int, int]:
-    """The count for the lower limit, not above np, and for the upper limit, not below nq."""
+    """Return two counts: one for the lower limit, at most np, and one for the upper limit, at least nq."""
     return min(ones, n * p.numerator // p.denominator), max(ones, -(-n * q.numerator // q.denominator))
 
 
 def wilson(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
-    """Narrower than Clopper–Pearson, right on average and short at the worst share."""
+    """Return Wilson's interval: narrower than Clopper–Pearson, but its coverage is nominal only on average."""
     z = float(ndtri(1 - alpha / 2))
     share = ones / n
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -175,16 +180,18 @@ def wilson(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interva
 
 
 def narrow(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
-    """Wilson's interval with the guard of `guarded`: never a point."""
+    """Return Wilson's interval of guarded counts, as in `guarded_clopper_pearson`; it is never a point."""
     low, high = (wilson(count, n, p, q, alpha) for count in _possible(ones, n, p, q))
     return Interval(low.low, high.high, Method.WILSON)
 
 
 def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population: int) -> Interval:
-    """For the share of a population of which n people were drawn; of n people: for these very respondents.
+    """Return the interval of a share in a finite population of N people, of whom n were drawn.
 
-    All shares π with (π̂ − π)² ≤ z² Var(π), where Var = (1 − n/N) π(1−π)/n + [π p(1−p) + (1−π) q(1−q)]/(n(p−q)²);
-    π̂ is moved by half a report first, away from each end. A π̂ that lies beyond an end then reaches that end.
+    With N = n it is the interval for the respondents themselves. It contains all shares π with
+    (π̂ − π)² ≤ z² Var(π), where Var = (1 − n/N) π(1−π)/n + [π p(1−p) + (1−π) q(1−q)]/(n(p−q)²).
+    For each end, π̂ is first moved outwards by half a report. If it then lies outside of [0, 1], it is the end itself.
+    Raise ValueError if N is less than n.
     """
     if population < n:
         raise ValueError(f"{n} respondents cannot be drawn from a population of {population}")
@@ -195,7 +202,7 @@ def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population
     ends: list[float] = []
     for sign, count in zip((-1, 1), _possible(ones, n, p, q), strict=True):
         point = (count / n - least + sign / (2 * n)) / d
-        if not 0 < point < 1:  # it excludes no share on this side
+        if not 0 < point < 1:  # no share is excluded on this side
             ends.append(point)
             continue
         a, b, c = 1 + z2 * sampling, 2 * point + z2 * (sampling + at_yes - at_no), point * point - z2 * at_no
@@ -204,9 +211,9 @@ def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population
 
 
 def dirichlet(scores: Sequence[float] | Floats, counts: Sequence[float] | Floats | Counts, alpha: float) -> Interval:
-    """For the mean score of reports that each carry one score: quantiles of Σ v W, W ~ Dirichlet.
+    """Return the interval of the mean score of reports with one score each: quantiles of Σ v W, W ~ Dirichlet.
 
-    One more report at the largest score for the upper limit, at the smallest for the lower.
+    One report is added at the largest score for the upper limit, and at the smallest score for the lower limit.
     """
     values, places = np.unique(np.asarray(scores, dtype=float), return_inverse=True)
     weights = np.bincount(places, weights=np.asarray(counts, dtype=float), minlength=len(values))
@@ -220,7 +227,10 @@ def dirichlet(scores: Sequence[float] | Floats, counts: Sequence[float] | Floats
 def dirichlet_excess(
     scores: Sequence[float] | Floats, counts: Sequence[float] | Counts, x: float, alpha: float, *, upper: bool
 ) -> float:
-    """How far the lower or the upper limit of `dirichlet` lies above x, on the scale of probabilities: its sign."""
+    """Return a number with the sign of (limit − x), where `limit` is the lower or upper limit of `dirichlet`.
+
+    It is a difference of probabilities, so no search for the limit is needed.
+    """
     values, weights = np.asarray(scores, dtype=float), np.asarray(counts, dtype=float)
     order = values.argsort()
     values, weights = values[order], weights[order]
@@ -229,14 +239,14 @@ def dirichlet_excess(
     (first,) = begins.nonzero()
     values, weights = values[first], np.add.reduceat(weights, first)
     weights[-1 if upper else 0] += 1
-    kept = weights > 0
-    return _dirichlet_above((values - x)[kept], weights[kept]) - (alpha / 2 if upper else 1 - alpha / 2)
+    is_positive = weights > 0
+    return _dirichlet_above((values - x)[is_positive], weights[is_positive]) - (alpha / 2 if upper else 1 - alpha / 2)
 
 
 def _dirichlet_quantile(values: Floats, weights: Floats, level: float) -> float:
-    """The level-quantile of Σ v W."""
-    kept = weights > 0
-    values, weights = values[kept], weights[kept]
+    """Return the level-quantile of Σ v W."""
+    is_positive = weights > 0
+    values, weights = values[is_positive], weights[is_positive]
     if len(values) == 1:
         return float(values[0])
     low, high = float(values[0]), float(values[-1])
@@ -246,23 +256,23 @@ def _dirichlet_quantile(values: Floats, weights: Floats, level: float) -> float:
     centre = float(weights @ values) / n
     spread = math.sqrt(float(weights @ (values - centre) ** 2) / n / (n + 1))
     margin = (high - low) * 1e-9
-    left, right = max(low + margin, centre - REACH * spread), min(high - margin, centre + REACH * spread)
+    lower, upper = max(low + margin, centre - REACH * spread), min(high - margin, centre + REACH * spread)
 
     def excess(x: float) -> float:
         return _dirichlet_above(values - x, weights) - (1 - level)
 
-    if excess(left) <= 0:
-        return left
-    if excess(right) >= 0:
-        return right
-    return float(brentq(excess, left, right, xtol=(high - low) * 1e-8))
+    if excess(lower) <= 0:
+        return lower
+    if excess(upper) >= 0:
+        return upper
+    return float(brentq(excess, lower, upper, xtol=(high - low) * 1e-8))
 
 
 def _dirichlet_above(offsets: Floats, weights: Floats) -> float:
-    """P(Σ (v − x) W > 0) = ½ + (1/π) ∫ sin θ(u)/(u ρ(u)) du (Imhof's inversion).
+    """Return P(Σ (v − x) W > 0) = ½ + (1/π) ∫ sin θ(u)/(u ρ(u)) du (Imhof's inversion).
 
-    θ = Σ c arctan((v−x)u), ρ = Π (1+(v−x)²u²)^(c/2). With u = e^y the integrand is smooth and falls off on both
-    sides, so the trapezoidal rule converges fast.
+    θ = Σ c arctan((v−x)u), ρ = Π (1+(v−x)²u²)^(c/2). With u = e^y the integrand is smooth and vanishes on both sides,
+    so the trapezoidal rule converges fast.
     """
     if offsets.min() >= 0 or offsets.max() <= 0:
         return float(offsets.max() > 0)
@@ -271,12 +281,15 @@ def _dirichlet_above(offsets: Floats, weights: Floats) -> float:
     angles = np.arctan(scaled)
     np.log1p(np.square(scaled, out=scaled), out=scaled)  # in place: this is called thousands of times for a page
     integrand = np.sin(angles @ weights) * np.exp(-0.5 * (scaled @ weights))
-    before = float(weights @ offsets) * scale * float(GRID[0])  # where sin θ is still θ
-    return 0.5 + (float(integrand.sum()) * GRID_STEP + before) / math.pi
+    tail = float(weights @ offsets) * scale * float(GRID[0])  # below the grid, where sin θ ≈ θ
+    return 0.5 + (float(integrand.sum()) * GRID_STEP + tail) / math.pi
 
 
 def korn_graubard(mean: float, variance: float, n: int, alpha: float) -> Interval:
-    """For a mean on [0, 1] with this variance of one report: Clopper–Pearson on the effective number of reports."""
+    """Return the interval of a mean on [0, 1], given the variance of one report.
+
+    It is Clopper–Pearson with the effective number of reports (Korn and Graubard).
+    """
     if n < 2:
         return Interval(0.0, 1.0, Method.KORN_GRAUBARD)
     mean = min(max(mean, 0.0), 1.0)

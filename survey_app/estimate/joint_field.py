@@ -1,4 +1,4 @@
-"""Two questions of one joint field, or two options of one multiple: cells that are unions of a field's symbols."""
+"""Cross-tabs whose cells are unions of a field's symbols, of two questions of a joint field or two options."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ from survey_app.figures import Floats
 def joint_crosstab(
     evidence: Evidence, questions: tuple[Question, Question], names: tuple[Names, Names], options: Options
 ) -> CrosstabEstimates:
-    """Two questions, whatever the others of the field say."""
+    """Return the cross-tab of two questions of a joint field, summed over its other questions."""
     sets = {(i, j): symbols for (i, j), symbols in joint_members(evidence.field, questions).items()}
     return crossed_sets(evidence, sets, names, options)
 
@@ -27,23 +27,24 @@ def joint_crosstab(
 def crossed_sets(
     evidence: Evidence, sets: Mapping[tuple[int, int], Sequence[int]], names: tuple[Names, Names], options: Options
 ) -> CrosstabEstimates:
-    """From the tally: cells exactly, the rest from the covariance of the stored bits at the estimated shares.
+    """Return the cross-tab of cells that are sets of a field's symbols; cells without a set cannot occur.
 
-    `sets` are the symbols of the field that each cell holds; a cell that is not among them cannot occur.
+    The tally determines the cells. Conditional shares and differences use the covariance of the stored bits at the
+    estimated shares.
     """
     bits, n = channel_of(evidence.field.mechanism).symbol_bits, evidence.n
     if n < LEAST_REPORTS or bits is None or (points := evidence.points) is None:
         return CrosstabEstimates(*names, n, [], [], [], None)
-    counts, sizes, shown = (np.zeros((len(names[0]), len(names[1]))) for _ in range(3))
+    counts, sizes, displayed = (np.zeros((len(names[0]), len(names[1]))) for _ in range(3))
     for cell, symbols in sets.items():
         counts[cell], sizes[cell] = evidence.counts[list(symbols)].sum(), len(symbols)
-        shown[cell] = points[list(symbols)].sum()
+        displayed[cell] = points[list(symbols)].sum()
     value = (counts / n - sizes * bits.q) / (bits.p - bits.q)
     shares = np.clip(value.ravel(), 0, None)
     shares = shares / shares.sum() if shares.sum() > 0 else sizes.ravel() / sizes.sum()
     spread = bits.covariance(shares, sizes.ravel()) / (bits.p - bits.q) ** 2
     z = float(ndtri(1 - options.among(len(sets)).alpha / 2))
-    rows = _rows(bits, value, spread, sizes, shown, n, z)
+    rows = _rows(bits, value, spread, sizes, displayed, n, z)
     within, differences = by_row(names, rows, n, z)
     test = _test(bits, counts, sizes, value, spread, n)
     cells = set_cells(evidence, list(sets.values()), [(names[0][i], names[1][j]) for i, j in sets], options)
@@ -51,7 +52,7 @@ def crossed_sets(
 
 
 def _test(bits: SymbolBits, counts: Floats, sizes: Floats, value: Floats, spread: Floats, n: int) -> Test | None:
-    """Of independence; nothing where one question hides the other, or where too few reports name some cell."""
+    """Test independence; return None if a cell cannot occur, or if too few reports name some cell for Wald's test."""
     if not sizes.all():
         return None
     if bits.is_single:
@@ -60,28 +61,32 @@ def _test(bits: SymbolBits, counts: Floats, sizes: Floats, value: Floats, spread
 
 
 def _rows(bits: SymbolBits, value: Floats, spread: Floats, sizes: Floats, shown: Floats, n: int, z: float) -> Rows:
-    """The shares within rows.
+    """Return the input for shares within rows, with the variances and correlations of the cells.
 
-    With a = 1 − r for the symbols of a cell, −r for the others of its row, and c1 and c2 the chances of two bits, Σ a b
-    of one report varies by (q−c2) Σa² + (c2−q²)(Σa)² + (p−q−2(c1−c2)) r(1−r) P, P the row's share.
+    Let a = 1 − r for the symbols of a cell and −r for the others of its row, P the row's share, and c1 and c2 the
+    `pair_p` and `pair_q` of two bits. Then Σ a b of one report has the variance
+    (q−c2) Σa² + (c2−q²)(Σa)² + (p−q−2(c1−c2)) r(1−r) P.
     """
-    p, q, one, neither = bits.p, bits.q, bits.both, bits.neither
+    p, q, pair_p, pair_q = bits.p, bits.q, bits.both, bits.neither
     row, sums = sizes.sum(axis=1)[:, None], value.sum(axis=1)
-    own, other = (q - neither) / (p - q) ** 2, (neither - q * q) / (p - q) ** 2
-    moved = (p - q - 2 * (one - neither)) / (p - q) ** 2 * np.clip(sums, 0, 1)[:, None]
-    v0 = own * sizes + other * sizes**2
-    v1 = -2 * own * sizes - 2 * other * sizes * row + moved
-    v2 = own * row + other * row**2 - moved
+    own, product = (q - pair_q) / (p - q) ** 2, (pair_q - q * q) / (p - q) ** 2
+    excess = (p - q - 2 * (pair_p - pair_q)) / (p - q) ** 2 * np.clip(sums, 0, 1)[:, None]
+    v0 = own * sizes + product * sizes**2
+    v1 = -2 * own * sizes - 2 * product * sizes * row + excess
+    v2 = own * row + product * row**2 - excess
     parts = spread.reshape(*value.shape, *value.shape)
-    to_row = parts.sum(axis=3)  # of each cell with each row
+    to_row = parts.sum(axis=3)  # covariance of each cell with each row
     rows = to_row.sum(axis=1)
     rate = np.divide(value, sums[:, None], out=np.zeros_like(value), where=sums[:, None] > 0)
-    at, across = np.arange(len(sums)), np.arange(value.shape[1])
-    mine = parts[at[:, None], across, at[:, None], across] - 2 * rate * to_row[at, :, at]
-    mine = mine + rate**2 * np.diag(rows)[:, None]
-    both = parts[:, across, 0, across] - rate[0] * to_row[:, :, 0]
-    both = both - rate * (to_row[0].T - rate[0] * rows[:, :1])
-    scale = np.sqrt(np.maximum(mine * mine[0], 0))
-    correlation = np.clip(np.divide(both, scale, out=np.zeros_like(both), where=scale > 0), -1, 1)
-    known = sums > z * np.sqrt(np.diag(rows) / n)
-    return Rows(value, sums, known, (v0, v1, v2 + 0 * value), correlation, sizes > 0, shown, shown.sum(axis=1))
+    row_index, column_index = np.arange(len(sums)), np.arange(value.shape[1])
+    variance = (
+        parts[row_index[:, None], column_index, row_index[:, None], column_index]
+        - 2 * rate * to_row[row_index, :, row_index]
+    )
+    variance = variance + rate**2 * np.diag(rows)[:, None]
+    covariance = parts[:, column_index, 0, column_index] - rate[0] * to_row[:, :, 0]
+    covariance = covariance - rate * (to_row[0].T - rate[0] * rows[:, :1])
+    scale = np.sqrt(np.maximum(variance * variance[0], 0))
+    correlation = np.clip(np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0), -1, 1)
+    is_nonempty = sums > z * np.sqrt(np.diag(rows) / n)
+    return Rows(value, sums, is_nonempty, (v0, v1, v2 + 0 * value), correlation, sizes > 0, shown, shown.sum(axis=1))

@@ -1,7 +1,7 @@
-"""Which answers to two questions can occur together.
+"""The pairs of answers to two questions that can occur together.
 
-A question that is shown only after some answers to another is unanswered after the others; so are those that hang on
-it. Two follow-ups of one question exclude each other where no answer to it shows both.
+A question with `show_if` has no answer unless its condition holds; neither have the questions that depend on it. Two
+follow-ups of one question exclude each other if no answer to it shows both.
 """
 
 import numpy as np
@@ -14,29 +14,35 @@ from survey_app.estimate.question_estimates import joint_members
 from survey_app.kinds import kind_of
 from survey_app.tally import columns_of
 
-Needed = dict[str, frozenset[str]]  # by question: one of these was answered
+Needed = dict[str, frozenset[str]]  # for each question, the labels of which one must have been answered
 
 
 def possible_cells(survey: Survey, rows: Question, columns: Question) -> npt.NDArray[np.bool_]:
-    """Return by the places of their answers in a cross-tab whether two of them can occur together."""
+    """Return a mask of the cells of a cross-tab: whether the answers of its row and column can occur together."""
     field = columns_of(survey, rows.id).field
     if columns in field.questions:
         possible = np.zeros((rows.size, columns.size), dtype=np.bool_)
         possible[tuple(np.transpose(list(joint_members(field, (rows, columns)))))] = True
         return possible
     left, right = _answers(survey, rows), _answers(survey, columns)
-    found = [[_together(survey, (rows, one), (columns, other)) for other in right] for one in left]
-    return np.array(found, dtype=np.bool_)
+    mask = [
+        [_together(survey, (rows, row_answer), (columns, column_answer)) for column_answer in right]
+        for row_answer in left
+    ]
+    return np.array(mask, dtype=np.bool_)
 
 
 def _answers(survey: Survey, question: Question) -> list[set[str] | None]:
-    """What each row or column says, nothing if it is no answer: an answer, or all that a symbol holds."""
+    """Return the answers that each row or column stands for, None for "no answer".
+
+    They are a single answer, or all answers that a symbol holds.
+    """
     kind = kind_of(question)
     names = kind.answers(question)
-    said = [{name} for name in names]
+    answers = [{name} for name in names]
     if not _reads_answers(survey, question):
-        said = [{names[place] for place in kind.holds(question, symbol)} for symbol in range(question.no_answer)]
-    return [*said, *([None] if question.optional else [])]
+        answers = [{names[place] for place in kind.holds(question, symbol)} for symbol in range(question.no_answer)]
+    return [*answers, *([None] if question.optional else [])]
 
 
 def _reads_answers(survey: Survey, question: Question) -> bool:
@@ -45,30 +51,33 @@ def _reads_answers(survey: Survey, question: Question) -> bool:
 
 def _together(survey: Survey, *said: tuple[Question, set[str] | None]) -> bool:
     questions = {question.id: question for question in survey.questions}
-    needed: Needed = {}
+    required: Needed = {}
     for question, answer in said:
-        if answer is not None and not _need(questions, question, needed):
+        if answer is not None and not _need(questions, question, required):
             return False
     return all(
-        _fits(survey, question, answer, needed[question.id]) for question, answer in said if question.id in needed
+        _fits(survey, question, answer, required[question.id]) for question, answer in said if question.id in required
     )
 
 
 def _need(questions: dict[str, Question], question: Question, needed: Needed) -> bool:
-    """Add what an answer to this question needs; False if that contradicts what is needed already."""
+    """Add the conditions for an answer to this question to the required labels; return False if they contradict."""
     while condition := question.show_if:
         question = questions[condition.question]
-        wanted = frozenset(condition.labels)
-        if kind_of(question).exclusive:  # otherwise several can be said at once
-            wanted &= needed.get(question.id, wanted)
-        needed[question.id] = wanted
-        if not wanted:
+        allowed = frozenset(condition.labels)
+        if kind_of(question).exclusive:  # otherwise a person can give several answers
+            allowed &= needed.get(question.id, allowed)
+        needed[question.id] = allowed
+        if not allowed:
             return False
     return True
 
 
 def _fits(survey: Survey, question: Question, answer: set[str] | None, wanted: frozenset[str]) -> bool:
-    """An answer that is read by itself leaves open what else was said."""
+    """Return whether an answer is compatible with the allowed labels.
+
+    An option that is reported by itself is always compatible, because other options may have been chosen too.
+    """
     if answer is None:
         return False
     return _reads_answers(survey, question) or bool(answer & wanted)

@@ -1,12 +1,14 @@
-"""The points that are displayed: one coherent set for each field, from which all its figures take theirs.
+"""The displayed shares: one coherent set for each field, from which all displayed figures of the field are computed.
 
-Unbiased shares may be negative. Displayed are the nearest shares that are possible, and whatever else is displayed of a
-field (totals, cumulative shares, means, margins, cells, shares among those who answered) is made of these same shares,
-so that no two figures of a page contradict each other. Of a field of several questions the *margins* come first, since
-readers look at them first: each is as near to its unbiased shares as it can be, and the cells are the nearest ones with
-these margins. So a question shows what it would show alone, whatever it was randomized together with, and never less
-truly than the unbiased shares do. To project the cells and add them up has often less squared error, but adds up what
-is left of their noise: a yes of 5% beside 20 options shows 21% (ε 2, 500 reports).
+Unbiased shares may be negative, so the nearest possible shares are displayed. All other displayed figures of a field
+(totals, cumulative shares, means, margins, cells, shares among the people who answered) follow from these shares, so
+that figures never contradict each other.
+
+In a field of several questions the *margins* take precedence, because readers look at them first. Each margin is as
+near to its unbiased shares as possible, and the cells are the nearest ones with these margins. So a question displays
+the same shares as it would alone, and they are never farther from the truth than the unbiased shares. Projecting the
+cells and adding them up often has less squared error, but accumulates their noise: with 20 other options, a yes of 5%
+would be displayed as 21% (ε 2, 500 reports).
 """
 
 from collections.abc import Sequence
@@ -16,19 +18,20 @@ import numpy.typing as npt
 
 from survey_app.figures import Floats
 
-FIRST = 1e6  # how much more a margin's squared distance weighs than a cell's
-NEAR = 1e-8  # how far the sums may stay from what they shall be
-DUST = 1e-6  # a share of nobody
+FIRST = 1e6  # weight of a margin's squared distance relative to a cell's
+NEAR = 1e-8  # largest error of the sums at which the search stops
+DUST = 1e-6  # smaller shares become 0
 TINY = 1e-12
 MOST_STEPS = 50
-MOST_WORK = 2**22  # margins × cells; beyond, the cells are projected alone
+MOST_WORK = 2**22  # margins × cells; beyond this, only the cells are projected
 
 
 def project(shares: Floats) -> Floats:
-    """The Euclidean projection on the simplex (Norm-Sub): never farther from the truth than the raw shares.
+    """Return the Euclidean projection on the simplex (Norm-Sub), for each row of an array.
 
-    Sort v descending, c_j = v_1 + … + v_j − 1, ρ the last j with v_j > c_j/j; then max(v − c_ρ/ρ, 0). To clip and
-    rescale instead can be ten times worse. Of an array, each row is projected.
+    It is never farther from the truth than the raw shares. Clipping and rescaling can be ten times worse. The algorithm
+    sorts v in descending order; with c_j = v_1 + … + v_j − 1 and ρ the last j with v_j > c_j/j, the result is
+    max(v − c_ρ/ρ, 0).
     """
     ordered = -np.sort(-shares, axis=-1)
     means = (np.cumsum(ordered, axis=-1) - 1) / np.arange(1, shares.shape[-1] + 1)
@@ -40,44 +43,45 @@ def project(shares: Floats) -> Floats:
 def nearest(
     cells: Floats, margins: Sequence[Sequence[int] | npt.NDArray[np.int64]], sums_to: Floats | None = None
 ) -> Floats:
-    """The possible cells x whose margins, sums over the given sets, are nearest to those of `cells`, or to the given
-    ones; of these the nearest.
+    """Return the possible cells nearest to `cells` among those whose margins are nearest to the targets.
 
-    The least Σ(x − v)² + FIRST · Σ(margins of x − margins of v)², x ≥ 0 and Σx = 1. By duality x = max(v + N′y, 0), N
-    the sets and the whole, and y solves N x + y/FIRST = N v (1 for the whole): a piecewise linear equation, by Newton.
+    `margins` are sets of cells. The targets are their given sums, or by default the sums of `cells`. The result x
+    minimizes Σ(x − v)² + MARGIN_WEIGHT · Σ(margins of x − targets)² with x ≥ 0 and Σx = 1. By duality
+    x = max(v + N′y, 0), where the rows of N are the sets and the set of all cells. y solves the piecewise linear
+    equation N x + y/MARGIN_WEIGHT = targets (Σx = 1 exactly) by Newton's method.
     """
     if not margins or len(margins) * len(cells) > MOST_WORK:
         return project(cells)
     sums = np.zeros((len(margins) + 1, len(cells)))
-    for row, members in zip(sums, margins, strict=False):
-        row[list(members)] = 1
+    for row, cell_indices in zip(sums, margins, strict=False):
+        row[list(cell_indices)] = 1
     sums[-1] = 1
     slack = np.append(np.full(len(margins), 1 / FIRST), 0.0)
-    wanted = sums @ cells if sums_to is None else np.append(sums_to, 1.0)
-    wanted[-1] = 1.0
+    goals = sums @ cells if sums_to is None else np.append(sums_to, 1.0)
+    goals[-1] = 1.0
 
     def at(y: Floats) -> tuple[float, Floats]:
         x = np.maximum(cells + y @ sums, 0)
-        return float(x @ x) / 2 - float(wanted @ y) + float(slack @ y**2) / 2, x
+        return float(x @ x) / 2 - float(goals @ y) + float(slack @ y**2) / 2, x
 
     y = np.zeros(len(sums))
-    y[-1] = project(cells).max() - cells.max()  # where all possible cells have moved alike
+    y[-1] = project(cells).max() - cells.max()  # the start: all cells are shifted by the same amount
     value, x = at(y)
     for _ in range(MOST_STEPS):
-        slope = sums @ x - wanted + slack * y
+        slope = sums @ x - goals + slack * y
         if np.abs(slope).max() < NEAR:
             break
-        kept = sums[:, x > 0]
-        step = -np.linalg.solve(kept @ kept.T + np.diag(slack + TINY), slope)
+        active = sums[:, x > 0]
+        step = -np.linalg.solve(active @ active.T + np.diag(slack + TINY), slope)
         size, gain = 1.0, float(slope @ step)
         while size > TINY:
-            new, moved = at(y + size * step)
-            if new <= value + 1e-4 * size * gain:
+            candidate, candidate_x = at(y + size * step)
+            if candidate <= value + 1e-4 * size * gain:
                 break
             size /= 2
         else:
             break
-        y, value, x = y + size * step, new, moved
+        y, value, x = y + size * step, candidate, candidate_x
     x[x < DUST] = 0
-    found: Floats = x / x.sum()
-    return found
+    scaled: Floats = x / x.sum()
+    return scaled

@@ -1,8 +1,8 @@
-"""The estimates of the figures of a question, from the counts of the field that holds it.
+"""Estimates of a question's figures, from the counts of its field.
 
-An `Estimate` keeps apart what must not be confused: `unbiased`, which may lie outside the possible range; `estimate`,
-the point to display, made of the field's one set of points; the intervals; `reported`, the raw share of devices that
-sent it, where that one share makes the estimate; and n, the number of devices asked.
+An `Estimate` has separate fields for numbers that must not be confused. `unbiased` may lie outside of the possible
+range. `estimate` is the displayed point, computed from the field's displayed shares. `reported` is the raw share of
+devices that sent the answer, if the estimate follows from that share alone. `n` is the number of devices asked.
 """
 
 import math
@@ -22,7 +22,7 @@ from survey_app.kinds import kind_of
 from survey_app.tally import Counts, Tally, columns
 
 LEAST_REPORTS = 2
-MOST_SEARCHED = 256  # symbols of a question whose ratios take a search each
+MOST_SEARCHED = 256  # the most answers for which ratios, with a search each, are estimated
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,19 @@ class Estimate:
     n: int
     estimate: float
     limits: Limits
-    unbiased: float  # of a ratio, that of two unbiased sums; not a number if the lower one is none
+    unbiased: float  # of a ratio: the ratio of two unbiased sums, or not a number if the denominator is not positive
     reported: float | None
-    is_ratio: bool = False  # which has no unbiased estimate
+    is_ratio: bool = False  # a ratio has no unbiased estimate
 
     @property
     def interval(self) -> Interval:
-        """For the population, cut to what is possible."""
+        """The interval for the population, cut to the possible range."""
         return self.limits.interval
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a joint field, or of two questions."""
+    """One cell of a joint field, or of a cross-tab of two questions."""
 
     options: tuple[str, ...]
     estimate: Estimate
@@ -54,7 +54,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known about a field: its counts, and of how many devices; `complete` if all respondents were asked."""
+    """The data about a field: its counts and the number of devices; `is_complete` if all respondents were asked."""
 
     field: Field
     counts: Counts
@@ -63,17 +63,20 @@ class Evidence:
 
     @cached_property
     def channel(self) -> Channel:
-        """What the field's mechanism does to shares."""
+        """The channel of the field's mechanism."""
         return channel_of(self.field.mechanism)
 
     @cached_property
     def sets(self) -> Mapping[str, list[list[int]]]:
-        """For each question, the symbols of the field that hold each of its answers; options of a multiple overlap."""
+        """The symbols of the field that hold each answer, for each question by id; options of a multiple overlap."""
         return {question.id: answer_sets(self.field, question) for question in self.field.questions}
 
     @cached_property
     def points(self) -> Floats | None:
-        """The displayed share of every symbol, where each has a bit; all that is displayed is made of these."""
+        """The displayed share of every symbol, from which all displayed figures follow.
+
+        None if symbols do not have a bit each.
+        """
         shares = self.channel.shares(self.counts, self.n)
         if shares is None:
             return None
@@ -85,65 +88,74 @@ class Evidence:
         return not self.field.joint and kind_of(self.field.questions[0]).exclusive
 
     def lifted(self, question: Question, figure: Figure) -> Figure:
-        """Return a figure over what the channel takes in; one at a time, since a field may have 65,536 symbols."""
+        """Return a figure over the channel's inputs, for one figure at a time: a field may have 65,536 symbols."""
         if self.channel.reads_answers or self._symbols_are_answers:
             return figure
         return figure.lifted(self.sets[question.id], len(self.field.cells))
 
 
 def evidence_of(survey: Survey, tally: Tally) -> Iterator[Evidence]:
-    """What a tally tells about every field."""
+    """Yield the evidence about every field in a tally."""
     for place in columns(survey):
         n = tally.reports if place.asked is None else int(tally.counts[place.asked])
         yield Evidence(place.field, tally.counts[place.part], n, place.asked is None)
 
 
 def question_estimates(evidence: Evidence, question: Question, options: Options, *names: FamilyName) -> list[Estimate]:
-    """The estimates of some families; if none is named, shares of a question's answers in order, then means."""
-    families = kind_of(question).families(question)
-    found = (family for family in families if family.name in (names or (FamilyName.SHARES, FamilyName.MEAN)))
-    return [estimate for family in found for estimate in family_estimates(evidence, question, family, options)]
+    """Return the estimates of the named families; by default the shares of the answers in order, then the mean."""
+    all_families = kind_of(question).families(question)
+    families = (family for family in all_families if family.name in (names or (FamilyName.SHARES, FamilyName.MEAN)))
+    return [estimate for family in families for estimate in family_estimates(evidence, question, family, options)]
 
 
 def family_estimates(evidence: Evidence, question: Question, family: Family, options: Options) -> list[Estimate]:
-    """The estimates of a family of a question's figures; nothing under two reports, nor where it would take very long.
+    """Return the estimates of a family of a question's figures.
 
-    Of a family that reports say nothing about nothing is estimated.
+    The list is empty with fewer than two reports, or if the computation would take very long. Figures that the reports
+    do not determine are left out.
     """
     if evidence.n < LEAST_REPORTS or (family.derived and evidence.points is None):
         return []
     if family.name is FamilyName.ANSWERED and not evidence.channel.reads_answers and question.no_answer > MOST_SEARCHED:
         return []
-    each = options.among(evidence.channel.apart(len(family.figures)))
-    found = (figure_estimate(evidence, evidence.lifted(question, figure), each) for figure in family.figures)
-    return [one for one in found if one is not None]
+    figure_options = options.among(evidence.channel.apart(len(family.figures)))
+    estimates = (
+        figure_estimate(evidence, evidence.lifted(question, figure), figure_options) for figure in family.figures
+    )
+    return [estimate for estimate in estimates if estimate is not None]
 
 
 def figure_estimate(evidence: Evidence, figure: Figure, options: Options) -> Estimate | None:
-    """Estimate a figure over what the channel takes in; None if reports say nothing about it."""
+    """Return the estimate of a figure over the channel's inputs; None if the reports do not determine it."""
     if figure.denominator is not None:
         return _ratio_estimate(evidence, figure, options)
-    seen = evidence.channel.observe(evidence.counts, evidence.n, figure)
-    if seen is None:
+    observation = evidence.channel.observe(evidence.counts, evidence.n, figure)
+    if observation is None:
         return None
-    value = seen.value if evidence.points is None else _displayed(figure, evidence.points)
+    value = observation.value if evidence.points is None else _displayed(figure, evidence.points)
     point = clamp(value, figure.low, figure.high) if math.isfinite(value) else (figure.low + figure.high) / 2
-    limits = limits_of(seen, figure, options, complete=evidence.complete)
-    reported = None if figure.kind is FigureKind.MEAN else seen.reported
-    return Estimate(figure.name, figure.kind, seen.n, point, limits, seen.value, reported)
+    limits = limits_of(observation, figure, options, complete=evidence.complete)
+    reported = None if figure.kind is FigureKind.MEAN else observation.reported
+    return Estimate(figure.name, figure.kind, observation.n, point, limits, observation.value, reported)
 
 
 def _displayed(figure: Figure, points: Floats) -> float:
-    """The figure of the displayed shares; a set of symbols has their plain sum, and all others the rest."""
+    """Return the value of a figure at the displayed shares.
+
+    Shares are summed over the symbols with a weight, instead of over all symbols, to avoid rounding errors.
+    """
     if figure.kind is FigureKind.MEAN:
         return figure.sum.of(points)
     weights = figure.sum.weights
-    held = weights != 0
-    return figure.sum.constant + float((weights[held] * points[held]).sum())
+    has_weight = weights != 0
+    return figure.sum.constant + float((weights[has_weight] * points[has_weight]).sum())
 
 
 def _ratio_estimate(evidence: Evidence, figure: Figure, options: Options) -> Estimate | None:
-    """One sum divided by another, such as a share among those who answered; of nobody, anything."""
+    """Return the estimate of a ratio, for example a share among the people who answered.
+
+    Return None if the reports do not determine it. Without data about the denominator, the point is mid-range.
+    """
     top, bottom = figure.top(), figure.bottom()
     observe = partial(evidence.channel.observe, evidence.counts, evidence.n)
     interval = fieller(observe, figure, options.alpha)
@@ -153,19 +165,19 @@ def _ratio_estimate(evidence: Evidence, figure: Figure, options: Options) -> Est
         if above is None or below is None:
             return None
         interval, n = quotient(above.interval, below.interval, figure), above.n
-        value = shown = ratio_of(above.unbiased, below.unbiased)
+        value = displayed = ratio_of(above.unbiased, below.unbiased)
         low, high = interval.low, interval.high
     else:
-        seen = observe(top), observe(bottom)
-        value = ratio_of(*(one.value if one else math.nan for one in seen))
-        shown = ratio_of(top.sum.of(evidence.points), bottom.sum.of(evidence.points))
+        observations = observe(top), observe(bottom)
+        value = ratio_of(*(observation.value if observation else math.nan for observation in observations))
+        displayed = ratio_of(top.sum.of(evidence.points), bottom.sum.of(evidence.points))
         n, low, high = evidence.n, figure.low, figure.high
-    point = clamp(shown, low, high) if math.isfinite(shown) else (figure.low + figure.high) / 2
+    point = clamp(displayed, low, high) if math.isfinite(displayed) else (figure.low + figure.high) / 2
     return Estimate(figure.name, figure.kind, n, point, Limits(interval, interval), value, None, True)
 
 
 def joint_cells(evidence: Evidence, questions: Sequence[Question], options: Options) -> list[Cell]:
-    """Every possible cell of some questions of one joint field, the first question most significant."""
+    """Return the estimates of all possible cells of some questions of one joint field, the first varying slowest."""
     sets = joint_members(evidence.field, questions)
     labels = [
         tuple(digit_label(question, digit) for question, digit in zip(questions, digits, strict=True))
@@ -177,25 +189,28 @@ def joint_cells(evidence: Evidence, questions: Sequence[Question], options: Opti
 def set_cells(
     evidence: Evidence, sets: Sequence[Sequence[int]], labels: Sequence[tuple[str, ...]], options: Options
 ) -> list[Cell]:
-    """Cells that are sets of a field's symbols, which together hold all of them."""
+    """Return the estimates of cells that are sets of a field's symbols and partition them."""
     if evidence.n < LEAST_REPORTS or evidence.points is None:
         return []
-    each = options.among(len(sets))
-    return [Cell(label, union_estimate(evidence, one, each)) for label, one in zip(labels, sets, strict=True)]
+    cell_options = options.among(len(sets))
+    return [
+        Cell(label, union_estimate(evidence, symbols, cell_options))
+        for label, symbols in zip(labels, sets, strict=True)
+    ]
 
 
 def union_estimate(evidence: Evidence, symbols: Sequence[int], options: Options) -> Estimate:
-    """Estimate the share of a set of the field's symbols."""
-    found = figure_estimate(evidence, share_of("", symbols, len(evidence.field.cells)), options)
-    if found is None:
+    """Return the estimate of the share of a set of the field's symbols; raise ValueError if reports have no sets."""
+    estimate = figure_estimate(evidence, share_of("", symbols, len(evidence.field.cells)), options)
+    if estimate is None:
         raise ValueError("reports say nothing about sets of symbols")
-    return found
+    return estimate
 
 
 def joint_members(field: Field, questions: Sequence[Question]) -> dict[tuple[int, ...], list[int]]:
-    """For each combination of some questions' symbols that can occur, in order, the symbols of the field that hold it.
+    """Return the symbols of the field that hold each combination of some questions' symbols, in order.
 
-    What cannot occur, because one question hides the other, is not there.
+    Combinations that cannot occur, because one question hides the other, are left out.
     """
     places = [field.questions.index(question) for question in questions]
     sets: dict[tuple[int, ...], list[int]] = {}
@@ -205,12 +220,12 @@ def joint_members(field: Field, questions: Sequence[Question]) -> dict[tuple[int
 
 
 def members(field: Field, question: Question) -> list[list[int]]:
-    """For each symbol of a question, the symbols of the field in which it occurs; each occurs in some."""
+    """Return, for each symbol of a question, the symbols of the field in which it occurs; no list is empty."""
     return list(joint_members(field, [question]).values())
 
 
 def answer_sets(field: Field, question: Question) -> list[list[int]]:
-    """For each answer to a question, the symbols of the field that hold it."""
+    """Return, for each answer to a question, the symbols of the field that hold it."""
     kind = kind_of(question)
     sets: list[list[int]] = [[] for _ in range(kind.count(question))]
     for digit, symbols in enumerate(members(field, question)):
@@ -220,5 +235,5 @@ def answer_sets(field: Field, question: Question) -> list[list[int]]:
 
 
 def clamp(value: float, low: float = 0.0, high: float = 1.0) -> float:
-    """The nearest possible value."""
+    """Return the number between `low` and `high` that is nearest to `value`."""
     return min(max(value, low), high)

@@ -1,8 +1,9 @@
-"""Logistic regression with a randomized outcome: maximum likelihood through the coins.
+"""Logistic regression with a randomized outcome, by maximum likelihood that accounts for the randomization.
 
-With P(1 | true) = p and P(1 | not true) = q, a report says yes with probability λ = q + (p−q)·s(xβ), s the logistic
-function. Ignoring the coins would draw every slope towards zero. On public covariates (groups) the fit is Fisher's
-scoring on counts; on other randomized questions the true answers are latent, and the likelihood sums over them.
+With P(1 | true) = p and P(1 | not true) = q, a report says yes with probability λ = q + (p−q)·s(xβ), where s is the
+logistic function. Ignoring the randomization would bias every slope towards zero. With public covariates (groups) the
+fit is Fisher scoring on counts. With randomized covariates the true answers are latent, and the likelihood sums over
+them.
 """
 
 from collections.abc import Sequence
@@ -17,14 +18,14 @@ from survey_app.figures import Floats
 
 MOST_STEPS = 200
 TOLERANCE = 1e-9
-FLAT = 1e-8  # of the information: below, the data do not tell a coefficient
-FARTHEST = 30.0  # log odds that nobody can tell from a certainty
-VAGUEST = 100.0  # a standard error of log odds that tells nothing
+FLAT = 1e-8  # smallest eigenvalue of the information with which all coefficients are determined
+FARTHEST = 30.0  # log odds from which a probability is indistinguishable from certainty
+VAGUEST = 100.0  # standard error of log odds from which an estimate is uninformative
 RUNAWAY = "the reports lie outside what any coefficients explain: one runs away to infinity; collect more, or use fewer"
 
 
 class FitError(Exception):
-    """There is no estimate; the message says why."""
+    """The regression cannot be fitted; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,12 @@ class Coefficient:
 
 
 def _inverse(information: Floats) -> Floats:
-    """The covariance of what is estimated."""
+    """Return the covariance of the estimates: the inverse of their information; raise FitError if it is singular."""
     scale = 1 / np.sqrt(np.maximum(np.diag(information), 1e-300))
     if float(np.linalg.eigvalsh(information * np.outer(scale, scale)).min()) < FLAT:
         raise FitError("the reports do not determine all coefficients; leave a covariate out, or collect more")
-    found: Floats = np.linalg.inv(information * np.outer(scale, scale)) * np.outer(scale, scale)
-    return found
+    covariance: Floats = np.linalg.inv(information * np.outer(scale, scale)) * np.outer(scale, scale)
+    return covariance
 
 
 def _coefficients(names: Sequence[str], beta: Floats, covariance: Floats, n: int, alpha: float) -> list[Coefficient]:
@@ -59,9 +60,10 @@ def _coefficients(names: Sequence[str], beta: Floats, covariance: Floats, n: int
 def logistic(
     names: Sequence[str], design: Floats, ones: Floats, totals: Floats, p: Floats, q: Floats, alpha: float
 ) -> list[Coefficient]:
-    """On public covariates: a row of `design` for each group, with `ones` of `totals` noisy reports saying yes.
+    """Fit a logistic regression on public covariates and return its coefficients.
 
-    The fit is made on orthonormal columns, so that it does not matter in what units the covariates are.
+    `design` has a row for each group, in which `ones` of `totals` noisy reports say yes. The fit uses orthonormal
+    columns, so that the units of the covariates do not matter. Raise FitError if coefficients are not determined.
     """
     norms = np.maximum(np.linalg.norm(design, axis=0), 1e-300)
     if np.linalg.matrix_rank(design / norms) < design.shape[1]:
@@ -88,22 +90,22 @@ def logistic(
         while size > 1e-6 and parts(free + size * step)[0] < fit:
             size /= 2
         free = free + size * step
-        new, score, information = parts(free)
-        if abs(new - fit) < TOLERANCE * (1 + abs(fit)):
+        new_fit, score, information = parts(free)
+        if abs(new_fit - fit) < TOLERANCE * (1 + abs(fit)):
             break
-        fit = new
-    seen = basis[totals > 0]
-    if float(np.abs(seen @ free).max(initial=0.0)) > FARTHEST:
+        fit = new_fit
+    observed = basis[totals > 0]
+    if float(np.abs(observed @ free).max(initial=0.0)) > FARTHEST:
         raise FitError(RUNAWAY)
     covariance = _inverse(information)
-    if float(np.sqrt(np.einsum("ij,jk,ik->i", seen, covariance, seen)).max()) > VAGUEST:
+    if float(np.sqrt(np.einsum("ij,jk,ik->i", observed, covariance, observed)).max()) > VAGUEST:
         raise FitError(RUNAWAY)
     return _coefficients(names, back @ free, back @ covariance @ back.T, int(totals.sum()), alpha)
 
 
 @dataclass(frozen=True)
 class Latent:
-    """Distinct reports, how often each came, and how likely each is under every latent cell."""
+    """Distinct reports with their counts, and the probability of each report under every latent cell."""
 
     counts: Floats  # reports
     outcome: Floats  # reports × 2: P(bits | outcome no, yes)
@@ -112,20 +114,24 @@ class Latent:
 
 
 def latent_logistic(names: Sequence[str], data: Latent, alpha: float) -> list[Coefficient]:
-    """On other randomized questions: shares of the latent cells and β together, by maximum likelihood."""
+    """Fit a logistic regression on other randomized questions and return its coefficients.
+
+    Maximum likelihood estimates the shares of the latent cells together with β. Raise FitError if coefficients are not
+    determined.
+    """
     shares = _latent_shares(data.cells, data.counts)
-    order = np.argsort(shares)  # the other shares are relative to the last, which must not be nothing
-    given_cells, design, shares = data.cells[:, order], data.design[order], np.maximum(shares[order], 1e-4)
+    order = np.argsort(shares)  # the other shares are relative to the last, which must not be zero
+    cell_chances, design, shares = data.cells[:, order], data.design[order], np.maximum(shares[order], 1e-4)
     coefficients = design.shape[1]
     weights = data.counts / data.counts.sum()
 
     def parts(free: Floats) -> tuple[float, Floats, Floats]:
-        """−log L/n, its gradient, and the gradient of each report's log likelihood."""
+        """Return −log L/n, its gradient, and the gradient of each report's log likelihood."""
         s = expit(design @ free[:coefficients])
         pi = softmax(np.append(free[coefficients:], 0.0))
-        joint = given_cells * pi * (data.outcome[:, :1] * (1 - s) + data.outcome[:, 1:] * s)  # reports × cells
+        joint = cell_chances * pi * (data.outcome[:, :1] * (1 - s) + data.outcome[:, 1:] * s)  # reports × cells
         total = joint.sum(axis=1)
-        tilt = given_cells * pi * (data.outcome[:, 1:] - data.outcome[:, :1]) * (s * (1 - s)) / total[:, None]
+        tilt = cell_chances * pi * (data.outcome[:, 1:] - data.outcome[:, :1]) * (s * (1 - s)) / total[:, None]
         gradient = np.concatenate([tilt @ design, (joint / total[:, None] - pi)[:, :-1]], axis=1)
         return -float(weights @ np.log(total)), -(weights @ gradient), gradient
 
@@ -133,22 +139,22 @@ def latent_logistic(names: Sequence[str], data: Latent, alpha: float) -> list[Co
         return parts(free)[:2]
 
     start = np.concatenate([np.zeros(coefficients), np.log(shares[:-1] / shares[-1])])
-    fitted = minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-8})
-    beta = fitted.x[:coefficients]
+    optimum = minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-8})
+    beta = optimum.x[:coefficients]
     if float(np.abs(beta).max()) > FARTHEST:
         raise FitError(RUNAWAY)
-    gradient = parts(fitted.x)[2]
-    pi = softmax(np.append(fitted.x[coefficients:], 0.0))[:-1]
-    kept = np.append(np.ones(coefficients, dtype=bool), pi > 1e-6)
+    gradient = parts(optimum.x)[2]
+    pi = softmax(np.append(optimum.x[coefficients:], 0.0))[:-1]
+    is_estimated = np.append(np.ones(coefficients, dtype=bool), pi > 1e-6)
     information = (gradient * data.counts[:, None]).T @ gradient
-    covariance = _inverse(information[np.ix_(kept, kept)])[:coefficients, :coefficients]
+    covariance = _inverse(information[np.ix_(is_estimated, is_estimated)])[:coefficients, :coefficients]
     if float(np.sqrt(np.diag(covariance)).max()) > VAGUEST:
         raise FitError(RUNAWAY)
     return _coefficients(names, beta, covariance, int(data.counts.sum()), alpha)
 
 
 def _latent_shares(cells: Floats, counts: Floats) -> Floats:
-    """A first guess at the shares of the cells: some steps of EM."""
+    """Return a first guess at the shares of the latent cells, by some steps of EM."""
     shares = np.full(cells.shape[1], 1 / cells.shape[1])
     for _ in range(50):
         joint = cells * shares

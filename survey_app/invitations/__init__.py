@@ -1,7 +1,8 @@
-"""Who is invited, and the blind signatures that invited people take: what an issuer does, here or on a server apart.
+"""Invitations, and the blind signatures that invited people take, on this server or on a separate issuer.
 
-An invitation buys a *ticket*: a signature under something the issuer has never seen (RFC 9474), so that nothing here
-says which report it went with. `keys` makes and checks, `signing` signs, in a process that `signer` keeps beside the
-event loop; `file` keeps codes, keys and who has taken a ticket, apart from all reports; `issue` is the desk where the
-checks are, in their order; `ending` destroys what a closed survey no longer needs.
+An invitation is exchanged for a *ticket*: a signature of a message that the issuer has never seen (RFC 9474). So no
+data here reveals which report a ticket came with. `keys` creates keys and verifies signatures. `signing_process` signs,
+in a process that `signer` runs next to the event loop. `store.sqlite.tickets` stores codes, keys and which codes took a
+ticket, apart from all reports. `issuing` makes all checks in order, and `key_disposal` destroys the keys of closed
+surveys.
 """

@@ -1,6 +1,7 @@
-"""Making invitations, and seeing who has taken a ticket. Codes are given out once, and only their hashes are kept.
+"""Creating invitations, and finding out which codes have taken a ticket.
 
-Names never come here: whoever invites has a list of names and links, and looks the codes of that list up.
+Codes are returned once, and only their hashes are stored. Names are never stored: the researcher who invites has a list
+of names and links, and looks up the codes of that list.
 """
 
 import csv
@@ -23,25 +24,27 @@ FORMULA = ("=", "+", "-", "@", "\t")
 
 
 def invite(file: TicketFile, slug: str, count: int) -> list[str]:
-    """New codes, in no order."""
+    """Create and store new invitations to a survey; return their codes."""
     codes = [new_code() for _ in range(count)]
     file.invite(slug, [secret_hash(code) for code in codes])
     return codes
 
 
 def link(address: str, code: str, digest: str) -> str:
-    """The link of one invitation: what is secret stands behind #, which no browser sends."""
+    """Return the link of one invitation; the secret code is in the fragment after #, which no browser sends."""
     return f"{address}#code={code}&sha256={digest}"
 
 
 def as_cell(text: str) -> str:
-    """What a spreadsheet would take for a formula gets a space before it, which reading the list takes away again; so
-    does static/console/invitations.js."""
+    """Put a space before a text that a spreadsheet would take for a formula; reading the list removes it again.
+
+    static/console/invitations.js does the same.
+    """
     return f" {text}" if text.startswith(FORMULA) else text
 
 
 def as_csv(names: Sequence[str], links: Iterable[str]) -> str:
-    """The list of whoever invites: a name and a link a line."""
+    """Return the list of invitations as CSV, with a name and a link on each line."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -50,7 +53,7 @@ def as_csv(names: Sequence[str], links: Iterable[str]) -> str:
 
 
 class Invited(NamedTuple):
-    """How many were invited and have taken a ticket; the hashes, in hexadecimal, of codes that were not brought yet."""
+    """The numbers of invitations and tickets taken, and the hashes of unused codes, in hexadecimal."""
 
     invited: int
     taken: int
@@ -58,63 +61,68 @@ class Invited(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What anybody may see of the invitations: steps, as of everything."""
+    """The public numbers of invitations and tickets taken; like all public numbers, they advance in steps."""
 
     invited: int
     taken: int
 
 
 def shown(store: Store, file: TicketFile, published: Published) -> Shown | None:
-    """How the invitations stand, in steps; None where nobody is invited here."""
+    """Return the numbers of invitations and tickets in steps; None if this server invites nobody to the survey."""
     survey = published.survey
     if survey.tickets is None or survey.tickets.issuer or not file.here:
         return None
     secret, final = store.secret_key(), store.is_final(published)
-    made, taken = file.count(survey.digest)
+    created, taken = file.count(survey.digest)
     return Shown(
         *(
             count_in_steps(count, secret, f"{name} {survey.digest}", final=final)
-            for name, count in (("invited", made), ("taken", taken))
+            for name, count in (("invited", created), ("taken", taken))
         )
     )
 
 
 def count_in_steps(count: int, secret: bytes, name: str, *, final: bool) -> int:
-    """Return how much of a count is shown: at least a step less than there is, in steps whose lengths, from STEP to
-    2·STEP − 1, are drawn from a secret. So nobody who adds to it can tell when somebody else does. At the end the rest
-    is shown if it is a step, and otherwise never."""
+    """Return the part of a count that is shown: at least a step less than the count.
+
+    It advances in steps whose lengths, from STEP to 2·STEP − 1, are drawn with a secret. So a person who adds to the
+    count cannot tell when others do. If the count is final, the rest is shown if it is a step, and otherwise never.
+    """
     total, number = 0, 0
     while True:
-        drawn = hmac.digest(secret, f"candor steps {name} {number}".encode(), "sha256")
-        length = STEP + int.from_bytes(drawn[:8], "big") % STEP
+        digest = hmac.digest(secret, f"candor steps {name} {number}".encode(), "sha256")
+        length = STEP + int.from_bytes(digest[:8], "big") % STEP
         if total + length + STEP > count:
             return count if final and count - total >= STEP else total
         total, number = total + length, number + 1
 
 
 def counted(found: Results, store: Store, file: TicketFile, published: Published) -> Results:
-    """Results with the numbers of invitations and tickets, where this server invites."""
+    """Return results with the numbers of invitations and tickets added, if this server invites to the survey."""
     counts = shown(store, file, published)
     return structs.replace(found, **counts._asdict()) if counts else found
 
 
 def invited(file: TicketFile, digest: str) -> Invited:
-    """How the invitations to answer a definition stand."""
-    found = file.invited(digest)
+    """Return the numbers of invitations and tickets of a definition, and its unused codes."""
+    is_taken = file.invited(digest)
     return Invited(
-        len(found), sum(found.values()), sorted(hashed.hex() for hashed, taken in found.items() if not taken)
+        len(is_taken), sum(is_taken.values()), sorted(hashed.hex() for hashed, taken in is_taken.items() if not taken)
     )
 
 
 def absent(file: TicketFile, digest: str, listed: str) -> list[str]:
-    """Who of such a list has not taken a ticket, in its order; StoreError if it is no such list."""
-    found = file.invited(digest)
+    """Return the names on a list of invitations that have not taken a ticket, in the order of the list.
+
+    Raise StoreError if the CSV is not a list that `format_csv` made, or if a link is no invitation to this survey.
+    """
+    is_taken = file.invited(digest)
     rows = csv.DictReader(io.StringIO(listed))
     if not rows.fieldnames or not set(COLUMNS) <= set(rows.fieldnames):
         raise StoreError("this is not the list that invite made: its first line is name,link")
     names = []
     for row in rows:
-        taken = found.get(secret_hash(code_of(row["link"])))
+        taken = is_taken.get(secret_hash(code_of(row["link"])))
         if taken is None:
             raise StoreError(f"the link of {row['name']} is no invitation to this survey")
         if not taken:
@@ -123,7 +131,7 @@ def absent(file: TicketFile, digest: str, listed: str) -> list[str]:
 
 
 def code_of(address: str) -> str:
-    """The code in a link of an invitation, with or without its host; StoreError if it has none."""
+    """Return the code in the link of an invitation, with or without its host. Raise StoreError if it has none."""
     try:
         code = Address.parse(address if "://" in address else f"https://localhost{address}").invitation
     except CandorError as error:

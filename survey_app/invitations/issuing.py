@@ -1,9 +1,9 @@
-"""The desk where an invitation is exchanged for a blind signature: every check once, in order, then mark, then sign.
+"""Exchanging an invitation for a blind signature: make every check once, in order, then mark the code, then sign.
 
-Size, JSON, digest, the message's range, state of the survey, the invitation, tries of this code. The mark is on disk
-before the signature is made, so that nobody gets two; the same message is signed again whenever it is brought, so that
-nobody loses theirs to a lost reply or a crash. Marking waits for the disk and signing for a process, on a thread of the
-desk's own; whoever carries HTTP waits for the future.
+The checks are: size, JSON, digest, range of the message, state of the survey, invitation, number of tries of this code.
+The mark is on disk before the message is signed, so a code never gets two signatures. The same message is signed again
+at every request, so a lost reply or a crash loses no ticket. Marking waits for the disk, and signing for a process.
+Both run on a separate thread, and the HTTP server waits for the future.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ LATER = "No ticket could be signed just now. Bring the same message again later:
 
 
 class Issued(NamedTuple):
-    """The definition of a slug that tickets are signed for now; or the code of the problem why none are."""
+    """The definition of a slug that tickets are signed for now; `refusal` says why none are signed, if so."""
 
     digest: str
     tickets: Tickets
@@ -57,7 +57,7 @@ Find = Callable[[str], Issued]
 
 
 def of_store(store: Store) -> Find:
-    """Sign for the surveys of this server, while they are open."""
+    """Return a function that finds the open surveys of this server by slug, to sign tickets for them."""
 
     def find(slug: str) -> Issued:
         published = opened_version(store, slug)
@@ -65,22 +65,22 @@ def of_store(store: Store) -> Find:
             raise Problem("not_found", "There is no such survey.")
         tickets = published.survey.tickets
         if tickets is None or tickets.issuer:
-            who = f"by {tickets.issuer}" if tickets else "to nobody: anybody may answer this survey"
-            raise Problem("not_found", f"Tickets are given out {who}.")
+            issuer = f"by {tickets.issuer}" if tickets else "to nobody: anybody may answer this survey"
+            raise Problem("not_found", f"Tickets are given out {issuer}.")
         return Issued(published.survey.digest, tickets, state_refusal(published.at(now())))
 
     return find
 
 
 def of_file(file: TicketFile) -> Find:
-    """Sign for definitions that were published elsewhere and registered here."""
+    """Return a function that finds definitions by slug that another server published and that are registered here."""
 
     def find(slug: str) -> Issued:
-        for kept in file.living(slug):
-            if kept.digest is not None and kept.definition is not None:
-                tickets = _tickets_of(kept.definition)
+        for key in file.living(slug):
+            if key.digest is not None and key.definition is not None:
+                tickets = _tickets_of(key.definition)
                 if tickets is not None:
-                    return Issued(kept.digest, tickets)
+                    return Issued(key.digest, tickets)
         raise Problem("not_found", "No tickets are given out for such a survey here.")
 
     return find
@@ -88,7 +88,10 @@ def of_file(file: TicketFile) -> Find:
 
 @lru_cache(64)
 def _tickets_of(definition: bytes) -> Tickets | None:
-    """Parse a definition once: a large one takes 50 ms, and anybody may bring invented codes."""
+    """Return the tickets section of a definition, or None.
+
+    It is cached: parsing a large definition takes 50 ms, and anybody may send invented codes.
+    """
     return Survey.from_stored(definition).tickets
 
 
@@ -101,7 +104,7 @@ _wire = msgspec.json.Decoder(_Wire).decode
 
 
 def _parse(body: bytes) -> tuple[str, bytes]:
-    """The digest and the blinded message of a request; a Problem if it is none."""
+    """Return the digest and the blinded message of a request. Raise Problem if it is malformed."""
     if len(body) > LARGEST_REQUEST:
         raise Problem("too_large", f"At most {LARGEST_REQUEST} bytes.")
     try:
@@ -117,7 +120,7 @@ def _parse(body: bytes) -> tuple[str, bytes]:
 
 
 class Desk:
-    """Takes invitations, gives blind signatures."""
+    """The exchange of invitations for blind signatures."""
 
     def __init__(
         self, file: TicketFile, find: Find, signer: Signer | None = None, counts: Counts | None = None
@@ -128,7 +131,10 @@ class Desk:
         self._lock, self._waiting = threading.Lock(), 0
 
     def take(self, slug: str, code: str | None, body: bytes) -> Future[bytes]:
-        """The blind signature for a code and the message of a request, once it is made. A Problem, now or then."""
+        """Return a future of the blind signature for a code and the message in a request body.
+
+        Raise Problem if the request is malformed or too many are waiting; later Problems are set on the future.
+        """
         digest, message = _parse(body)
         hashed = secret_hash(code or "")
         with self._lock:
@@ -146,37 +152,37 @@ class Desk:
 
     def _serve(self, slug: str, digest: str, code: bytes, message: bytes, result: Future[bytes]) -> None:
         try:
-            signed = self._mark(slug, digest, code, message)
-        except Exception as error:  # whoever waits must hear of it
+            signature = self._mark(slug, digest, code, message)
+        except Exception as error:  # the waiting request gets the error
             with suppress(InvalidStateError):
                 result.set_exception(error)
             return
-        signed.add_done_callback(lambda done: _pass_on(done, result))
+        signature.add_done_callback(lambda source: _pass_on(source, result))
 
     def _mark(self, slug: str, digest: str, code: bytes, message: bytes) -> Future[bytes]:
-        issued = self._find(slug)
-        if digest != issued.digest:
-            raise Problem("wrong_survey", f"Tickets are signed for the definition {issued.digest}.")
-        if not 1 < int.from_bytes(message, "big") < issued.tickets.key - 1:
+        target = self._find(slug)
+        if digest != target.digest:
+            raise Problem("wrong_survey", f"Tickets are signed for the definition {target.digest}.")
+        if not 1 < int.from_bytes(message, "big") < target.tickets.key - 1:
             raise Problem("malformed_request", "A blinded message is a number from 2 to the modulus less two.")
-        if issued.refusal:
-            raise Problem(issued.refusal)
-        if issued.tickets.opens and now() >= issued.tickets.opens:
+        if target.refusal:
+            raise Problem(target.refusal)
+        if target.tickets.opens and now() >= target.tickets.opens:
             raise Problem("too_late")
         try:
-            found = self._file.private(digest)
-        except StoreError as error:  # they are kept elsewhere
+            row_and_key = self._file.private(digest)
+        except StoreError as error:  # the keys are on another server
             raise Problem("unavailable", str(error)) from None
-        if found is None:  # closed while we looked
+        if row_and_key is None:  # closed in the meantime
             raise Problem("survey_closed")
-        row, key = found
-        if not self._file.is_invited(row, code):  # counted, invented codes would fill the cells of real ones
+        row, key = row_and_key
+        if not self._file.is_invited(row, code):  # before the rate limit, or invented codes would fill it
             raise Problem("not_invited")
         try:
             self._tries.check(code.hex())
         except Problem as problem:
-            told = f"One invitation may be brought so often: {TRIES}."
-            raise Problem(problem.code, told, wait=problem.wait) from None
+            detail = f"One invitation may be brought so often: {TRIES}."
+            raise Problem(problem.code, detail, wait=problem.wait) from None
         mark = self._file.mark(row, code, hashlib.sha256(message).digest())
         if mark is Mark.UNKNOWN:
             raise Problem("not_invited")
@@ -191,7 +197,7 @@ class Desk:
 
 
 def _pass_on(done: Future[bytes], result: Future[bytes]) -> None:
-    with suppress(InvalidStateError):  # a request that has given up
+    with suppress(InvalidStateError):  # the request was cancelled
         error = done.exception()
         if error is None:
             result.set_result(done.result())
@@ -200,7 +206,7 @@ def _pass_on(done: Future[bytes], result: Future[bytes]) -> None:
 
 
 def ticket_reply(outcome: bytes | BaseException) -> Reply:
-    """What a respondent hears of a ticket."""
+    """Return the response to a request for a ticket, for its signature or for the error that it raised."""
     if isinstance(outcome, bytes):
         return Reply(200, "application/json", b'{"signature":"%s"}' % to_text(outcome).encode())
     if isinstance(outcome, Unavailable | TimeoutError):

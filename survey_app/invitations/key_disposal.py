@@ -1,8 +1,8 @@
-"""What a closed survey no longer needs is destroyed: its private key, and the hashes of what was signed with it.
+"""Destroying the private keys of closed surveys, and the hashes of the messages signed with them.
 
-Right after a survey was closed by hand; and, for whatever closed by its date, is gone, or could not be ended then, when
-a server starts, whenever it tidies up, and every minute. Nobody publishes meanwhile, so a key without a survey is one
-that came to nothing.
+This happens right after a survey is closed by hand. It also happens when a server starts, after every rewrite of the
+store, and every minute. That covers surveys that closed by their date, that were deleted, or whose keys could not be
+destroyed earlier. Publishing is locked meanwhile, so a key without a survey belongs to a failed publication.
 """
 
 import logging
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 def end_closed(file: TicketFile, store: Store) -> bool:
-    """Destroy what belongs to closed surveys, and forget what belongs to deleted ones; False if it cannot be now."""
+    """Destroy the keys of closed surveys, and delete all ticket data of deleted ones; return whether that succeeded."""
     try:
         _end_closed(file, store)
     except (Unavailable, OSError) as error:
@@ -26,14 +26,14 @@ def _end_closed(file: TicketFile, store: Store) -> None:
     if not file.slugs():
         return
     with file.alone():
-        for kept in file.living():
-            if kept.digest is None or kept.definition is not None:  # an issuer's, who knows no store
+        for key in file.living():
+            if key.digest is None or key.definition is not None:  # for a survey of another server
                 continue
-            published = store.version(kept.slug, kept.digest)
+            published = store.version(key.slug, key.digest)
             if published is None:
-                file.drop_key(kept.digest)
+                file.drop_key(key.digest)
             elif store.is_final(published):
-                file.end(kept.digest)
+                file.end(key.digest)
         for slug in file.slugs():
             if store.newest(slug) is None:
                 file.forget(slug)

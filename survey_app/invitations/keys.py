@@ -1,7 +1,8 @@
-"""The key pair of one definition, and the check of what was signed with it; both by `cryptography`.
+"""Creating the key pair of one definition, and verifying its signatures, with the `cryptography` package.
 
-RSABSSA-SHA384-PSS-Randomized (RFC 9474): a modulus of exactly 3072 bits, e = 65537, a salt of 48 bytes. The issuer does
-not see what it signs, so a key is for one definition alone: whatever it has signed is a ticket of that survey.
+The scheme is RSABSSA-SHA384-PSS-Randomized (RFC 9474), with a modulus of exactly 3072 bits, e = 65537 and a salt of 48
+bytes. The issuer does not see the messages it signs. So each key is for one definition only, and every message that it
+has signed is a ticket of that survey.
 """
 
 from functools import lru_cache
@@ -19,7 +20,7 @@ _PADDING = PSS(MGF1(_HASH), SALT_BYTES)
 
 
 def make_key() -> Key:
-    """A new key pair; it takes about a tenth of a second."""
+    """Return a new key pair; this takes about a tenth of a second."""
     numbers = generate_private_key(EXPONENT, MODULUS_BITS).private_numbers()
     return Key(numbers.p, numbers.q)
 
@@ -30,9 +31,9 @@ def _public(modulus: int) -> RSAPublicKey:
 
 
 def is_signed(modulus: int, message: bytes, signature: bytes) -> bool:
-    """Whether the holder of the key has signed this message, without having seen it."""
+    """Return whether this is a signature of the message by the key with this modulus."""
     try:
         _public(modulus).verify(signature, message, _PADDING, _HASH)
-    except (InvalidSignature, ValueError):  # a modulus that is none comes with somebody else's definition
+    except (InvalidSignature, ValueError):  # another server's definition may have an invalid modulus
         return False
     return True

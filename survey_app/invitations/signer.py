@@ -1,8 +1,7 @@
-"""The signing process, seen from the server: started when first needed, again when it has died; replies find their
-requests.
+"""The server's side of the signing process: start it when needed or dead, send requests, and match replies to them.
 
-A request waits in a pipe, so there are only as many as a pipe holds without anybody waiting to write. Whoever asks when
-it is full, or when the process dies over its request, hears `Unavailable`: the same message may be brought again.
+Requests wait in a pipe. Their number is limited to what the pipe holds, so that writing never blocks. If the pipe is
+full, or if the process dies during a request, the caller gets `Unavailable`, and may send the same message again.
 """
 
 import logging
@@ -23,12 +22,12 @@ from survey_app.store import Key, Unavailable
 log = logging.getLogger(__name__)
 
 COMMAND = (sys.executable, "-P", signing_process.__file__)
-MOST_WAITING = 64  # requests; together less than the 64 KiB of a pipe
-PATIENCE = 20.0  # seconds: a process that has answered nothing for so long is hung
+MOST_WAITING = 64  # requests; in all less than the 64 KiB of a pipe
+PATIENCE = 20.0  # seconds without any reply until a process counts as hung
 
 
 class _Waiting:
-    """What one process was asked, in the order of asking; its reader takes from here."""
+    """The pending requests to one process, by number, in the order of sending."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -36,7 +35,7 @@ class _Waiting:
 
 
 class Signer:
-    """Gives requests to the signing process and replies to whoever waits for them; safe for threads."""
+    """A client of the signing process; it is thread-safe."""
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
         self._command = command
@@ -47,7 +46,7 @@ class Signer:
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], Signer] | None = None
 
     def sign(self, key: Key, message: int) -> Future[bytes]:
-        """The signature, once it is made; or Unavailable in its place."""
+        """Return a future of the blind signature of a message, or of Unavailable."""
         future: Future[bytes] = Future()
         try:
             with self._lock:
@@ -91,14 +90,14 @@ class Signer:
             self._finalizer()
 
     def close(self) -> None:
-        """End the process; whoever still waits hears of it."""
+        """End the process; pending requests get Unavailable."""
         with self._lock:
             self._end()
             self._process = None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Close its standard input, which ends it, and wait."""
+    """End a signing process by closing its standard input; wait a second, then kill it."""
     with suppress(OSError):
         if process.stdin is not None:
             process.stdin.close()
@@ -110,23 +109,23 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _read(replies: IO[bytes], waiting: _Waiting) -> None:
-    """Hand every reply to its request until the process ends; what is left then is told so."""
+    """Pass each reply to its request until the process ends; then set Unavailable on the remaining requests."""
     with replies:
         while len(reply := replies.read(signing_process.REPLY)) == signing_process.REPLY:
             with waiting.lock:
-                found = waiting.futures.pop(int.from_bytes(reply[: signing_process.NUMBER], "big"), None)
-            if found is not None:
-                _settle(found[0], reply[signing_process.NUMBER :])
+                request = waiting.futures.pop(int.from_bytes(reply[: signing_process.NUMBER], "big"), None)
+            if request is not None:
+                _settle(request[0], reply[signing_process.NUMBER :])
     with waiting.lock:
-        left = [future for future, _ in waiting.futures.values()]
+        remaining = [future for future, _ in waiting.futures.values()]
         waiting.futures.clear()
-    for future in left:
+    for future in remaining:
         with suppress(InvalidStateError):
             future.set_exception(Unavailable("the signing process has ended"))
 
 
 def _settle(future: Future[bytes], signature: bytes) -> None:
-    with suppress(InvalidStateError):  # a request that has given up
+    with suppress(InvalidStateError):  # the request was cancelled
         if any(signature):
             future.set_result(signature)
         else:

@@ -1,10 +1,11 @@
-"""Raising a blinded message to the private exponent, in a process that does nothing else.
+"""A process that only signs: it raises blinded messages to the private exponent.
 
-Python's integers take some twenty milliseconds for it (`gmpy2`, if installed, three), which an event loop must not be
-held for. The message is blinded a second time, by the signer, so that the time tells nothing about the key; the result
-is checked with the public exponent before it leaves, because one faulty half of it (CRT) would give the key away
-(Boneh, DeMillo, Lipton 1997). The process is this file, run by itself: it imports nothing of ours, reads requests of
-fixed length from standard input, and ends when that does, as it does when whoever asks is killed.
+That takes about twenty milliseconds with Python's integers, or three with `gmpy2` if it is installed. An event loop
+must not block for so long. The signer blinds the message a second time, so that the time reveals nothing about the key.
+The result is checked with the public exponent before it leaves the process, because a fault in one half of the
+computation (CRT) would reveal the key (Boneh, DeMillo, Lipton 1997). The process is this file, run as a script. It
+imports no other module of Candor and reads requests of fixed length from standard input. It ends when its input ends,
+also if the server is killed.
 """
 
 import signal
@@ -21,21 +22,21 @@ except ImportError:
 fast = gmpy2 is not None
 EXPONENT = 65537
 BYTES = 384
-NUMBER = 8  # bytes: which request this is
+NUMBER = 8  # bytes of the request number
 REQUEST, REPLY = NUMBER + 2 * BYTES, NUMBER + BYTES  # number, primes, message; number, signature
 
 
 class Fault(Exception):
-    """What came out is not the signature; it must not leave."""
+    """The computed signature is wrong, and must not leave the process."""
 
 
 def power(base: int, exponent: int, modulus: int) -> int:
-    """base^exponent by a modulus, the exponent secret."""
+    """Return base^exponent mod modulus; the exponent is secret."""
     return int(gmpy2.powmod_sec(base, exponent, modulus)) if fast else pow(base, exponent, modulus)
 
 
 def sign(p: int, q: int, message: int, *, power: Callable[[int, int, int], int] = power) -> int:
-    """The message to the private exponent, by the modulus p·q."""
+    """Return the message to the power of the private exponent, mod p·q. Raise SigningFault if the result is wrong."""
     modulus = p * q
     while True:
         r = randbelow(modulus)
@@ -47,16 +48,16 @@ def sign(p: int, q: int, message: int, *, power: Callable[[int, int, int], int] 
     blinded = message * pow(r, EXPONENT, modulus) % modulus
     by_p = power(blinded % p, pow(EXPONENT, -1, p - 1), p)
     by_q = power(blinded % q, pow(EXPONENT, -1, q - 1), q)
-    signed = (by_q + q * ((by_p - by_q) * pow(q, -1, p) % p)) * unblind % modulus
-    if pow(signed, EXPONENT, modulus) != message:
+    signature = (by_q + q * ((by_p - by_q) * pow(q, -1, p) % p)) * unblind % modulus
+    if pow(signature, EXPONENT, modulus) != message:
         raise Fault("a signature came out wrong; it was not given away")
-    return signed
+    return signature
 
 
 def answer(request: bytes) -> bytes:
-    """The reply to one request; zeros, which are no signature, where it could not be signed."""
-    number, kept, message = request[:NUMBER], request[NUMBER : NUMBER + BYTES], request[NUMBER + BYTES :]
-    p, q = int.from_bytes(kept[: BYTES // 2], "big"), int.from_bytes(kept[BYTES // 2 :], "big")
+    """Return the reply to one request; it has zeros in place of a signature if the message could not be signed."""
+    number, primes, message = request[:NUMBER], request[NUMBER : NUMBER + BYTES], request[NUMBER + BYTES :]
+    p, q = int.from_bytes(primes[: BYTES // 2], "big"), int.from_bytes(primes[BYTES // 2 :], "big")
     try:
         return number + sign(p, q, int.from_bytes(message, "big")).to_bytes(BYTES, "big")
     except (Fault, ArithmeticError, ValueError):
@@ -64,12 +65,12 @@ def answer(request: bytes) -> bytes:
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     while len(request := requests.read(REQUEST)) == REQUEST:
         replies.write(answer(request))
         replies.flush()
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches it too; it ends after whoever asks
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches this process too; it ends after the server
     serve(sys.stdin.buffer, sys.stdout.buffer)

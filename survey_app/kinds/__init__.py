@@ -1,7 +1,7 @@
-"""One module a question type: what the server knows of it.
+"""The server's side of the question types, with one module for each type.
 
-The list of types is the client's (`candor_client.types.TypeName`); each has a module here with its name, which ends in
-its `KIND`. So one line registers a type on both sides, and mypy checks each kind where it is made.
+The list of types is in the client (`candor_client.types.TypeName`). Each type has a module here with its name, which
+defines `KIND`. So one line registers a type on both sides, and mypy checks each kind where it is defined.
 """
 
 from importlib import import_module
@@ -28,5 +28,5 @@ def kind_of(question: Question) -> QuestionKind:
 
 
 def kind_named(name: str) -> QuestionKind:
-    """Return the kind with the name of a type, for documents that keep the name alone."""
+    """Return the kind with the name of a type, for documents that store only the name."""
     return KINDS[name]

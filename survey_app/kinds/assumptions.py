@@ -1,8 +1,8 @@
-"""What is assumed of people who were not asked yet, wherever a design, a plan or a trial needs a guess.
+"""Assumptions about the answers before a survey, for designs, plans and trials.
 
-20% say yes, 30% choose each option of a multiple, options of a choice, points and bins are equally popular, numbers are
-spread evenly over their range, one in ten skips an optional question, and one with `show_if` is answered by those who
-see it. Designs are judged by a large option, of 30%, also where a choice has many.
+20% say yes, and 30% choose each option of a multiple. Options of a choice, points and bins are equally popular. Numbers
+are uniform over their range. One in ten people skips an optional question. Everybody who sees a question with `show_if`
+answers it. Designs are judged by a large option, of 30%, even where a choice has many options.
 """
 
 import math
@@ -20,23 +20,23 @@ from survey_app.figures import Floats
 YES = 0.2
 OPTION = 0.3
 SKIPPING = 0.1
-USUAL_SD = 1 / 6  # of the range
+USUAL_SD = 1 / 6  # as a fraction of the range
 
 Indices = npt.NDArray[np.int64]
 Generator = np.random.Generator
 
 
 class PlanError(Exception):
-    """What was asked for cannot be planned; the message says why, and what to do."""
+    """The requested plan is impossible; the message says why, and what to do."""
 
 
 class TruthError(Exception):
-    """What is said about the population does not fit the survey."""
+    """The assumed population of a truth file does not fit the survey."""
 
 
 @dataclass(frozen=True)
 class Guess:
-    """What the planner said about the answers; None where it is left to the defaults."""
+    """The planner's guess about the answers; None means the default."""
 
     share: float | None = None
     mean: float | None = None
@@ -51,11 +51,11 @@ class Guess:
 
 @dataclass(frozen=True, eq=False)
 class PlannedMean:
-    """A mean before its survey: what each answer counts for, how many give it, and how much people differ.
+    """The planned mean of a question: the value and the assumed share of each answer, and the variance among people.
 
-    `places` are the values on a range from 0 to 1, worked out exactly: of two scores the floats may be one. `variance`
-    is that of what people would say, before anything is rounded. The mean `leads` if it is the figure by which a design
-    is judged; otherwise a share is.
+    `places` are the values scaled to 0…1, computed exactly, because two different scores may have the same float.
+    `variance` is that of people's answers before rounding. `is_design_target` means that a design is judged by this
+    mean, not by a share.
     """
 
     name: str
@@ -68,7 +68,7 @@ class PlannedMean:
 
 
 def check_share(question: Question, value: Any) -> float:
-    """Return a share that somebody wrote into a truth file; TruthError if it is none."""
+    """Return a share from a truth file as a float; raise TruthError if it is not a number from 0 to 1."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
         raise TruthError(f"{question.id}: {value!r} is not a share from 0 to 1")
     return float(value)
@@ -80,11 +80,11 @@ def even_share(question: Question) -> float:
 
 
 def even_mean(scores: Sequence[Fraction]) -> PlannedMean | None:
-    """Return the mean score if all answers are equally popular; None if all of them count the same."""
+    """Return the planned mean score if all answers are equally popular; None if all scores are equal."""
     low, width = min(scores), max(scores) - min(scores)
     if not width:
         return None
-    values, even = np.array([float(score) for score in scores]), np.full(len(scores), 1 / len(scores))
+    values, shares = np.array([float(score) for score in scores]), np.full(len(scores), 1 / len(scores))
     places = np.array([float((score - low) / width) for score in scores])
-    centre = float(even @ values)
-    return PlannedMean("mean", values, places, even, centre, float(even @ (values - centre) ** 2), leads=True)
+    centre = float(shares @ values)
+    return PlannedMean("mean", values, places, shares, centre, float(shares @ (values - centre) ** 2), leads=True)

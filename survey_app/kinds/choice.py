@@ -1,4 +1,4 @@
-"""One of several options."""
+"""The question type whose answer is one of several options."""
 
 from typing import final
 
@@ -10,7 +10,7 @@ from survey_app.kinds.question_kind import AuthorValue
 
 @final
 class Choice(OneLabel):
-    """Options without an order."""
+    """A single choice among options without an order."""
 
     def scores(self, question: Question) -> None:
         return None

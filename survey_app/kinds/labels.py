@@ -1,4 +1,4 @@
-"""What the types share whose answers are labels: one of them is chosen, and nothing is rounded."""
+"""The common base of the question types whose answer is one of several labels, without rounding."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from survey_app.kinds.question_kind import OneAnswer
 
 
 class OneLabel(OneAnswer):
-    """A type whose answer is one of its labels; the label's place is the index and the symbol."""
+    """A type whose answer is one of its labels; the label's position is both the index and the symbol."""
 
     def is_rounded(self, question: Question) -> bool:
         return False
@@ -45,8 +45,8 @@ class OneLabel(OneAnswer):
         return np.array(self.scores(question) or ())[indices[indices < question.no_answer]]
 
     def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
-        found: npt.NDArray[np.bool_] = indices == answer
-        return found
+        matches: npt.NDArray[np.bool_] = indices == answer
+        return matches
 
     def between(self, question: Question, symbol: int) -> None:
         return None
@@ -59,18 +59,22 @@ class OneLabel(OneAnswer):
         scores = self.scores(question)
         if scores is None:
             return rows
-        spelled = [*(f"{score:g}" for score in scores), *[""] * question.optional]
-        return [[*row, score] for row, score in zip(rows, spelled, strict=True)]
+        score_texts = [*(f"{score:g}" for score in scores), *[""] * question.optional]
+        return [[*row, score] for row, score in zip(rows, score_texts, strict=True)]
 
 
 def check_labels(question: Question, truth: Any) -> None:
-    """Refuse what a truth file says of a question with labels, unless it gives shares to some of them."""
+    """Raise TruthError unless a truth is None or a mapping from some of the question's labels to shares."""
     if truth is not None and (not isinstance(truth, Mapping) or set(truth) - set(question.labels)):
         raise TruthError(f"{question.id}: give a share for each of {', '.join(question.labels[:8])}")
 
 
 def draw_label(question: Question, truth: Any, count: int, rng: Generator) -> Indices:
-    """Return the label that each of `count` people chooses, in proportion to the given shares."""
+    """Return the index of the label that each of `count` simulated people chooses.
+
+    `truth` maps labels to shares, which need not sum to one; None means equal shares.
+    Raise TruthError if it is invalid or if all its shares are 0.
+    """
     check_labels(question, truth)
     labels = question.labels
     shares = np.array([1.0 if truth is None else check_share(question, truth.get(label, 0)) for label in labels])

@@ -1,4 +1,4 @@
-"""Any of several options; a symbol is a set of them, as a mask."""
+"""The question type whose answer is any set of several options; a symbol is a set, as a bit mask."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -61,9 +61,9 @@ class Multiple(QuestionKind):
         count = len(question.labels)
         if cells is None:  # half of all sets; there may be too many to list
             return [question.no_answer // 2 / question.size] * count
-        held = [sum(cells[mask] for mask in range(question.no_answer) if mask >> i & 1) for i in range(count)]
-        whole = sum(cells)
-        return [one / whole for one in held]
+        symbol_counts = [sum(cells[mask] for mask in range(question.no_answer) if mask >> i & 1) for i in range(count)]
+        total = sum(cells)
+        return [symbols / total for symbols in symbol_counts]
 
     def shortened(self, question: Question, count: int) -> Question:
         return replace(question, labels=question.labels[:count])
@@ -72,9 +72,9 @@ class Multiple(QuestionKind):
         check_labels(question, truth)
         labels = question.labels
         chances = [check_share(question, OPTION if truth is None else truth.get(label, 0)) for label in labels]
-        picked = rng.random((count, len(labels))) < np.array(chances)
-        found: Indices = picked @ (1 << np.arange(len(labels), dtype=np.int64))
-        return found
+        is_chosen = rng.random((count, len(labels))) < np.array(chances)
+        masks: Indices = is_chosen @ (1 << np.arange(len(labels), dtype=np.int64))
+        return masks
 
     def sample_symbols(self, question: Question, indices: Indices, rng: Generator) -> Indices:
         return indices
@@ -87,10 +87,10 @@ class Multiple(QuestionKind):
 
     def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
         if answer == len(question.labels):
-            none: npt.NDArray[np.bool_] = indices == question.no_answer
-            return none
-        found: npt.NDArray[np.bool_] = (indices >> answer & 1) == 1
-        return found
+            skipped: npt.NDArray[np.bool_] = indices == question.no_answer
+            return skipped
+        is_chosen: npt.NDArray[np.bool_] = (indices >> answer & 1) == 1
+        return is_chosen
 
     def example(self, question: Question, symbol: int) -> Any:
         return [label for place, label in enumerate(question.labels) if symbol >> place & 1]
@@ -111,7 +111,7 @@ class Multiple(QuestionKind):
         return []
 
     def codebook_rows(self, question: Question) -> list[list[str]]:
-        """Return the options that a set is made of."""
+        """Return a row for each option, because there are too many sets to list."""
         rows = [[f"option {place}", label] for place, label in enumerate(question.labels)]
         return rows + [["", NO_ANSWER]] * question.optional
 

@@ -1,4 +1,7 @@
-"""A number: rounded at random to one of some levels, of which only the mean is estimated; or put into a bin."""
+"""The question type whose answer is a number, either rounded at random to a level or put into a bin.
+
+Of levels only the mean is estimated; bins have shares.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,12 +30,12 @@ from survey_app.kinds.assumptions import (
 )
 from survey_app.kinds.question_kind import AuthorValue, OneAnswer
 
-FINEST = 10_000  # points at which a distribution of numbers is computed
+FINEST = 10_000  # the most points at which a distribution of numbers is computed
 
 
 @final
 class Number(OneAnswer):
-    """Levels have a mean and no shares; bins have shares and an order."""
+    """A number with levels, which have a mean and no shares, or with bins, which have shares and an order."""
 
     def scores(self, question: Question) -> Sequence[float] | None:
         if not question.levels:
@@ -101,7 +104,7 @@ class Number(OneAnswer):
         return index * question.bins // (question.steps + 1) if question.bins else index
 
     def sample_symbols(self, question: Question, indices: Indices, rng: Generator) -> Indices:
-        """Round to a level at random, as the device does."""
+        """Return the symbols of these indices, rounded to a level at random as the device does."""
         if not question.levels:
             return indices
         position = np.minimum(indices, question.steps) * (question.levels - 1)
@@ -122,9 +125,9 @@ class Number(OneAnswer):
         return float(question.min) + float(question.step) * answered
 
     def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
-        wanted = unanswered(question) if answer == question.no_answer else answer
-        found: npt.NDArray[np.bool_] = indices == wanted
-        return found
+        index = unanswered(question) if answer == question.no_answer else answer
+        matches: npt.NDArray[np.bool_] = indices == index
+        return matches
 
     def example(self, question: Question, symbol: int) -> Any:
         value = bin_range(question, symbol)[0] if question.bins else level_value(question, symbol)
@@ -174,25 +177,26 @@ class Number(OneAnswer):
 
 
 def grid_place(question: Question, value: Fraction) -> int:
-    """Return how many steps above the smallest number the nearest number of the grid lies."""
+    """Return the grid position nearest to a value: the number of steps above the smallest number."""
     return round((value - Fraction(question.min)) / Fraction(question.step))
 
 
 def grid_text(question: Question, place: int) -> str:
-    """Return a number of the grid, as a person writes it."""
+    """Return the number at a grid position, as a person writes it."""
     return f"{question.min + place * question.step:f}"
 
 
 def number_range(question: Question) -> str:
-    """Return from where to where a number goes, in which steps."""
+    """Return a phrase with the range, the unit and the step of a number."""
     unit = f" {question.unit}" if question.unit else ""
     return f"{question.min:f} to {question.max:f}{unit}, in steps of {question.step:f}"
 
 
 def spread_numbers(question: Question, guess: Guess) -> tuple[Floats, Floats]:
-    """Return places from 0 (the smallest number) to 1 (the largest), and the chance of each.
+    """Return places from 0 (the smallest number) to 1 (the largest), and the probability of each.
 
-    Evenly, unless a mean or an sd is guessed: then a normal distribution, cut to the range.
+    The distribution is uniform, or a normal distribution cut to the range if a mean or an sd is guessed. Raise
+    PlanError if the mean is outside of the range.
     """
     points = min(question.steps, FINEST)
     places, chances = np.arange(points + 1) / points, np.full(points + 1, 1 / (points + 1))
@@ -202,7 +206,7 @@ def spread_numbers(question: Question, guess: Guess) -> tuple[Floats, Floats]:
     centre = 0.5 if guess.mean is None else (guess.mean - low) / width
     if not 0 <= centre <= 1:
         raise PlanError(f"a mean of {guess.mean:g} is outside of the range, {question.min} to {question.max}")
-    from scipy.special import ndtr  # here, since every command would wait for it
+    from scipy.special import ndtr  # imported on use, because it is slow and every command would wait for it
 
     sd = USUAL_SD if guess.sd is None else guess.sd / width
     edges = (places[1:] + places[:-1]) / 2
@@ -211,7 +215,7 @@ def spread_numbers(question: Question, guess: Guess) -> tuple[Floats, Floats]:
 
 
 def level_shares(places: Floats, chances: Floats, levels: int) -> Floats:
-    """Return the chance of each level, when a place from 0 to 1 is rounded at random to one beside it."""
+    """Return the probability of each level if places from 0 to 1 are rounded at random to an adjacent level."""
     position = places * (levels - 1)
     lower = np.minimum(np.floor(position + 1e-9).astype(np.int64), levels - 2)
     up = np.clip(position - lower, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""A point of a scale, with scores 1, 2, 3, … unless the author gave others."""
+"""The question type whose answer is a point of a scale, with scores 1, 2, 3, … unless the author gives others."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -12,7 +12,7 @@ from survey_app.kinds.question_kind import AuthorValue
 
 @final
 class Scale(OneLabel):
-    """Points in order, each with a score."""
+    """A scale of points in order, each with a score."""
 
     def scores(self, question: Question) -> Sequence[float]:
         return [float(score) for score in question.scores] or [i + 1.0 for i in range(len(question.labels))]

@@ -1,4 +1,4 @@
-"""Yes or no."""
+"""The question type whose answer is yes or no."""
 
 from collections.abc import Sequence
 from typing import Any, final
@@ -11,7 +11,7 @@ from survey_app.kinds.question_kind import AuthorValue
 
 @final
 class YesNo(OneLabel):
-    """Two answers, of which the second is the one that is asked about."""
+    """Two answers, no and yes; the figure of interest is the share of the second."""
 
     def scores(self, question: Question) -> None:
         return None

@@ -1,7 +1,7 @@
-"""What respondents read, in their language.
+"""The strings that respondents read, in their language.
 
-Every string stands once, in all languages side by side, in the TOML file of its section: `[send] en = "Send" …`. A page
-calls `words("form.send")`; a script gets its whole section as data. `{name}` in a string is filled in by name.
+Every string is in the TOML file of its section, once, with all its languages: `[send] en = "Send" …`. A page calls
+`words("form.send")`; a script gets its whole section as data. `{name}` in a string is a placeholder.
 """
 
 import tomllib
@@ -15,24 +15,24 @@ RIGHT_TO_LEFT = ("ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi")
 
 @dataclass(frozen=True)
 class Words:
-    """The strings of one language; `tag` is the survey's own, which may be a language we have no strings for."""
+    """The strings of one language; `tag` is the language of the survey, which may be one without strings here."""
 
     tag: str
 
     @property
     def language(self) -> str:
-        """The language of our own strings."""
+        """The language of the strings: that of the survey if there are strings in it, else English."""
         main = self.tag.split("-")[0]
         return main if main in LANGUAGES else LANGUAGES[0]
 
     @property
     def direction(self) -> str:
-        """The direction of the survey's own texts."""
+        """The writing direction of the survey's own texts."""
         return "rtl" if self.tag.split("-")[0] in RIGHT_TO_LEFT else "ltr"
 
     @property
     def foreign(self) -> bool:
-        """Whether our strings are in another language than the survey's texts."""
+        """Whether the strings are in another language than the survey's own texts."""
         return self.tag.split("-")[0] != self.language
 
     def __call__(self, key: str, **values: object) -> str:
@@ -40,11 +40,11 @@ class Words:
         return sections()[section][name][self.language].format(**values)
 
     def section(self, name: str) -> dict[str, str]:
-        """All strings of a section, as they are: a script fills them in."""
+        """Return all strings of a section by key, with their placeholders, which a script fills in."""
         return {key: texts[self.language] for key, texts in sections()[name].items()}
 
 
 @cache
 def sections() -> dict[str, dict[str, dict[str, str]]]:
-    """Section → key → language → string."""
+    """Read all strings, as section → key → language → string."""
     return {file.stem: tomllib.loads(file.read_text("utf-8")) for file in Path(__file__).parent.glob("*.toml")}

@@ -1,6 +1,6 @@
-"""Languages to choose from, each by its own name: first those that our own words are in, then others of many surveys.
+"""Languages to choose from, each by its own name: first the languages of Candor's strings, then other common ones.
 
-A survey may be in any language that has a tag; these are only those that nobody has to look up.
+A survey may be in any language that has a tag; for these languages no author has to look up the tag.
 """
 
 from functools import cache
@@ -49,10 +49,10 @@ OTHERS = {
 
 @cache
 def names() -> dict[str, str]:
-    """Tag → name, in the order in which they are offered."""
+    """Return the names of the languages by tag, in the order in which they are offered."""
     return {tag: Words(tag)("front.name") for tag in LANGUAGES} | OTHERS
 
 
 def name_of(tag: str) -> str:
-    """A language by its own name, or by its tag where we do not know it."""
+    """Return a language's own name, or its tag if it is not in the list."""
     return names().get(tag, tag)

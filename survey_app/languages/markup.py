@@ -1,7 +1,7 @@
-"""A document for readers, made once and written as Markdown or as one HTML file that needs nothing beside it.
+"""Documents as lists of blocks, rendered as Markdown or as one self-contained HTML file.
 
-The codebook and the dossier are lists of the blocks below. Text is text: whatever an author wrote is escaped in both
-forms and never becomes markup. `Mono` is text that is to be read sign by sign.
+The codebook and the dossier are lists of the blocks below. Text by an author is escaped in both formats and never
+becomes markup. `Mono` is text to be read character by character.
 """
 
 import re
@@ -32,14 +32,14 @@ pre { padding: .6rem .8rem; white-space: pre-wrap; border: 1px solid var(--line)
 
 
 class Mono(str):
-    """Text in a type of fixed width."""
+    """Text in a monospaced font."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of a depth from 1 to 4."""
+    """A heading with a depth from 1 to 4."""
 
     depth: int
     text: str
@@ -47,14 +47,14 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Sentences; U+2029 parts them into several paragraphs, as in a definition."""
+    """One paragraph of text, or several separated by U+2029, as in a definition."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list."""
+    """A bulleted list."""
 
     items: Sequence[str]
 
@@ -69,7 +69,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Code:
-    """Lines as they are."""
+    """Preformatted lines."""
 
     text: str
 
@@ -78,7 +78,7 @@ Block = Heading | Paragraph | Bullets | Table | Code
 
 
 def markdown(blocks: Iterable[Block]) -> str:
-    """The document as Markdown, with tables as GitHub has them."""
+    """Render blocks as Markdown, with tables in the syntax of GitHub."""
     return "\n\n".join(_markdown(block) for block in blocks) + "\n"
 
 
@@ -106,12 +106,12 @@ def _plain(text: str) -> str:
 
 
 def _start(text: str) -> str:
-    """Text at the beginning of a line, where dashes and numbers would begin a list."""
+    """Escape text at the beginning of a line, where a dash or a number would begin a list."""
     return LIST_MARK.sub(lambda mark: f"{mark[2]}\\" if mark[2].isdigit() else f"\\{mark[2]}", _plain(text))
 
 
 def html(title: str, blocks: Iterable[Block], language: str = "en") -> str:
-    """The document as one HTML file: no script, no address, its style inside."""
+    """Render blocks as one HTML file without scripts and links, with its style sheet inside."""
     body = "\n".join(_html(block) for block in blocks)
     return (
         f'<!doctype html>\n<html lang="{escape(language)}">\n<meta charset="utf-8">\n'

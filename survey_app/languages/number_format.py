@@ -1,4 +1,4 @@
-"""Formats for the numbers of one axis or one column: the same decimals and unit for all of them."""
+"""Formats for the numbers of one axis or one column, which share their decimals and unit."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -7,7 +7,7 @@ Format = Callable[[float], str]
 
 
 def number_format(decimals: int, percent: bool, unit: str = "") -> Format:
-    """Numbers with so many decimals, a real minus and a unit."""
+    """Return a function that formats numbers with these decimals, a real minus, and a unit or percent sign."""
 
     def form(value: float) -> str:
         digits = f"{value * 100 if percent else value:,.{decimals}f}"
@@ -19,6 +19,6 @@ def number_format(decimals: int, percent: bool, unit: str = "") -> Format:
 
 
 def precision(widths: Iterable[float], percent: bool) -> int:
-    """Decimals for an estimate: about a twentieth of the narrowest interval, and no finer."""
+    """Return the decimals, from 0 to 4, that resolve a twentieth of the narrowest interval."""
     width = min((width for width in widths if width > 0), default=1.0) * (100 if percent else 1)
     return min(max(math.ceil(-math.log10(width / 20)), 0), 4)

@@ -1,4 +1,4 @@
-"""How plain text stands in a terminal: columns, and sentences that are not too wide."""
+"""The layout of plain text in a terminal: columns, and sentences wrapped to a width."""
 
 import textwrap
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ WIDTH = 110
 
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
-    """Rows in columns as wide as they need to be; those in `right` are set to the right."""
+    """Align rows in columns as wide as they need to be; those in `right` are right-aligned."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
         "  ".join(
@@ -19,5 +19,5 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]
 
 
 def wrapped(sentence: str, indent: str = "") -> list[str]:
-    """A sentence in lines of the usual width, all of them indented."""
+    """Wrap a sentence into lines of the usual width, all of them indented."""
     return textwrap.wrap(sentence, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)

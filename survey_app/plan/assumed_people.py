@@ -39,31 +39,31 @@ def draw_people(survey: Survey, truth: Mapping[str, Any], count: int, rng: Gener
     unknown = set(truth) - survey.ids
     if unknown:
         raise TruthError(f"there is no question {min(unknown)!r}")
-    drawn: dict[str, Indices] = {}
+    answers: dict[str, Indices] = {}
     for question in survey.questions:
-        told = truth.get(question.id)
-        skipped = SKIPPING if told is None and question.optional and not question.show_if else 0.0
-        if isinstance(told, Mapping) and "no_answer" in told:
-            skipped, told = check_share(question, told["no_answer"]), told.get("of")
-        indices = kind_of(question).draw(question, told, count, rng)
-        none = unanswered(question)
-        if skipped:
+        answer_shares = truth.get(question.id)
+        skip_share = SKIPPING if answer_shares is None and question.optional and not question.show_if else 0.0
+        if isinstance(answer_shares, Mapping) and "no_answer" in answer_shares:
+            skip_share, answer_shares = check_share(question, answer_shares["no_answer"]), answer_shares.get("of")
+        indices = kind_of(question).draw(question, answer_shares, count, rng)
+        no_answer = unanswered(question)
+        if skip_share:
             if not question.optional:
                 raise TruthError(f"{question.id} is not optional")
-            indices = np.where(rng.random(count) < skipped, none, indices)
+            indices = np.where(rng.random(count) < skip_share, no_answer, indices)
         if question.show_if:
-            indices = np.where(_shown(survey, question, drawn), indices, none)
-        drawn[question.id] = indices
-    return drawn
+            indices = np.where(_shown(survey, question, answers), indices, no_answer)
+        answers[question.id] = indices
+    return answers
 
 
 def _shown(survey: Survey, question: Question, drawn: Mapping[str, Indices]) -> npt.NDArray[np.bool_]:
     """Return a mask of the respondents who see a question: their answer to its parent is one of its labels."""
     if question.show_if is None:
         raise ValueError("nothing hides this question")
-    parent = next(one for one in survey.questions if one.id == question.show_if.question)
-    places = [parent.labels.index(label) for label in question.show_if.labels]
-    found: npt.NDArray[np.bool_] = np.any(
-        [kind_of(parent).gives(parent, place, drawn[parent.id]) for place in places], axis=0
+    parent = next(candidate for candidate in survey.questions if candidate.id == question.show_if.question)
+    label_indices = [parent.labels.index(label) for label in question.show_if.labels]
+    mask: npt.NDArray[np.bool_] = np.any(
+        [kind_of(parent).gives(parent, index, drawn[parent.id]) for index in label_indices], axis=0
     )
-    return found
+    return mask

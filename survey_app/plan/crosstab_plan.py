@@ -1,4 +1,4 @@
-"""Cross-tabs before a launch: questions randomized jointly, or separately and combined afterwards.
+"""Plans of crosstabs before a launch: questions randomized jointly, or separately and combined afterwards.
 
 A joint field narrows the margins of cells, and can widen those of its questions. So both margins are planned for both
 designs. Where each device answers one block, the cost in respondents is planned too.
@@ -32,18 +32,19 @@ MOST_CELLS = 1000  # in a table that is still readable
 
 
 class Side(Struct, frozen=True):
-    """The margin of a cell (None where none is seen), and that of each question's first estimand."""
+    """One design of a crosstab: the margin of a cell (None if it cannot be estimated) with a line for each question."""
 
     cell: float | None
     lines: list[Forecast]
 
 
 class Cross(Struct, frozen=True):
-    """Questions whose combinations matter: `cells` of them, a typical one at `share` if they are independent.
+    """A crosstab of some questions, planned with a joint field and with separate fields.
 
-    `is_joint` if the survey randomizes them together as it is, `wished` if its author says so, and not `ask: auto`.
-    `price` is what they need together in parts of what they need apart, at the survey's ε, where a device answers one
-    block; None where no ε is to share.
+    `cells` is the number of combinations, `share` that of a typical one if answers are independent. `is_joint` tells
+    whether the survey as written randomizes the questions jointly, `wished` whether the author's file asks for that.
+    `price` is the number of respondents with a joint field, divided by the number without, if each device answers one
+    block at the survey's ε. It is None if the questions do not share an ε.
     """
 
     questions: list[str]
@@ -75,24 +76,24 @@ def crosses(tree: Node, survey: Survey, settings: Settings, wanted: Sequence[Seq
 
     Raise PlanError if a requested crossing is impossible.
     """
-    joint = joint_of(tree)
-    crossed = [_cross(tree, survey, settings, group, joint) for group in joint]
+    groups = joint_of(tree)
+    plans = [_cross(tree, survey, settings, group, groups) for group in groups]
     for names in wanted:
-        _check(survey, names, joint)
-        if set(names) in [set(group) for group in joint]:
+        _check(survey, names, groups)
+        if set(names) in [set(group) for group in groups]:
             continue
-        made = _cross(tree, survey, settings, names, [*joint, list(names)])
-        if made is None:
+        plan = _cross(tree, survey, settings, names, [*groups, list(names)])
+        if plan is None:
             raise PlanError(
                 f"{' and '.join(names)} cannot be one field: a design, Laplace noise or too many cells stand in the way"
             )
-        crossed.append(made)
-    if not crossed:
-        simple = [question.id for question in survey.questions if _cellular(asked(survey, question.id, settings.guess))]
-        pairs = list(combinations(simple, 2))
-        few = pairs if len(pairs) <= MOST_PAIRS else []
-        crossed = [_cross(tree, survey, settings, pair, [list(pair)]) for pair in few]
-    return [cross for cross in crossed if cross is not None and cross.cells <= MOST_CELLS]
+        plans.append(plan)
+    if not plans:
+        ids = [question.id for question in survey.questions if _cellular(asked(survey, question.id, settings.guess))]
+        pairs = list(combinations(ids, 2))
+        default_pairs = pairs if len(pairs) <= MOST_PAIRS else []
+        plans = [_cross(tree, survey, settings, pair, [list(pair)]) for pair in default_pairs]
+    return [cross for cross in plans if cross is not None and cross.cells <= MOST_CELLS]
 
 
 def _check(survey: Survey, names: Sequence[str], joint: list[list[str]]) -> None:
@@ -114,22 +115,24 @@ def _cellular(one: Asked) -> bool:
 def _cross(
     tree: Node, survey: Survey, settings: Settings, names: Sequence[str], joint: list[list[str]]
 ) -> Cross | None:
-    together = variant(tree, joint=joint)
-    apart = _apart(tree, names, [group for group in joint if set(group) != set(names)])
-    if together is None or apart is None:
+    joint_survey = variant(tree, joint=joint)
+    separate_survey = _apart(tree, names, [group for group in joint if set(group) != set(names)])
+    if joint_survey is None or separate_survey is None:
         return None
     sides: list[Side] = []
-    share = _typical(apart.survey, names, settings.guess)
-    for built in (together, apart):
-        questions = [asked(built.survey, name, settings.guess) for name in names]
-        cell = _cell(built.survey, questions, share, settings.guess) if all(map(_cellular, questions)) else None
-        lines = [forecast(one, one.estimands[0], settings) for one in questions]
+    share = _typical(separate_survey.survey, names, settings.guess)
+    for built in (joint_survey, separate_survey):
+        entries = [asked(built.survey, name, settings.guess) for name in names]
+        cell = _cell(built.survey, entries, share, settings.guess) if all(map(_cellular, entries)) else None
+        lines = [forecast(entry, entry.estimands[0], settings) for entry in entries]
         sides.append(Side(settings.margin_of(cell) if cell else None, lines))
     return Cross(
         questions=list(names),
         is_joint=_held(survey, names),
         wished=set(names) in [set(group) for group in joint_of(tree)],
-        cells=sum(1 for _ in possible_cells([one for one in together.survey.questions if one.id in names])),
+        cells=sum(
+            1 for _ in possible_cells([question for question in joint_survey.survey.questions if question.id in names])
+        ),
         share=share,
         price=_price(tree, names, joint),
         joint=sides[0],
@@ -142,23 +145,26 @@ def _apart(tree: Node, names: Sequence[str], joint: list[list[str]]) -> Built | 
 
     Where the best blocks join the named questions anyway, take the same blocks without them.
     """
-    made = variant(tree, joint=joint)
-    if made is None or not _held(made.survey, names):
-        return made
-    blocks = [[one.id for one in field.questions if one.id not in names] for field in made.survey.fields]
+    built = variant(tree, joint=joint)
+    if built is None or not _held(built.survey, names):
+        return built
+    blocks = [
+        [question.id for question in field.questions if question.id not in names] for field in built.survey.fields
+    ]
     return variant(tree, ask=Ask.ONE, joint=[block for block in blocks if len(block) > 1])
 
 
 def _held(survey: Survey, names: Sequence[str]) -> bool:
     """Return whether one field contains all of these questions."""
-    return any({*names} <= {one.id for one in field.questions} for field in survey.fields)
+    return any({*names} <= {question.id for question in field.questions} for field in survey.fields)
 
 
 def _typical(survey: Survey, names: Sequence[str], guess: Guess) -> float:
     """Return the share of a combination if answers are independent, apart from conditions that hide questions."""
-    named = [one for one in survey.questions if one.id in names]
-    shown = {one.show_if.question for one in named if one.show_if}  # an answer to the follow-up implies this answer
-    return math.prod(_share(survey, one, guess) for one in named if one.id not in shown)
+    questions = [question for question in survey.questions if question.id in names]
+    # an answer to a follow-up implies the answer that it depends on
+    implied = {question.show_if.question for question in questions if question.show_if}
+    return math.prod(_share(survey, question, guess) for question in questions if question.id not in implied)
 
 
 def _share(survey: Survey, question: Question, guess: Guess) -> float:
@@ -166,33 +172,37 @@ def _share(survey: Survey, question: Question, guess: Guess) -> float:
 
 
 def _price(tree: Node, names: Sequence[str], joint: list[list[str]]) -> float | None:
-    apart = variant(tree, ask=Ask.ONE, joint=[group for group in joint if set(group) != set(names)])
-    if apart is None or apart.wishes.epsilon is None:
+    separate = variant(tree, ask=Ask.ONE, joint=[group for group in joint if set(group) != set(names)])
+    if separate is None or separate.wishes.epsilon is None:
         return None
-    items = [item for item in apart.wishes.items if item.question.id in names]
+    items = [item for item in separate.wishes.items if item.question.id in names]
     if not all(item.weight for item in items):
         return None
-    return joint_price([apart.wishes.asked[item.question.id] for item in items], float(apart.wishes.epsilon))
+    return joint_price([separate.wishes.asked[item.question.id] for item in items], float(separate.wishes.epsilon))
 
 
 def _cell(survey: Survey, questions: Sequence[Asked], share: float, guess: Guess) -> Spread | None:
     """Return the spread of one combination at this share; None if no device answers all of its questions."""
     field, people = questions[0].field, share * (1 - share)
-    if all(one.field is field for one in questions):
+    if all(entry.field is field for entry in questions):
         total = channel_of(field.mechanism).variance(Assumed.event(share, _part(field, questions)))
         return Spread(people, total - people, float(survey.part(field)))
     if survey.ask:
         return None
-    second = math.prod(_second_moment(survey, one, guess) for one in questions)
-    return Spread(people, max(second - share**2 - people, 0.0))
+    second_moment = math.prod(_second_moment(survey, entry, guess) for entry in questions)
+    return Spread(people, max(second_moment - share**2 - people, 0.0))
 
 
 def _part(field: Field, questions: Sequence[Asked]) -> float:
     """Return the fraction of a field's cells that contain one combination of these questions, all of them answered."""
-    places = [[member.id for member in field.questions].index(one.question.id) for one in questions]
-    rows = [tuple(cell[place] for place in places) for cell in field.cells]
-    full = [row for row in rows if all(s < one.question.no_answer for s, one in zip(row, questions, strict=True))]
-    return rows.count(full[-1]) / len(rows)
+    positions = [[member.id for member in field.questions].index(entry.question.id) for entry in questions]
+    rows = [tuple(cell[position] for position in positions) for cell in field.cells]
+    answered = [
+        row
+        for row in rows
+        if all(symbol < entry.question.no_answer for symbol, entry in zip(row, questions, strict=True))
+    ]
+    return rows.count(answered[-1]) / len(rows)
 
 
 def _second_moment(survey: Survey, one: Asked, guess: Guess) -> float:

@@ -31,13 +31,13 @@ LEVELS: tuple[tuple[str, Decimal | None], ...] = (
 
 
 class Level(Struct, frozen=True):
-    """One level of privacy: respondents for two margins and to show a rare yes, and what a report gives away."""
+    """One level of privacy: the respondents needed for three tasks, and the information in one report."""
 
     name: str
     epsilon: float | None
     rare: int  # a share of 5%, to ±2.5 points
     usual: int  # a share of 20%, to ±5 points
-    shown: int | None  # a share of 5%, shown to be above zero with power 0.8; None where one yes is enough
+    shown: int | None  # a share of 5%, shown to be above zero with power 0.8; None without privacy
     shown_exactly: int | None  # as `shown`, but exact: the normal approximation is optimistic at a large ε
     suspicion: float  # the most that a suspicion of 5% can become
     guess: float
@@ -51,14 +51,23 @@ def table() -> list[Level]:
 def _level(name: str, epsilon: Decimal | None) -> Level:
     flip = mechanism_choice.flip(epsilon) if epsilon is not None else None
 
-    def at(share: float) -> Spread:
+    def spread_at(share: float) -> Spread:
         people = share * (1 - share)
         return Spread(people, bit_variance(flip, share) - people) if flip else no_privacy(people)
 
-    loss = float(flip.epsilon) if flip else math.inf
-    shown = positive_respondents(at, 0.05, POWER) if flip else None
-    exactly = exact_positive_respondents(flip.p, flip.q, 0.05, POWER) if flip else None
-    rare, usual = respondents_for_margin(at(0.05), 0.025), respondents_for_margin(at(0.2), 0.05)
+    max_loss = float(flip.epsilon) if flip else math.inf
+    detection = positive_respondents(spread_at, 0.05, POWER) if flip else None
+    exact_detection = exact_positive_respondents(flip.p, flip.q, 0.05, POWER) if flip else None
+    rare, usual = respondents_for_margin(spread_at(0.05), 0.025), respondents_for_margin(spread_at(0.2), 0.05)
     if rare is None or usual is None:
         raise PlanError("no population is large enough")
-    return Level(name, loss if flip else None, rare, usual, shown, exactly, posterior(1 / SUSPICION, loss), guess(loss))
+    return Level(
+        name,
+        max_loss if flip else None,
+        rare,
+        usual,
+        detection,
+        exact_detection,
+        posterior(1 / SUSPICION, max_loss),
+        guess(max_loss),
+    )

@@ -67,8 +67,8 @@ def make_field(
 ) -> Field:
     """Return the field that authoring would make of these questions at this ε.
 
-    Pass `answering`, the share that answers, if each device answers one question. Raise DefinitionError if no mechanism
-    fits.
+    Pass `response_rate`, the share that answers, if each device answers one question. Raise DefinitionError if no
+    mechanism fits.
     """
     if len(questions) == 1 and answering is not None and not laplace:
         mechanism_choice.check(epsilon)
@@ -84,13 +84,13 @@ def price_of_skipping(question: Question, epsilon: Decimal, *, alone: bool) -> f
     "No answer" is one more symbol to distinguish from the others, and fewer respondents answer.
     """
 
-    def need(optional: bool) -> float:
-        answering = 1 - SKIPPING if optional else 1.0
-        asked = replace(question, optional=optional)
-        made = make_field((asked,), epsilon, answering=answering if alone else None)
-        return variance(made.questions[0], answering, made.mechanism)
+    def variance_if(optional: bool) -> float:
+        response_rate = 1 - SKIPPING if optional else 1.0
+        variation = replace(question, optional=optional)
+        field = make_field((variation,), epsilon, answering=response_rate if alone else None)
+        return variance(field.questions[0], response_rate, field.mechanism)
 
-    return need(True) / need(False)
+    return variance_if(True) / variance_if(False)
 
 
 def estimands(
@@ -98,17 +98,17 @@ def estimands(
 ) -> list[Estimand]:
     """Return the estimands of a question in a field: a share, a mean or both, the main one first.
 
-    `answering` is the share of the asked respondents who answer; `asked_share` is the share of all respondents who are
-    asked.
+    `response_rate` is the share of the asked respondents who answer; `asked_share` is the share of all respondents who
+    are asked.
     """
     kind = kind_of(question)
-    found: list[Estimand] = []
+    figures: list[Estimand] = []
     if kind.has_shares(question):
-        found.append(_share(field, question, answering * option_share(question, guess), asked))
+        figures.append(_share(field, question, answering * option_share(question, guess), asked))
     mean = kind.planned_mean(question, guess)
     if mean is not None:
-        found.insert(0 if mean.leads else len(found), _mean(field, question, mean, answering, asked))
-    return found
+        figures.insert(0 if mean.leads else len(figures), _mean(field, question, mean, answering, asked))
+    return figures
 
 
 def _share(field: Field, question: Question, share: float, asked: float) -> Estimand:
@@ -118,13 +118,13 @@ def _share(field: Field, question: Question, share: float, asked: float) -> Esti
     """
     channel, parts = channel_of(field.mechanism), main_parts(question, cells_of(field, question))
 
-    def at(share: float) -> Spread:
+    def spread_at(share: float) -> Spread:
         people = share * (1 - share)
         total = max(channel.variance(Assumed.event(share, part)) for part in parts)
         return Spread(people, total - people, asked * channel.asked)
 
     name, bits = kind_of(question).share_name, _one_bit(field, question)
-    return Estimand(name, FigureKind.SHARE, share, 0.0, 1.0, at(share), at, bits)
+    return Estimand(name, FigureKind.SHARE, share, 0.0, 1.0, spread_at(share), spread_at, bits)
 
 
 def _one_bit(field: Field, question: Question) -> tuple[Fraction, Fraction] | None:
@@ -133,16 +133,16 @@ def _one_bit(field: Field, question: Question) -> tuple[Fraction, Fraction] | No
     if field.joint or not (kind.exclusive or channel.reads_answers):
         return None
     answer = share_of(kind.share_name, kind.main_answers(question)[:1], kind.count(question))
-    seen = channel.observe(np.zeros(field.mechanism.width, dtype=np.int64), 1, answer)
-    return (seen.p, seen.q) if isinstance(seen, Binomial) else None
+    observation = channel.observe(np.zeros(field.mechanism.width, dtype=np.int64), 1, answer)
+    return (observation.p, observation.q) if isinstance(observation, Binomial) else None
 
 
 def _mean(field: Field, question: Question, mean: PlannedMean, answering: float, asked: float) -> Estimand:
     """Return the mean among respondents who answer."""
     channel, low, high = channel_of(field.mechanism), float(mean.values.min()), float(mean.values.max())
-    of_range = channel.variance(answered_mean(mean, question, answering, cells_of(field, question)))
+    scaled_variance = channel.variance(answered_mean(mean, question, answering, cells_of(field, question)))
     people = mean.variance / answering
-    spread = Spread(people, (high - low) ** 2 * of_range - people, asked * channel.asked)
+    spread = Spread(people, (high - low) ** 2 * scaled_variance - people, asked * channel.asked)
     return Estimand(mean.name, FigureKind.MEAN, mean.centre, low, high, spread, lambda _: spread)
 
 
@@ -150,5 +150,5 @@ def cells_of(field: Field, question: Question) -> list[int] | None:
     """Return how many symbols of a joint field contain each symbol of one question; None if the field is not joint."""
     if not field.joint:
         return None
-    own = [member.id for member in field.questions].index(question.id)
-    return cell_counts(field.questions)[own]
+    index = [member.id for member in field.questions].index(question.id)
+    return cell_counts(field.questions)[index]

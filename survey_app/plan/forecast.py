@@ -23,7 +23,7 @@ class Asked(NamedTuple):
 
 
 class Forecast(Struct, frozen=True):
-    """A share of one question: its margin at the planned respondents, and the respondents for the wanted one."""
+    """The forecast of a share: its margin at the planned respondents, and the respondents for the target margin."""
 
     id: str
     type: str
@@ -63,7 +63,7 @@ class Forecast(Struct, frozen=True):
 
 
 class MeanForecast(Forecast, frozen=True):
-    """The same of a mean."""
+    """The forecast of a mean."""
 
     @property
     def is_share(self) -> bool:
@@ -79,26 +79,26 @@ def asked(survey: Survey, name: str, guess: Guess) -> Asked:
     field, question = next(
         (field, question) for field in survey.fields for question in field.questions if question.id == name
     )
-    shown, reached = answering(survey, question, guess), float(survey.part(field))
-    return Asked(question, field, estimands(field, question, guess, answering=shown, asked=reached))
+    response_rate, asked_share = answering(survey, question, guess), float(survey.part(field))
+    return Asked(question, field, estimands(field, question, guess, answering=response_rate, asked=asked_share))
 
 
 def forecasts(survey: Survey, settings: Settings) -> list[Forecast]:
     """Return forecasts for all estimands of all questions, in the order of the questions."""
-    questions = (asked(survey, question.id, settings.guess) for question in survey.questions)
-    return [forecast(one, estimand, settings) for one in questions for estimand in one.estimands]
+    entries = (asked(survey, question.id, settings.guess) for question in survey.questions)
+    return [forecast(entry, estimand, settings) for entry in entries for estimand in entry.estimands]
 
 
 def enough(lines: Iterable[Forecast]) -> int | None:
     """Return the respondents for the target margin of every question's first estimand; None if there are too few."""
     first = {line.id: line.respondents for line in reversed([*lines])}
-    return None if None in first.values() else max(needed or 0 for needed in first.values())
+    return None if None in first.values() else max(count or 0 for count in first.values())
 
 
 def forecast(one: Asked, estimand: Estimand, settings: Settings) -> Forecast:
     """Return the forecast of one estimand at these settings."""
-    made = Forecast if estimand.is_share else MeanForecast
-    return made(
+    forecast_class = Forecast if estimand.is_share else MeanForecast
+    return forecast_class(
         id=one.question.id,
         type=one.question.type,
         figure=estimand.name,

@@ -71,18 +71,18 @@ def smallest_difference(
     def surplus(d: float) -> float:
         return d - reach * math.hypot(first, standard_error(at(base + d), second or n, target))
 
-    room = highest - base
-    if room <= 0 or surplus(room) < 0:
+    most = highest - base
+    if most <= 0 or surplus(most) < 0:
         return None
-    return float(brentq(surplus, 0.0, room))
+    return float(brentq(surplus, 0.0, most))
 
 
 def positive_power(
     at: Callable[[float], Spread], share: float, n: float, confidence: float = 0.95, target: Target = POPULATION
 ) -> float:
     """Return the chance that n respondents show a share to be above zero: that the interval excludes zero."""
-    z, at_zero, there = z_score(confidence), *(standard_error(at(f), n, target) for f in (0.0, share))
-    return float(ndtr((share - z * at_zero) / there)) if there else float(share > z * at_zero)
+    z, at_zero, at_share = z_score(confidence), *(standard_error(at(f), n, target) for f in (0.0, share))
+    return float(ndtr((share - z * at_zero) / at_share)) if at_share else float(share > z * at_zero)
 
 
 def positive_respondents(
@@ -119,19 +119,19 @@ def exact_positive_respondents(
     approximation is close enough, and is returned. Raise PlanError for a share of zero.
     """
 
-    def at(f: float) -> Spread:
+    def spread_at(f: float) -> Spread:
         return Spread(0.0, share_variance(float(p), float(q), f))
 
-    near = positive_respondents(at, share, power, confidence)
-    if near is None:
+    approximation = positive_respondents(spread_at, share, power, confidence)
+    if approximation is None:
         raise PlanError("a share of zero cannot be shown to be above it")
-    if near > MOST_EXACT:
-        return near
-    n = np.arange(1, 3 * near + 300)
+    if approximation > MOST_EXACT:
+        return approximation
+    n = np.arange(1, 3 * approximation + 300)
     below = _critical((1 - confidence) / 2, n, float(q))
-    reached = bdtrc(below, n, float(q + Fraction(share) * (p - q)))
-    (short,) = np.nonzero(reached < power)
-    return max(int(n[short[-1]]) + 1, LEAST_RESPONDENTS) if len(short) else LEAST_RESPONDENTS
+    powers = bdtrc(below, n, float(q + Fraction(share) * (p - q)))
+    (insufficient,) = np.nonzero(powers < power)
+    return max(int(n[insufficient[-1]]) + 1, LEAST_RESPONDENTS) if len(insufficient) else LEAST_RESPONDENTS
 
 
 def _critical(alpha: float, n: Integers, q: float) -> Integers:
@@ -139,9 +139,9 @@ def _critical(alpha: float, n: Integers, q: float) -> Integers:
 
     scipy.stats has this function too, but takes half a second to import.
     """
-    found = np.clip(np.ceil(bdtrik(1 - alpha, n, q)), 0, n).astype(np.int64)
-    found += bdtrc(found, n, q) > alpha  # where the root was a rounding error short of a whole number
-    return found - ((found > 0) & (bdtrc(found - 1, n, q) <= alpha))
+    counts = np.clip(np.ceil(bdtrik(1 - alpha, n, q)), 0, n).astype(np.int64)
+    counts += bdtrc(counts, n, q) > alpha  # where the root was a rounding error short of a whole number
+    return counts - ((counts > 0) & (bdtrc(counts - 1, n, q) <= alpha))
 
 
 def _check_power(power: float) -> None:
@@ -150,7 +150,7 @@ def _check_power(power: float) -> None:
 
 
 def _least(enough: Callable[[int], bool], target: Target) -> int | None:
-    """Return the smallest n that is enough, if every larger n is enough too; None if no n up to the limit is."""
+    """Return the smallest n that is sufficient, if every larger n is too; None if no n up to the limit is."""
     most = target.size or MOST_RESPONDENTS
     high = LEAST_RESPONDENTS
     while high < most and not enough(high):

@@ -1,8 +1,8 @@
 """The plan of one question, or of several like it that share a budget, from an ε alone.
 
 The local model is compared with no privacy, and with a trusted curator who releases the same figures at the same ε.
-The curator releases all shares of a question at once, so one person changes two shares of a choice, and any of a
-multiple.
+The curator releases all shares of a question at once. One person changes two shares of a choice, and can change all
+shares of a multiple.
 """
 
 import math
@@ -40,14 +40,17 @@ from survey_app.plan.target import Settings
 
 
 class Precision(Struct, frozen=True):
-    """So many respondents give such a margin; None where a population is too small for it."""
+    """A number of respondents and the margin it gives; None if the population is too small for the margin."""
 
     respondents: int | None
     margin: float
 
 
 class Groups(Struct, frozen=True):
-    """Two groups, the second at `share`: how many in each tell them apart, and the power of those planned."""
+    """Two groups, the second at `share`: the respondents in each that detect the difference.
+
+    `power` is that of the planned respondents.
+    """
 
     share: float
     respondents: int | None
@@ -55,7 +58,7 @@ class Groups(Struct, frozen=True):
 
 
 class Prospect(Struct, frozen=True):
-    """A share of the question: what is reached, what would be without privacy or trust, and what can be told."""
+    """The plan of a share: its precision, that without privacy or with a trusted curator, and detectable effects."""
 
     figure: str
     planned: float
@@ -82,7 +85,7 @@ class Prospect(Struct, frozen=True):
 
 
 class MeanProspect(Prospect, frozen=True):
-    """The same of a mean."""
+    """The plan of a mean."""
 
     @property
     def is_share(self) -> bool:
@@ -93,7 +96,7 @@ class MeanProspect(Prospect, frozen=True):
 
 
 class SinglePlan(Struct, frozen=True):
-    """The plan of one question; `epsilon` is what a person spends, `field_epsilon` what this question spends."""
+    """The plan of one question; `epsilon` is the total for one respondent, `field_epsilon` that of this question."""
 
     type: str
     epsilon: float
@@ -132,20 +135,22 @@ def make_question(
     optional: bool = False,
 ) -> Question:
     """Return a question without a text. Raise PlanError if its numbers are missing or invalid."""
-    asked = type_of(TypeName(kind))
+    question_type = type_of(TypeName(kind))
     raw: dict[str, Any] = {"id": "question", "type": kind, "text": "?"}
-    if asked.labels_key:
+    if question_type.labels_key:
         if options is None:
             raise PlanError(f"a {kind} needs its number of options")
-        raw[asked.labels_key] = [str(i + 1) for i in range(options)]
+        raw[question_type.labels_key] = [str(i + 1) for i in range(options)]
     if has_range(kind):
         raw |= {"min": spell(low), "max": spell(high), "step": spell(step)}
     starter = kind_named(kind).starter
-    raw |= {key: spell(Decimal(str(starter[key]))) for key in asked.required if key in starter and key not in raw}
-    if bins is not None and "bins" in asked.possible:
+    raw |= {
+        key: spell(Decimal(str(starter[key]))) for key in question_type.required if key in starter and key not in raw
+    }
+    if bins is not None and "bins" in question_type.possible:
         raw["bins"] = bins
     else:
-        raw |= {key: value for key, (value, _) in CHOSEN.items() if key in asked.possible}
+        raw |= {key: value for key, (value, _) in CHOSEN.items() if key in question_type.possible}
     if optional:
         raw["optional"] = True
     try:
@@ -173,29 +178,31 @@ def plan_question(
     alone = ask is Ask.ONE and questions > 1
     if alone and settings.target.sample:
         raise PlanError(NOT_WITH_BLOCKS)
-    answered = 1 if alone else questions
-    answering = 1 - SKIPPING if question.optional else 1.0
+    question_count = 1 if alone else questions
+    response_rate = 1 - SKIPPING if question.optional else 1.0
     with localcontext(PRECISE):
-        own = epsilon / answered
+        field_epsilon = epsilon / question_count
     try:
-        made = make_field((question,), own, laplace=laplace, answering=answering if alone else None)
+        field = make_field((question,), field_epsilon, laplace=laplace, answering=response_rate if alone else None)
     except DefinitionError as error:
-        raise PlanError(f"no mechanism at ε = {numbers.requested_epsilon(float(own))}: {error.reason}") from None
-    wanted = estimands(
-        made,
-        made.questions[0],
+        raise PlanError(
+            f"no mechanism at ε = {numbers.requested_epsilon(float(field_epsilon))}: {error.reason}"
+        ) from None
+    figures = estimands(
+        field,
+        field.questions[0],
         settings.guess,
-        answering=answering,
-        asked=answered / questions,
+        answering=response_rate,
+        asked=question_count / questions,
     )
     with localcontext(PRECISE):
-        spent = float(made.mechanism.epsilon * answered)
-    shared = float(epsilon) / questions
+        total_epsilon = float(field.mechanism.epsilon * question_count)
+    question_epsilon = float(epsilon) / questions
     return SinglePlan(
         type=question.type,
-        epsilon=spent,
-        field_epsilon=float(made.mechanism.epsilon),
-        mechanism=publish(made.mechanism),
+        epsilon=total_epsilon,
+        field_epsilon=float(field.mechanism.epsilon),
+        mechanism=publish(field.mechanism),
         questions=questions,
         ask=ask,
         confidence=settings.confidence,
@@ -203,9 +210,9 @@ def plan_question(
         population=settings.target.size,
         sample=settings.target.sample,
         delta=settings.delta,
-        outlooks=[_prospect(estimand, question, settings, shared, against) for estimand in wanted],
-        suspicion=posterior(1 / SUSPICION, spent),
-        guess=guess(spent),
+        outlooks=[_prospect(estimand, question, settings, question_epsilon, against) for estimand in figures],
+        suspicion=posterior(1 / SUSPICION, total_epsilon),
+        guess=guess(total_epsilon),
     )
 
 
@@ -222,8 +229,8 @@ def rivals(
     """Return the spreads of an estimand without privacy, and with a trusted curator at the same ε, by name."""
     people = estimand.spread.people
     if estimand.is_share:
-        moved = _moved_shares(question)
-        first, second = float(moved), math.sqrt(moved)
+        changeable = _moved_shares(question)
+        first, second = float(changeable), math.sqrt(changeable)
     else:
         first = second = estimand.width
     return {
@@ -245,12 +252,12 @@ def _prospect(
     estimand: Estimand, question: Question, settings: Settings, epsilon: float, against: float | None
 ) -> Prospect:
     reached = precision(estimand.spread, estimand.width, settings)
-    n, sure = reached.respondents, (settings.power, settings.confidence, settings.target)
-    others = rivals(estimand, question, epsilon, settings.delta)
+    n, test_settings = reached.respondents, (settings.power, settings.confidence, settings.target)
+    references = rivals(estimand, question, epsilon, settings.delta)
     size = settings.target.size
-    above_zero, exact = _above_zero(estimand, settings)
-    made = Prospect if estimand.is_share else MeanProspect
-    return made(
+    above_zero, is_exact = _above_zero(estimand, settings)
+    prospect_class = Prospect if estimand.is_share else MeanProspect
+    return prospect_class(
         figure=estimand.name,
         planned=estimand.planned,
         low=estimand.low,
@@ -258,11 +265,11 @@ def _prospect(
         precision=reached,
         census=margin(estimand.spread, size, settings.confidence, settings.target) if size else None,
         design_effect=estimand.spread.design_effect if estimand.spread.people else None,
-        instead={name: precision(spread, estimand.width, settings) for name, spread in others.items()},
+        instead={name: precision(spread, estimand.width, settings) for name, spread in references.items()},
         above_zero=above_zero,
-        above_zero_is_exact=exact,
+        above_zero_is_exact=is_exact,
         above_zero_power=_above_zero_power(estimand, settings, n),
-        smallest_difference=smallest_difference(estimand.at, estimand.planned, n, *sure, highest=estimand.high)
+        smallest_difference=smallest_difference(estimand.at, estimand.planned, n, *test_settings, highest=estimand.high)
         if n is not None
         else None,
         groups=_groups(estimand, settings, n, against) if against is not None else None,
@@ -279,8 +286,10 @@ def _above_zero(estimand: Estimand, settings: Settings) -> tuple[int | None, boo
     if estimand.bits is not None and settings.target == POPULATION:
         answers = exact_positive_respondents(*estimand.bits, estimand.planned, settings.power, settings.confidence)
         return math.ceil(answers / estimand.spread.asked), answers <= MOST_EXACT
-    needed = positive_respondents(estimand.at, estimand.planned, settings.power, settings.confidence, settings.target)
-    return needed, False
+    respondents = positive_respondents(
+        estimand.at, estimand.planned, settings.power, settings.confidence, settings.target
+    )
+    return respondents, False
 
 
 def _above_zero_power(estimand: Estimand, settings: Settings, n: int | None) -> float | None:
@@ -296,7 +305,7 @@ def _above_zero_power(estimand: Estimand, settings: Settings, n: int | None) -> 
 def _groups(estimand: Estimand, settings: Settings, n: int | None, against: float) -> Groups:
     if not estimand.low <= against <= estimand.high:
         raise PlanError(f"{against:g} is outside of the possible range, {estimand.low:g} to {estimand.high:g}")
-    pair, apart = (estimand.at(estimand.planned), estimand.at(against)), against - estimand.planned
-    power = difference_power(*pair, apart, n, settings.confidence, settings.target) if n is not None else None
-    needed = difference_respondents(*pair, apart, settings.power, settings.confidence, settings.target)
-    return Groups(against, needed, power)
+    spreads, difference = (estimand.at(estimand.planned), estimand.at(against)), against - estimand.planned
+    power = difference_power(*spreads, difference, n, settings.confidence, settings.target) if n is not None else None
+    respondents = difference_respondents(*spreads, difference, settings.power, settings.confidence, settings.target)
+    return Groups(against, respondents, power)

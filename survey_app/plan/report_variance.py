@@ -4,10 +4,10 @@ Answers vary between people. This component shrinks when more of a finite popula
 is about the respondents themselves. The coins always vary. With N people in the population and
 m = n · asked_share answers,
 
-    Var = (1 − m/N) people/m + coins/m + added/n²,
+    Var = (1 − m/N) people/m + coins/m + curator_noise/n²,
 
-where `asked_share` is the share of respondents who are asked. `added` is the variance of noise that a trusted curator
-would add once (the central model). Margins are z standard errors.
+where `asked_share` is the share of respondents who are asked. `curator_noise` is the variance of noise that a trusted
+curator would add once (the central model). Margins are z standard errors.
 """
 
 import math
@@ -44,7 +44,8 @@ NOT_WITH_BLOCKS = (
 class Spread:
     """The components of n times the variance of an estimate: between people, and from the coins.
 
-    `asked_share` is the share of all respondents who are asked. `added` is noise of a trusted curator.
+    `asked_share` is the share of all respondents who are asked. `curator_noise` is the variance of the noise
+    that a trusted curator adds to the sum.
     """
 
     people: float
@@ -72,8 +73,8 @@ def standard_error(spread: Spread, n: float, target: Target = POPULATION) -> flo
             f"{numbers.count(round(n))} respondents are more than the population of {numbers.count(target.size)}"
         )
     answers = n * spread.asked
-    whole = n if target.sample else target.size or math.inf
-    variance = (1 - answers / whole) * spread.people + spread.coins
+    population = n if target.sample else target.size or math.inf
+    variance = (1 - answers / population) * spread.people + spread.coins
     return math.sqrt(max(variance, 0.0) / answers + spread.added / n**2)
 
 
@@ -85,14 +86,14 @@ def margin(spread: Spread, n: float, confidence: float = 0.95, target: Target = 
 def respondents_for_error(spread: Spread, error: float, target: Target = POPULATION) -> int | None:
     """Return the fewest respondents with at most this standard error; None if the whole population is not enough.
 
-    The variance is A/n + added/n² − people/N with A = (people + coins)/asked_share, minus people for the sample target.
-    This is a quadratic equation in 1/n. Raise PlanError unless the error is positive.
+    The variance is A/n + curator_noise/n² − people/N. A is (people + coins)/asked_share, minus people for the sample
+    target. This is a quadratic equation in 1/n. Raise PlanError unless the error is positive.
     """
     if not error > 0:
         raise PlanError("a margin must be above zero")
     total = (spread.people + spread.coins) / spread.asked - (spread.people if target.sample else 0.0)
-    wanted = error**2 + (spread.people / target.size if target.size else 0.0)
-    n = (total + math.sqrt(total**2 + 4 * wanted * spread.added)) / (2 * wanted)
+    variance = error**2 + (spread.people / target.size if target.size else 0.0)
+    n = (total + math.sqrt(total**2 + 4 * variance * spread.added)) / (2 * variance)
     least = max(math.ceil(n * (1 - ROUNDING)), LEAST_RESPONDENTS)
     return None if target.size is not None and least > target.size else least
 

@@ -41,7 +41,7 @@ class Grouped(Protocol):
 
 
 class GroupPlan(Struct, frozen=True):
-    """One group: of how many people, what it weighs, how many of the respondents are its, and their margins."""
+    """One group: its size, its weight in the total, its respondents, and the margins of all figures."""
 
     group: str
     size: int | None
@@ -51,10 +51,10 @@ class GroupPlan(Struct, frozen=True):
 
 
 class DifferencePlan(Struct, frozen=True):
-    """One group less another: the margin of each figure's difference, and the smallest one that is told.
+    """The difference of two groups: the margin of each figure's difference, and the smallest detectable one.
 
-    `told` is how far a figure of the smaller group must lie above what is assumed of the larger, to be found with the
-    power of the settings; None if beyond all that is possible.
+    `told` is the smallest difference detected with the power of the settings. The larger group is at the assumed value,
+    the smaller one above it. It is None if no possible difference is large enough.
     """
 
     of: str
@@ -65,10 +65,11 @@ class DifferencePlan(Struct, frozen=True):
 
 
 class StudyPlan(Struct, frozen=True):
-    """All groups: the respondents that each needs by itself, and that their total needs in all.
+    """The plan of a study: the respondents for the target margin of each group and of their total.
 
-    `total` is for as many of each group as it has people, `equal` for equally many of each; without sizes there is no
-    total. `margins` are those of the total, `difference` is that of two groups, of more the smallest and the largest.
+    `each` is the number for one group, `together` that for all groups. `total` and `equal` are for the total: if groups
+    answer in proportion to their sizes, and if equally many of each answer. They are None without sizes. `margins` are
+    those of the total. `difference` compares the smallest and the largest group.
     """
 
     respondents: int
@@ -91,25 +92,25 @@ class StudyPlan(Struct, frozen=True):
     @property
     def needs(self) -> list[str]:
         """Sentences about the respondents needed by each group and by the total."""
-        many = numbers.respondents
-        told = [f"each group by itself takes {many(self.each)} respondents, {many(self.together)} in all"]
+        count = numbers.respondents
+        sentences = [f"each group by itself takes {count(self.each)} respondents, {count(self.together)} in all"]
         if self.total is None:
-            told.append("there is no total, since the sizes of the groups are not known")
+            sentences.append("there is no total, since the sizes of the groups are not known")
         else:
-            told.append(
-                f"all groups together, weighted by size, take {many(self.total)} respondents in all if they answer in"
-                f" proportion to their sizes, and {many(self.equal)} if equally many of each group answer"
+            sentences.append(
+                f"all groups together, weighted by size, take {count(self.total)} respondents in all if they answer in"
+                f" proportion to their sizes, and {count(self.equal)} if equally many of each group answer"
             )
-        return told
+        return sentences
 
 
 def split(respondents: int, sizes: Sequence[int] | None, groups: int) -> list[int]:
     """Split respondents by group size, or equally without sizes; the rest goes to the largest remainders."""
     weights = sizes or [1] * groups
-    whole = sum(weights)
-    parts = [respondents * weight // whole for weight in weights]
-    rest = sorted(range(groups), key=lambda i: -(respondents * weights[i] % whole))
-    for i in rest[: respondents - sum(parts)]:
+    total = sum(weights)
+    parts = [respondents * weight // total for weight in weights]
+    order = sorted(range(groups), key=lambda i: -(respondents * weights[i] % total))
+    for i in order[: respondents - sum(parts)]:
         parts[i] += 1
     return parts
 
@@ -137,7 +138,7 @@ def as_one(built: Built, settings: Settings) -> Settings:
 def plan_groups(built: Grouped, settings: Settings, each: int | None) -> StudyPlan | None:
     """Return the plan of a study with these respondents in all; None if there are no groups.
 
-    `single` is the number of respondents that one survey without groups needs.
+    `group_respondents` is the number of respondents that one survey without groups needs.
     """
     if not built.groups or settings.respondents is None:
         return None
@@ -166,20 +167,25 @@ def _difference(built: Grouped, settings: Settings, groups: Sequence[GroupPlan])
     """Return the difference of the smallest and the largest group: the later minus the earlier, as in the results."""
     by_size = sorted(groups, key=lambda group: group.respondents)
     small, large = by_size[0], by_size[-1]
-    first, later = (group for group in groups if group is small or group is large)
-    known = (asked(built.survey, question.id, settings.guess) for question in built.survey.questions)
-    sure = settings.power, settings.confidence, settings.target
+    earlier, later = (group for group in groups if group is small or group is large)
+    entries = (asked(built.survey, question.id, settings.guess) for question in built.survey.questions)
+    test_settings = settings.power, settings.confidence, settings.target
     return DifferencePlan(
         of=later.group,
-        to=first.group,
+        to=earlier.group,
         power=settings.power,
         margins=[math.hypot(*pair) for pair in zip(small.margins, large.margins, strict=True)],
         told=[
             smallest_difference(
-                one.at, one.planned, large.respondents, *sure, highest=one.high, second=small.respondents
+                estimand.at,
+                estimand.planned,
+                large.respondents,
+                *test_settings,
+                highest=estimand.high,
+                second=small.respondents,
             )
-            for question in known
-            for one in question.estimands
+            for entry in entries
+            for estimand in entry.estimands
         ],
     )
 
@@ -203,17 +209,17 @@ def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings
             f"{_listed(plan, small)}: ±{part}% of its own takes {numbers.respondents(plan.each)} respondents, more than"
             " it has people. What helps: merge groups, a larger ε, or fewer questions; or look at the total only"
         )
-    silent = [group for group in plan.groups if group.respondents < STEP]
-    if silent:
+    withheld = [group for group in plan.groups if group.respondents < STEP]
+    if withheld:
         sentences.append(
-            f"{_listed(plan, silent)}: a group with fewer than {STEP} reports is never shown"
+            f"{_listed(plan, withheld)}: a group with fewer than {STEP} reports is never shown"
             f"{', and then there is no total either' if plan.total else ''}; of"
-            f" {numbers.count(plan.respondents)} respondents it would have {numbers.count(silent[0].respondents)}"
+            f" {numbers.count(plan.respondents)} respondents it would have {numbers.count(withheld[0].respondents)}"
         )
     vague = [
         group
         for group in plan.groups
-        if group not in silent
+        if group not in withheld
         and any(margin >= line.width / 2 for margin, line in zip(group.margins, lines, strict=True))
     ]
     if vague:
@@ -229,5 +235,5 @@ def _listed(plan: StudyPlan, groups: Sequence[GroupPlan]) -> str:
     if len(groups) == len(plan.groups) == 2:
         return "each of the two groups"
     smallest = min(groups, key=lambda group: (group.respondents, group.size or 0))
-    more = len(groups) - 1
-    return f"group {smallest.group}" + (f" (and {more} more)" if more else "")
+    remaining = len(groups) - 1
+    return f"group {smallest.group}" + (f" (and {remaining} more)" if remaining else "")

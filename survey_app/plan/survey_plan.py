@@ -27,10 +27,10 @@ DEFAULT = Settings(respondents=1000, margin=0.05)
 
 
 class SurveyPlan(Struct, frozen=True):
-    """A survey before its launch; `lines` are those of the way that the file goes, one of `ways`.
+    """The plan of a survey: `lines` are the forecasts of the file as written, `ways` has all variants.
 
-    Of a study they are those of its total, or of one group where there is none; `settings` tells at how many
-    respondents, and `study` what each group will tell.
+    For a study, `lines` are about the total, or about one group if there is no total. `settings` has the number of
+    respondents for `lines`, and `study` the plan of the groups.
     """
 
     slug: str
@@ -50,11 +50,11 @@ class SurveyPlan(Struct, frozen=True):
 
     def way(self, ask: Ask) -> Way | None:
         """Return the variant with this `ask`; None if it cannot be built."""
-        return next((way for way in self.ways if way.ask == ask), None)
+        return next((variant for variant in self.ways if variant.ask == ask), None)
 
     def reason(self, ask: Ask) -> str:
         """Return the reason why the variant with this `ask` cannot be built; empty if it can."""
-        return next((one.reason for one in self.refused if one.ask == ask), "")
+        return next((refusal.reason for refusal in self.refused if refusal.ask == ask), "")
 
 
 def plan_survey(
@@ -73,30 +73,32 @@ def plan_built(
     tree: Node, built: Built, settings: Settings, *, cross: Sequence[Sequence[str]] = (), thorough: bool = True
 ) -> SurveyPlan:
     """Return the plan of a built file; unless `thorough`, without cross-tabs and remedies."""
-    survey, expected = built.survey, settings
+    survey, study_settings = built.survey, settings
     if survey.ask and settings.target.sample:
         raise PlanError(NOT_WITH_BLOCKS)
-    settings = as_one(built, expected)
-    known, refused = ways(tree, built, settings)
-    now = next(way for way in known if way.ask == built.design.ask)
-    choice = choose(built, known, refused, settings)
-    better = next((way for way in known if choice and way.ask == choice.ask and way is not now), None)
-    crossed = crosses(tree, survey, settings, cross) if thorough else []
-    study = plan_groups(built, expected, now.respondents)
-    about_groups = advise_groups(study, now.lines, settings) if study else []
+    settings = as_one(built, study_settings)
+    variants, refused = ways(tree, built, settings)
+    current = next(variant for variant in variants if variant.ask == built.design.ask)
+    choice = choose(built, variants, refused, settings)
+    best = next(
+        (variant for variant in variants if choice and variant.ask == choice.ask and variant is not current), None
+    )
+    crosstabs = crosses(tree, survey, settings, cross) if thorough else []
+    study = plan_groups(built, study_settings, current.respondents)
+    group_advice = advise_groups(study, current.lines, settings) if study else []
     return SurveyPlan(
         slug=built.slug,
         title=survey.title,
         epsilon=float(verify(survey)),
-        ask=now.ask,
-        blocks=now.blocks,
-        respondents=now.respondents,
+        ask=current.ask,
+        blocks=current.blocks,
+        respondents=current.respondents,
         settings=settings,
-        lines=now.lines,
-        ways=known,
+        lines=current.lines,
+        ways=variants,
         refused=refused,
         choice=choice,
-        crosses=crossed,
-        advice=[*(advise(built, settings, now, better, crossed) if thorough else ()), *about_groups, *built.advice],
+        crosses=crosstabs,
+        advice=[*(advise(built, settings, current, best, crosstabs) if thorough else ()), *group_advice, *built.advice],
         study=study,
     )

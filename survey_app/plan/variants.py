@@ -23,10 +23,10 @@ HALF = 0.5  # the share at which most respondents are needed
 
 
 class Way(Struct, frozen=True):
-    """The same questions with one `ask`: their blocks, what they tell, and the respondents for all margins.
+    """The questions with one `ask`: the blocks, the forecasts, and the respondents for the margins of all questions.
 
-    `at_half` is how many those are if all shares are ½, whatever the blocks were made for; `least` is the block that is
-    drawn least often, `fewest` the part of all respondents who answer it.
+    `at_half` is that number if all shares are ½. `least` is the block that is drawn least often, and `fewest` the
+    fraction of respondents who answer it.
     """
 
     ask: Ask
@@ -40,7 +40,7 @@ class Way(Struct, frozen=True):
 
 
 class Refused(Struct, frozen=True):
-    """A way that these questions do not go, and why."""
+    """A variant that cannot be built, with the reason."""
 
     ask: Ask
     name: str
@@ -68,13 +68,13 @@ def _built(tree: Node, ask: Ask | None, joint: Sequence[Sequence[str]] | None = 
 
 def ways(tree: Node, built: Built, settings: Settings) -> tuple[list[Way], list[Refused]]:
     """Return the variants of a file with each `ask`, and the refused ones with their reasons."""
-    found, refused = list[Way](), list[Refused]()
+    variants, refused = list[Way](), list[Refused]()
     for ask, name in NAMES.items():
         try:
-            found.append(_way(built if ask == built.design.ask else _built(tree, ask), ask, settings))
+            variants.append(_way(built if ask == built.design.ask else _built(tree, ask), ask, settings))
         except (AuthoringError, DefinitionError) as error:
             refused.append(Refused(ask, name, error.reason))
-    return found, refused
+    return variants, refused
 
 
 def _way(built: Built, ask: Ask, settings: Settings) -> Way:

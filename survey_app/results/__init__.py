@@ -1,5 +1,5 @@
-"""What is published from a tally: results, cross-tabs, groups, regressions as documents, and words about them.
+"""Everything that is published from a tally: results, cross-tabs, groups and regressions as documents and as text.
 
-And the noisy bits: `export` writes them, `spss` for SPSS and Stata, `bits` says what each of them is, `codebook` and
-`ddi` tell it to people and to machines.
+Also the noisy bits: `export` writes them, `spss` writes them for SPSS and Stata, `bit_meanings` describes each bit, and
+`codebook` and `ddi` document them for people and for machines.
 """

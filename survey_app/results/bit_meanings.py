@@ -1,9 +1,9 @@
-"""What every stored bit is, for whoever reads the data without us: its names, what a 1 says, p and q, how to debias.
+"""Describe every stored bit for analysts: its names, the meaning of a 1, p and q, and how to estimate from it.
 
-Files for statistics packages, the codebook and DDI tell all of it alike, from here; p and q are the mechanism's own.
-`column` is the bit's name in CSV and Parquet; `variable` is a name that SPSS (64 bytes), Stata (32 characters) and R
-take alike: `cheated`, `help_2` for the second symbol, `used_1_no` and `used_1_yes` for an option that is drawn,
-`help_asked` for the asked bit.
+Files for statistics packages, the codebook and DDI all take their descriptions from here; p and q are those of the
+mechanism. `column` is the bit's name in CSV and Parquet; `variable` is a name that SPSS (64 bytes), Stata (32
+characters) and R all accept: `cheated`, `help_2` for the second symbol, `used_1_no` and `used_1_yes` for an option that
+is drawn, `help_asked` for the asked bit.
 """
 
 import re
@@ -17,7 +17,7 @@ from survey_app.channels import channel_of
 from survey_app.kinds import kind_of
 from survey_app.tally import Columns, column_names, columns
 
-LONGEST_VARIABLE = 31  # a sign less than Stata takes: with 32, pyreadstat cannot name the labels of its values
+LONGEST_VARIABLE = 31  # one less than Stata allows: with 32, pyreadstat cannot name the value labels
 RESERVED = frozenset(("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with")) | {  # of SPSS
     *("byte", "double", "float", "if", "in", "int", "long", "strl", "using"),  # of Stata
 }
@@ -28,7 +28,7 @@ OPTIONAL = "Among those who answered: divide by one minus the share of “no ans
 
 @dataclass(frozen=True)
 class Bit:
-    """One stored bit: with p and q if a 1 names a symbol, with a score if it is a noisy level, else with neither."""
+    """One stored bit: it has p and q if a 1 names a symbol, a score if it is a noisy level, and else neither."""
 
     column: str
     variable: str
@@ -40,7 +40,7 @@ class Bit:
 
     @property
     def parameters(self) -> str:
-        """What an estimate needs of it, with all digits of a double."""
+        """The parameters that an estimate needs, with all digits of a double; empty if there are none."""
         if self.p is not None and self.q is not None:
             return f"p={float(self.p)!r} q={float(self.q)!r}"
         return "" if self.score is None else f"score={self.score!r}"
@@ -48,7 +48,7 @@ class Bit:
 
 @dataclass(frozen=True)
 class FieldBits:
-    """A field with its bits, and with `ask` the bit that tells whether it was asked."""
+    """A field with its bits, and where the survey has `ask`, the bit that shows whether the field was asked."""
 
     field: Field
     asked: Bit | None
@@ -56,73 +56,75 @@ class FieldBits:
 
     @property
     def all(self) -> tuple[Bit, ...]:
-        """In the order in which they are stored."""
+        """All bits of the field, in the order in which they are stored."""
         return (self.asked, *self.bits) if self.asked else self.bits
 
     @property
     def name(self) -> str:
-        """Its questions."""
+        """The ids of the field's questions, joined by a plus sign."""
         return field_name(self.field)
 
 
 def field_name(field: Field) -> str:
-    """The ids of a field's questions."""
+    """Return the ids of a field's questions, joined by a plus sign."""
     return "+".join(question.id for question in field.questions)
 
 
 def field_bits(survey: Survey) -> list[FieldBits]:
-    """Every field with its bits."""
+    """Return every field of a survey with its bits."""
     names = iter(column_names(survey))
-    taken: set[str] = set()
-    return [_field_bits(at, names, taken) for at in columns(survey)]
+    used_names: set[str] = set()
+    return [_field_bits(field_columns, names, used_names) for field_columns in columns(survey)]
 
 
 def stored_bits(survey: Survey) -> list[Bit]:
-    """Every stored bit, in order."""
+    """Return every stored bit of a report, in order."""
     return [bit for field in field_bits(survey) for bit in field.all]
 
 
 def _field_bits(at: Columns, names: Iterator[str], taken: set[str]) -> FieldBits:
     field = at.field
     base = "_".join(question.id for question in field.questions).replace("-", "_")
-    asked = None
+    asked_bit = None
     if at.asked is not None:
-        asked = Bit(next(names), _variable(base, "_asked", taken), field, "this device answered this field")
-    made = [
+        asked_bit = Bit(next(names), _variable(base, "_asked", taken), field, "this device answered this field")
+    field_bits = [
         Bit(next(names), _variable(base, bit.suffix, taken), field, bit.says, bit.p, bit.q, bit.score)
         for bit in channel_of(field.mechanism).bits(field)
     ]
-    return FieldBits(field, asked, tuple(made))
+    return FieldBits(field, asked_bit, tuple(field_bits))
 
 
 def _variable(base: str, suffix: str, taken: set[str]) -> str:
-    """A name that is free; too long a one is cut before its suffix."""
+    """Return an unused variable name and add it to `taken`; a name that is too long is cut before its suffix."""
     plain = base if base[0].isalpha() else f"q{base}"
     if not suffix and (plain in RESERVED or NUMBERED_TEXT.fullmatch(plain)):
         plain = f"{plain}_"
-    number, end = 1, suffix
-    while (name := plain[: LONGEST_VARIABLE - len(end)] + end) in taken:
+    number, ending = 1, suffix
+    while (name := plain[: LONGEST_VARIABLE - len(ending)] + ending) in taken:
         number += 1
-        end = f"_v{number}{suffix}"
+        ending = f"_v{number}{suffix}"
     taken.add(name)
     return name
 
 
 def integers(field: Field) -> str:
-    """The published integers of a field's mechanism, and what the large ones are parts of."""
-    form = publish(field.mechanism)
-    return " ".join(f"{name}={value}{'/2^64' if name in THRESHOLDS else ''}" for name, value in form.items())
+    """Format the published integers of a field's mechanism; thresholds are followed by their denominator, 2^64."""
+    parameters = publish(field.mechanism)
+    return " ".join(f"{name}={value}{'/2^64' if name in THRESHOLDS else ''}" for name, value in parameters.items())
 
 
 def debias(field: FieldBits) -> str:
-    """Return how estimates are made of the sums of these bits; what questions add, each once, in alphabetical order."""
+    """Explain how to estimate from the sums of these bits; sentences about the questions follow, each once, sorted."""
     channel, questions = channel_of(field.field.mechanism), field.field.questions
     n = f"the ones in {field.asked.variable}" if field.asked else "the number of reports"
     sentences = [channel.estimator_sentence(n)]
-    if channel.coin and not channel.reads_answers:  # bits name symbols, and figures are made of their shares
+    if channel.coin and not channel.reads_answers:  # bits name symbols, and figures are computed from shares of symbols
         if field.field.joint:
             sentences.append(JOINT)
-        sentences += sorted({kind_of(one).estimator_sentence(one, len(field.bits)) for one in questions} - {""})
+        sentences += sorted(
+            {kind_of(question).estimator_sentence(question, len(field.bits)) for question in questions} - {""}
+        )
         if any(question.optional for question in questions):
             sentences.append(OPTIONAL)
     return " ".join(sentences)

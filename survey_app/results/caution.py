@@ -1,6 +1,6 @@
-"""What to keep in mind about a figure: what the noise cost, what untrue answers and invented reports could do.
+"""Limits of a figure: the cost of the noise, and the effect of untrue answers and of fake reports.
 
-docs/methods.md §1, §9 and §13. Everything follows from the published mechanism and the document of the results.
+See docs/methods.md §1, §9 and §13. Everything follows from the published mechanism and the results document.
 """
 
 from collections.abc import Sequence
@@ -16,38 +16,38 @@ from survey_app.kinds import kind_of
 from survey_app.results.survey_document import Line, Results
 
 UNTRUE = (0.1, 0.3)  # shares of true Yes that might have answered No
-INVENTED = 0.01  # a share of reports that might be made up
+INVENTED = 0.01  # a share of reports that might be fake
 
 
 def design_effect(field: Field, question: Question, option: str, share: float) -> float | None:
-    """How many times more reports a share needs than without noise, n·Var/(π(1−π)); None where there is no share.
+    """Return how many times more reports a share needs than without noise, n·Var/(π(1−π)); None where it has no share.
 
-    n counts only those who were asked about the option.
+    n counts only the respondents who were asked about the option.
     """
     kind = kind_of(question)
     if not kind.has_shares(question) or not 0 < share < 1:
         return None
-    held = _answer_symbols(field, question)[kind.answers(question).index(option)]
-    assumed = Assumed.event(share, len(held) / field.mechanism.size)
+    symbols = _answer_symbols(field, question)[kind.answers(question).index(option)]
+    assumed = Assumed.event(share, len(symbols) / field.mechanism.size)
     return channel_of(field.mechanism).variance(assumed) / (share * (1 - share))
 
 
 def _answer_symbols(field: Field, question: Question) -> list[list[int]]:
-    """Return for each answer which of what the field's mechanism takes in hold it: symbols, or the answer itself."""
+    """Return for each answer the inputs of the field's mechanism that contain it: symbols, or the answer itself."""
     kind = kind_of(question)
     if channel_of(field.mechanism).reads_answers:
         return [[answer] for answer in range(kind.count(question))]
-    found: list[list[int]] = [[] for _ in range(kind.count(question))]
-    for symbol, held in enumerate(members(field, question)):
+    by_answer: list[list[int]] = [[] for _ in range(kind.count(question))]
+    for symbol, field_symbols in enumerate(members(field, question)):
         for answer in kind.holds(question, symbol):
-            found[answer] += held
-    return found
+            by_answer[answer] += field_symbols
+    return by_answer
 
 
 def worth(field: Field, question: Question, lines: Sequence[Line]) -> tuple[Line, float] | None:
-    """The line whose share is nearest to one half, and how many reports without noise would tell as much about it.
+    """Return the line whose share is nearest to one half, with its effective sample size: n / design effect.
 
-    None where no share has a report: of few devices, none may have been asked about an option.
+    Return None where no share has a report: if devices are few, none may have been asked about an option.
     """
     shares = [line for line in lines if line.kind == "share" and line.n]
     if not shares:
@@ -58,25 +58,26 @@ def worth(field: Field, question: Question, lines: Sequence[Line]) -> tuple[Line
 
 
 def largest_shift(survey: Survey, field: Field, question: Question, invented: float = INVENTED) -> float | None:
-    """How far a share `invented` of made-up reports can move an estimate: a share, or a mean in its own unit.
+    """Return how far fake reports, as a share of all, can move an estimate: a share, or a mean in its own unit.
 
-    Somebody who makes reports up also chooses what they are asked. A mean among those who answered has no such bound.
+    An author of fake reports also chooses the options they are asked about. Return None for a mean among respondents
+    who answered: it has no such bound.
     """
     kind, channel = kind_of(question), channel_of(field.mechanism)
-    held = _answer_symbols(field, question)
-    if kind.has_shares(question):  # those of answers that equally many symbols hold move alike
-        different = {len(symbols): answer for answer, symbols in enumerate(held[: len(kind.answers(question))])}
-        figures = [share_of("", [answer], len(held)) for answer in different.values()]
+    by_answer = _answer_symbols(field, question)
+    if kind.has_shares(question):  # answers that equally many symbols contain move alike
+        by_size = {len(symbols): answer for answer, symbols in enumerate(by_answer[: len(kind.answers(question))])}
+        figures = [share_of("", [answer], len(by_answer)) for answer in by_size.values()]
     else:
         figures = [kind.mean(question)]
     if any(figure.denominator is not None for figure in figures):
         return None
     portion = min(invented / (float(survey.part(field)) * channel.asked), 1.0)
-    return portion * max(channel.largest_shift(figure.lifted(held, field.mechanism.size)) for figure in figures)
+    return portion * max(channel.largest_shift(figure.lifted(by_answer, field.mechanism.size)) for figure in figures)
 
 
 class Untrue(NamedTuple):
-    """A yes with its interval, and what they become if a share of true Yes said No."""
+    """A yes with its interval, and both corrected for shares of respondents whose true Yes became a No."""
 
     question: Question
     line: Line
@@ -84,14 +85,14 @@ class Untrue(NamedTuple):
 
 
 def untrue_answers(survey: Survey, document: Results) -> list[Untrue]:
-    """For every answer that can be denied, a yes: estimate/(1 − l), and its interval likewise, cut at 1."""
+    """Return for every answer that respondents may deny its estimate/(1 − l), and its interval likewise, cut at 1."""
     answers: list[Untrue] = []
     for question, part in zip(survey.questions, document.questions, strict=True):
         kind = kind_of(question)
         denied = kind.denied_answer(question)
         if denied is not None and part.estimates:
             line = next(line for line in part.estimates if line.option == kind.answers(question)[denied])
-            answers.append(Untrue(question, line, [_corrected(line, lie) for lie in UNTRUE]))
+            answers.append(Untrue(question, line, [_corrected(line, share) for share in UNTRUE]))
     return answers
 
 

@@ -1,4 +1,4 @@
-"""What a report of results should state, and what its intervals do not say (docs/methods.md §13)."""
+"""The reporting checklist for results, and cautions about their intervals (docs/methods.md §13)."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from survey_app.results.methods import MOST_NAMED, Setting, asked_of, intervals_
 from survey_app.results.report_counts import in_steps
 from survey_app.results.survey_document import Results
 
-LOOKS = range(40, 1001, 20)  # at an open survey: numbers of reports at which somebody reads its results
+LOOKS = range(40, 1001, 20)  # numbers of reports at which a researcher reads the results of an open survey
 MISSED_AT_SOME_LOOK = (24, 27)  # of 100 surveys, ε from 1 to 4; `python -m benchmarks.looks`
 ESTIMATOR = (
     "Unbiased, (r − q)/(p − q), with P and Q where the methods paragraph has them. What is displayed is not: displayed"
@@ -25,7 +25,7 @@ ESTIMATOR = (
 
 
 class Item(NamedTuple):
-    """A line of the reporting checklist; `open` means that only the researcher can fill it in."""
+    """An item of the reporting checklist; `open` means that only the researcher can fill it in."""
 
     name: str
     text: str
@@ -33,13 +33,14 @@ class Item(NamedTuple):
 
 
 def checklist(survey: Survey, document: Results | Study, setting: Setting) -> list[Item]:
-    """What a report of these results should state (docs/methods.md §13)."""
-    several = isinstance(document, Study)
-    each = [
-        f"{'+'.join(one.id for one in field.questions)} {epsilon(field.mechanism.epsilon)}" for field in survey.fields
+    """Return the items that a report of these results should state (docs/methods.md §13)."""
+    plural = isinstance(document, Study)
+    budgets = [
+        f"{'+'.join(question.id for question in field.questions)} {epsilon(field.mechanism.epsilon)}"
+        for field in survey.fields
     ]
-    if len(each) > 2 * MOST_NAMED:
-        each = [*each[: 2 * MOST_NAMED], f"{len(each) - 2 * MOST_NAMED} more, given with each question"]
+    if len(budgets) > 2 * MOST_NAMED:
+        budgets = [*budgets[: 2 * MOST_NAMED], f"{len(budgets) - 2 * MOST_NAMED} more, given with each question"]
     return [
         Item("Mode", "Answered on the respondent's own device, by form or client; randomized there. Say so if paper"
              " sheets or interviewers were used.", True),
@@ -47,7 +48,7 @@ def checklist(survey: Survey, document: Results | Study, setting: Setting) -> li
              + "State who could take part, and whether the respondents are a probability sample of them.", True),
         _response_item(document),
         *_blocks_item(asked_of(document)),
-        Item("Privacy", f"Total ε = {epsilon(total(survey))}; by field: {', '.join(each)}."),
+        Item("Privacy", f"Total ε = {epsilon(total(survey))}; by field: {', '.join(budgets)}."),
         Item("Noise", "p and q of every mechanism, P and Q of answers that several combinations hold: in the methods"
              " paragraph, from the published integers."),
         Item("Estimator", ESTIMATOR),
@@ -57,19 +58,19 @@ def checklist(survey: Survey, document: Results | Study, setting: Setting) -> li
              " kinds are in the methods paragraph."),
         _weights_item(document),
         _stopping_item(setting),
-        Item("Definition", f"{_digests(document)}; published before the first report, {'they' if several else 'it'} can"
+        Item("Definition", f"{_digests(document)}; published before the first report, {'they' if plural else 'it'} can"
              " serve as a pre-registration of questions and parameters."),
     ]  # fmt: skip
 
 
 def _response_item(document: Results | Study) -> Item:
-    known = f"n = {count(document.reports)} reports"
+    response = f"n = {count(document.reports)} reports"
     if isinstance(document, Results) and document.invited is not UNSET and document.taken is not UNSET:
-        known += (
+        response += (
             f", of {in_steps(document.invited)} people invited, {in_steps(document.taken)} of whom took a ticket"
             " (in steps)"
         )
-    return Item("Response rate", f"{known}. State the number N of people invited, and n/N.", True)
+    return Item("Response rate", f"{response}. State the number N of people invited, and n/N.", True)
 
 
 def _stopping_item(setting: Setting) -> Item:
@@ -83,8 +84,8 @@ def _weights_item(document: Results | Study) -> Item:
     if isinstance(document, Results):
         return Item("Weights", "None: every report counts the same. Groups of people need a link each; state weights.")
     if document.total and document.total.questions:
-        by, what = ("a weight that was given", "weights") if document.total.given else ("its size", "sizes")
-        return Item("Weights", f"In totals, each group by {by}. State where the {what} come from.", True)
+        basis, source = ("a weight that was given", "weights") if document.total.given else ("its size", "sizes")
+        return Item("Weights", f"In totals, each group by {basis}. State where the {source} come from.", True)
     return Item("Weights", "None: there is no total over the groups.")
 
 
@@ -95,24 +96,28 @@ def _digests(document: Results | Study) -> str:
 
 
 def _blocks_item(asked: Asked | None) -> list[Item]:
-    """What to state of blocks, where there are some."""
+    """Return the item about blocks as a list; an empty list where every device answers everything."""
     if asked is None:
         return []
-    drawn = ", ".join(f"{one.name} {count(one.n)} of {count(round(one.expected))}" for one in asked.blocks[:MOST_NAMED])
+    counts = ", ".join(
+        f"{block.name} {count(block.n)} of {count(round(block.expected))}" for block in asked.blocks[:MOST_NAMED]
+    )
     more = len(asked.blocks) - MOST_NAMED
-    also = f", and {more} more" if more > 0 else ""
-    text = f"Each device answered one block. Devices that drew it, of those expected: {drawn}{also}."
+    rest = f", and {more} more" if more > 0 else ""
+    text = f"Each device answered one block. Devices that drew it, of those expected: {counts}{rest}."
     return [Item("Blocks", f"{text} Give n with each figure, and the test of the draws.")]
 
 
 def cautions(document: Results | Study, setting: Setting) -> list[str]:
-    """What the intervals do not say."""
-    options, shown = setting.options, intervals_shown(document, setting)
+    """Return sentences about the limits of the intervals: multiplicity, stopping, noise and fake responses."""
+    options, number = setting.options, intervals_shown(document, setting)
     if options.simultaneous:
-        several = "Those of one question's answers hold together, as comparing them needs; questions still err apart."
+        multiplicity = (
+            "Those of one question's answers hold together, as comparing them needs; questions still err apart."
+        )
     else:
-        several = (
-            f"Each may miss with probability {percent(options.alpha)}, so up to {_few(options.alpha * shown)} of them"
+        multiplicity = (
+            f"Each may miss with probability {percent(options.alpha)}, so up to {_few(options.alpha * number)} of them"
             " are expected to miss; to compare answers, choose simultaneous intervals."
         )
     closing = "Intervals assume that the decision to close the survey does not depend on its results."
@@ -126,16 +131,16 @@ def cautions(document: Results | Study, setting: Setting) -> list[str]:
         "Intervals cover who happened to be drawn, and the randomization. They do not cover people who did not answer,"
         " who took part because of what they think, or who answered untruly. If the respondents are no random sample,"
         " only the intervals for these respondents keep their meaning.",
-        f"{count(shown)} intervals of {percent(options.confidence)} are shown. {several}",
+        f"{count(number)} intervals of {percent(options.confidence)} are shown. {multiplicity}",
         closing,
         "Noise costs precision: each question tells how many reports without noise would tell as much (its effective"
         " sample size; the design effect is n divided by it).",
         f"Responses can be faked: each question tells how far {percent(INVENTED)} of fake responses could move a"
         " figure at the most. No test can find fake responses that look like honest noise.",
     ]
-    asked = asked_of(document)
-    if asked and asked.test and asked.test.p_value < SMALL:
-        sentences.append(draws_sentence(asked))
+    block_draws = asked_of(document)
+    if block_draws and block_draws.test and block_draws.test.p_value < SMALL:
+        sentences.append(draws_sentence(block_draws))
     if isinstance(document, Study):
         sentences.append(
             "A link can be passed on: who answers with the link of a group counts there, whether they belong to it or"

@@ -1,7 +1,7 @@
-"""The codebook of a survey: every question, symbol, field and stored bit, with p and q, ε, and how to debias.
+"""The codebook of a survey: every question, symbol, field and stored bit, with p and q, ε, and the estimator.
 
-It is made from the definition alone, so that it can lie in an archive beside the bits and explain them when nothing
-else of us is left. `ddi` tells the same to machines.
+It is made from the definition alone, so that an archive can keep it with the bits and needs no Candor to explain them.
+`ddi` writes the same for machines.
 """
 
 from collections.abc import Iterator
@@ -25,12 +25,12 @@ NOT_ASKED = (
     " NDJSON, and in files of versions before 0.9, such a cell is 0: there n is the ones in the asked bit of the field,"
     " and for an option that is drawn the ones in its two bits.)"
 )
-MOST_SYMBOLS = 200  # of one question that are listed
+MOST_SYMBOLS = 200  # listed for one question
 SYMBOL_COLUMNS = ["symbol", "stands for", "score"]
 
 
 def codebook(survey: Survey, *, digest: str = "") -> list[Block]:
-    """The whole codebook; `digest` is what is said of one that is made only at publishing."""
+    """Return the whole codebook; `digest` replaces the survey's digest where that is made only at publishing."""
     fields = field_bits(survey)
     return [
         Heading(1, f"Codebook: {survey.title}"),
@@ -60,18 +60,18 @@ def _survey(survey: Survey, digest: str) -> Iterator[Block]:
         ("Stored bits of a report", str(survey.width)),
     ]
     if survey.translations:
-        facts.insert(3, ("Also in", ", ".join(one.language for one in survey.translations)))
+        facts.insert(3, ("Also in", ", ".join(translation.language for translation in survey.translations)))
     if survey.study:
         facts.insert(1, ("Study, group", f"{survey.study}, {survey.group}"))
     yield Table(["", ""], facts)
     for name in ("description", "consent", "contact", "thanks", "completion"):
-        if said := getattr(survey, name):
+        if text := getattr(survey, name):
             yield Heading(2, name.capitalize())
-            yield Paragraph(said)
+            yield Paragraph(text)
 
 
 def _questions(survey: Survey, fields: list[FieldBits]) -> Iterator[Block]:
-    """The questions, below the headings that respondents see."""
+    """Yield the questions, below the headings that respondents see."""
     for section, questions in parted(survey):
         if section:
             yield Heading(3, section.title)
@@ -89,11 +89,11 @@ def _question(survey: Survey, question: Question, fields: list[FieldBits]) -> It
     kind = kind_of(question)
     facts = [("Type", kind.codebook_name), *kind.codebook_facts(question)]
     facts.append(("May be left out", "yes" if question.optional else "no"))
-    if told := condition(survey, question):
-        facts.append(("Condition", told))
+    if text := condition(survey, question):
+        facts.append(("Condition", text))
     if question.shuffle:
         facts.append(("Order of the options", "shuffled on each device"))
-    field = next(one for one in fields if question in one.field.questions)
+    field = next(field for field in fields if question in field.field.questions)
     facts.append(("Field", Mono(field.name)))
     yield Table(["", ""], facts)
     rows = _symbols(question)
@@ -101,7 +101,7 @@ def _question(survey: Survey, question: Question, fields: list[FieldBits]) -> It
 
 
 def _symbols(question: Question) -> list[list[str]]:
-    """Return what each symbol stands for, the first of many; where symbols are sets, all of what they are made of."""
+    """Return the meaning of each symbol, cut after the first of many; where symbols are sets, all of their elements."""
     rows = kind_of(question).codebook_rows(question)
     if kind_of(question).exclusive and len(rows) > MOST_SYMBOLS:
         more = f"{len(rows) - MOST_SYMBOLS} more, in equal steps"
@@ -120,9 +120,9 @@ def _field(survey: Survey, field: FieldBits) -> Iterator[Block]:
     if survey.ask:
         facts.insert(1, ("A device answers it with", percent(float(survey.part(field.field)), 6)))
     yield Table(["", ""], facts)
-    numbers = ["score"] if any(bit.score is not None for bit in field.bits) else ["p", "q"]
-    rows = [[Mono(bit.column), Mono(bit.variable), bit.says, *_numbers(bit, len(numbers))] for bit in field.all]
-    yield Table(["column (CSV, Parquet)", "variable (SPSS, Stata)", "a 1 says", *numbers], rows)
+    parameters = ["score"] if any(bit.score is not None for bit in field.bits) else ["p", "q"]
+    rows = [[Mono(bit.column), Mono(bit.variable), bit.says, *_numbers(bit, len(parameters))] for bit in field.all]
+    yield Table(["column (CSV, Parquet)", "variable (SPSS, Stata)", "a 1 says", *parameters], rows)
 
 
 def _numbers(bit: Bit, count: int) -> list[str]:
@@ -145,27 +145,28 @@ def _reading(survey: Survey) -> list[str]:
 
 
 def translated(survey: Survey) -> Iterator[Block]:
-    """Every text in the other languages, beside the original: both were hashed, and either may have been read."""
-    for words in survey.translations:
-        yield Heading(2, f"In {words.language}")
+    """Yield a table for each other language with every text and its original: respondents may have read either."""
+    for translation in survey.translations:
+        yield Heading(2, f"In {translation.language}")
         yield Table(
-            ["text", survey.language, words.language], list(_beside(survey, in_language(survey, words.language)))
+            ["text", survey.language, translation.language],
+            list(_beside(survey, in_language(survey, translation.language))),
         )
 
 
 def _beside(survey: Survey, spoken: Survey) -> Iterator[list[str]]:
-    """What each text is, the text, and the same in other words."""
+    """Yield for each text its name, the text, and its translation."""
     for name in ("title", "description", "consent", "contact", "thanks"):
-        if said := getattr(survey, name):
-            yield [name, said, getattr(spoken, name)]
-    for i, (section, heading) in enumerate(zip(survey.sections, spoken.sections, strict=True), 1):
-        yield [f"section {i}", section.title, heading.title]
+        if text := getattr(survey, name):
+            yield [name, text, getattr(spoken, name)]
+    for i, (section, translated_section) in enumerate(zip(survey.sections, spoken.sections, strict=True), 1):
+        yield [f"section {i}", section.title, translated_section.title]
         if section.text:
-            yield [f"section {i}, introduction", section.text, heading.text]
-    for question, other in zip(survey.questions, spoken.questions, strict=True):
-        yield [question.id, question.text, other.text]
+            yield [f"section {i}, introduction", section.text, translated_section.text]
+    for question, translated_question in zip(survey.questions, spoken.questions, strict=True):
+        yield [question.id, question.text, translated_question.text]
         if question.unit:
-            yield [f"{question.id}, unit", question.unit, other.unit]
+            yield [f"{question.id}, unit", question.unit, translated_question.unit]
         if type_of(question.type).labels_key:
-            pairs = zip(question.labels, other.labels, strict=True)
+            pairs = zip(question.labels, translated_question.labels, strict=True)
             yield from ([f"{question.id}, {i}", *pair] for i, pair in enumerate(pairs))

@@ -1,4 +1,4 @@
-"""Two questions at once, or two options of one, as a document like the results."""
+"""Cross-tabs of two questions, or of two options of one question, as documents like the results."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -48,12 +48,12 @@ class Crosstab(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def has_gaps(self) -> bool:
-        """Whether some combinations cannot occur."""
+        """Return whether some combinations cannot occur."""
         return len(self.estimates) < len(self.row_options) * len(self.column_options)
 
     @property
     def lists(self) -> dict[str, tuple[Line, ...]]:
-        """Its lines, by the lists they are in."""
+        """Return the lines of the cross-tab, by list."""
         return {"estimates": self.estimates, "within_rows": self.within_rows, "differences": self.differences}
 
 
@@ -69,54 +69,57 @@ class EmptyCrosstab(Struct, frozen=True, kw_only=True):
 
     @property
     def lists(self) -> dict[str, tuple[Line, ...]]:
-        """No lines."""
+        """Return no lists."""
         return {}
 
 
 def crosstab_document(
     survey: Survey, tally: Tally, scan: Iterable[Bits], rows: str, columns: str, options: Options
 ) -> Crosstab | EmptyCrosstab:
-    """Two questions of a survey, or two options of one; EmptyCrosstab where there is nothing to tell."""
+    """Return the cross-tab of two questions, or of two options of one; an EmptyCrosstab if too few reports answer both.
+
+    Raise ApartError with the cost of a joint design if the two questions are not randomized together.
+    """
     try:
-        found = crosstab(survey, rows, columns, tally, scan, options)
+        result = crosstab(survey, rows, columns, tally, scan, options)
     except ApartError as error:
         raise ApartError(f"{error}{_price(survey, rows, columns)}") from None
-    if not found.cells:
-        return EmptyCrosstab(survey=survey.digest, rows=rows, columns=columns, n=found.n, estimates=(), note=TOO_FEW)
+    if not result.cells:
+        return EmptyCrosstab(survey=survey.digest, rows=rows, columns=columns, n=result.n, estimates=(), note=TOO_FEW)
     document = Crosstab(
         survey=survey.digest,
         rows=rows,
         columns=columns,
-        n=found.n,
+        n=result.n,
         base=_base(survey, rows, columns),
         confidence=options.confidence,
-        row_options=found.rows,
-        column_options=found.columns,
-        estimates=tuple(map(cell_line, found.cells)),
-        within_rows=tuple(map(cell_line, found.within)),
-        differences=tuple(map(cell_line, found.differences)),
-        test=found.test,
+        row_options=result.rows,
+        column_options=result.columns,
+        estimates=tuple(map(cell_line, result.cells)),
+        within_rows=tuple(map(cell_line, result.within)),
+        differences=tuple(map(cell_line, result.differences)),
+        test=result.test,
     )
     is_untested = document.test is None and not document.has_gaps
     return replace(document, note=TOO_FEW_TO_TEST) if is_untested else document
 
 
 def _price(survey: Survey, *names: str) -> str:
-    """What two questions need together, in parts of what they need apart; nothing where they are too many cells."""
-    asked = [
+    """Describe how many respondents two questions need jointly, relative to separately."""
+    questions = [
         Asked(question, place, answering(question, survey.questions), 1.0)
         for place, question in enumerate(survey.questions)
         if question.id in names
     ]
-    if has_too_many_cells([one.question for one in asked]):
+    if has_too_many_cells([question.question for question in questions]):
         return ", with fewer options: they have too many combinations"
-    price = joint_price(asked, float(survey.epsilon))
-    gift = ", which saves some" if price < 1 else ""
-    return f": together they need {quantity(price)} times the respondents that they need apart{gift}"
+    price = joint_price(questions, float(survey.epsilon))
+    saving = ", which saves some" if price < 1 else ""
+    return f": together they need {quantity(price)} times the respondents that they need apart{saving}"
 
 
 def _base(survey: Survey, rows: str, columns: str) -> str:
-    """Which devices n counts."""
+    """Describe the devices that n counts."""
     if names_option(rows):
         question, _ = option_of(survey, rows)
         field = columns_of(survey, question.id).field
@@ -125,5 +128,5 @@ def _base(survey: Survey, rows: str, columns: str) -> str:
         skipped = "; whoever gave no answer counts as having chosen neither" if question.optional else ""
         return f"devices asked about both options{skipped}"
     field = columns_of(survey, rows).field
-    both = [question for question in field.questions if question.id in (rows, columns)]
-    return (base(survey, field, *both) if len(both) == 2 else "") or EVERYBODY
+    questions = [question for question in field.questions if question.id in (rows, columns)]
+    return (base(survey, field, *questions) if len(questions) == 2 else "") or EVERYBODY

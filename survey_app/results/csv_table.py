@@ -1,10 +1,10 @@
-"""The results as a CSV table that researchers download: which columns it has, and how a cell is written.
+"""The results as a CSV table that researchers download: its columns, and the format of its cells.
 
-A column for every key of a `Line` but its names; so a new key of the document is a new column, on the page and in the
-terminal alike. Results also have p and q: the chance that a device sends what `reported` counts if the option is its
-person's answer, and if it is not. Both come from the published integers, and `unbiased` = (`reported` − q)/(p − q).
-They stand where `reported` does, and are empty for whatever is not one share of what was sent: a mean, a ratio, a
-difference, a sum over several symbols of reports that name several. (The raw data are another CSV: `export`.)
+The table has a column for every key of a `Line` except its names, so a new key of the document is a new column.
+Results also have p and q: the chance that a device sends what `reported` counts if the option is the respondent's
+answer, and if it is not. Both come from the published integers, and `unbiased` = (`reported` − q)/(p − q). They are
+empty for a figure that is not one share of the sent symbols: a mean, a ratio, a difference, or a sum over several
+symbols where a report names several. (`export` writes the raw data as another CSV.)
 """
 
 import csv
@@ -30,40 +30,45 @@ Row = list[Any]
 
 
 def neutral(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
+    """Prefix text with an apostrophe if a spreadsheet could take it for a formula."""
     return f"'{text}" if text.startswith(FORMULAS) else text
 
 
 def results_table(survey: Survey, document: Results) -> Iterator[Row]:
-    """Every estimate as a row; the head first."""
+    """Yield the head, then a row for every estimate of a survey."""
     yield ["slug", "digest", *HEAD]
     for row in _rows(_fields(survey), document.parts):
         yield [survey.slug, survey.digest, *row]
 
 
 def study_table(surveys: Sequence[Survey], study: Study) -> Iterator[Row]:
-    """The same for groups, each with its survey, then for their total and differences, which are of no survey alone."""
+    """Yield the head, then a row for every estimate of each group, of the total and of the differences.
+
+    The total and the differences belong to no single survey, so their slug and digest are empty.
+    """
     yield ["group", "slug", "digest", *HEAD]
-    held = [_fields(survey) for survey in surveys]  # surveys side by side may randomize differently
-    named = [survey.slug for survey in surveys], [survey.digest for survey in surveys]
-    for (name, parts), fields_of, slug, digest in zip_longest(study.named_parts, held, *named):
-        for row in _rows(fields_of or held[0], parts):
+    field_maps = [_fields(survey) for survey in surveys]  # the surveys may randomize differently
+    identities = [survey.slug for survey in surveys], [survey.digest for survey in surveys]
+    for (name, parts), field_map, slug, digest in zip_longest(study.named_parts, field_maps, *identities):
+        for row in _rows(field_map or field_maps[0], parts):
             yield [neutral(name), slug, digest, *row]
 
 
 def _rows(held: Mapping[str, Field], parts: Iterable[Part]) -> Iterator[Row]:
-    for which, name, line in table_rows(parts):
-        yield [which, name, neutral(line.name), *cells(line), *chances(held[name], line)]
+    for list_name, name, line in table_rows(parts):
+        yield [list_name, name, neutral(line.name), *cells(line), *chances(held[name], line)]
 
 
 def _fields(survey: Survey) -> dict[str, Field]:
-    """The field behind each question, and behind those that were randomized together."""
-    found = {question.id: field for field in survey.fields for question in field.questions}
-    return found | {" + ".join(one.id for one in field.questions): field for field in survey.fields if field.joint}
+    """Return the field of each question, and the field of each set of questions that were randomized together."""
+    by_question = {question.id: field for field in survey.fields for question in field.questions}
+    return by_question | {
+        " + ".join(question.id for question in field.questions): field for field in survey.fields if field.joint
+    }
 
 
 def chances(field: Field, line: Line) -> tuple[float | None, float | None]:
-    """Return p and q of a line, by which its `reported` becomes its `unbiased`; None where it has no such share."""
+    """Return p and q of a line, which turn its `reported` into its `unbiased`; None and None if it is not one share."""
     if line.reported is None or line.unbiased is None:
         return None, None
     coin = channel_of(field.mechanism).share_coin(line.reported, line.unbiased)
@@ -71,30 +76,30 @@ def chances(field: Field, line: Line) -> tuple[float | None, float | None]:
 
 
 def crosstab_table(rows: str, columns: str, document: Crosstab | EmptyCrosstab) -> Iterator[Row]:
-    """Every figure of a cross-tab as a row; the head first."""
+    """Yield the head, then a row for every figure of a cross-tab."""
     yield ["list", rows, columns, *COLUMNS]
-    for which, lines in document.lists.items():
+    for list_name, lines in document.lists.items():
         for line in lines:
-            yield [which, *map(neutral, line.options), *cells(line)]
+            yield [list_name, *map(neutral, line.options), *cells(line)]
 
 
 def regression_table(document: Regression) -> Iterator[Row]:
-    """Every coefficient as a row; the head first."""
+    """Yield the head, then a row for every coefficient of a regression."""
     names = [field.name for field in fields(CoefficientLine)]
     yield ["outcome", "answer", *names]
-    for one in document.coefficients:
-        values = [getattr(one, name) for name in names]
+    for coefficient in document.coefficients:
+        values = [getattr(coefficient, name) for name in names]
         yield [document.outcome, *(neutral(text) for text in (document.label, values[0])), *values[1:]]
 
 
 def cells(line: Line) -> Row:
-    """What a line has in each of COLUMNS."""
+    """Return the values of a line in the order of COLUMNS; None where it has no value."""
     values = (getattr(line, name) for name in COLUMNS)
     return [None if value is UNSET else value for value in values]
 
 
 def csv_text(rows: Iterable[Row]) -> str:
-    """A table as a CSV file."""
+    """Format a table as the text of a CSV file."""
     text = io.StringIO()
     csv.writer(text).writerows(rows)
     return text.getvalue()

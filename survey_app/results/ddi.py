@@ -1,9 +1,8 @@
-"""The codebook for machines: DDI-Codebook 2.5, the XML that data archives take.
+"""The codebook for machines: DDI-Codebook 2.5, the XML that data archives accept.
 
-Elements stand in the order of the standard's schema (ddi:codebook:2_5). Every stored bit is a `var` with the name that
-it has in .sav and .dta files, its question in `qstn`, its two values in `catgry`, p and q in typed `notes`; every field
-is a `varGrp` of them, with its integers. What was asked and what is stored differ by noise: `derivation` says how one
-became the other.
+Elements follow the order of the standard's schema (ddi:codebook:2_5). Every stored bit is a `var` with the name that
+it has in .sav and .dta files, its question in `qstn`, its two values in `catgry`, p and q in typed `notes`. Every field
+is a `varGrp` of its bits, with its integers. An answer and the stored bits differ by noise: `derivation` describes it.
 """
 
 import re
@@ -30,7 +29,7 @@ PARAGRAPH = "\u2029"
 
 
 def ddi(survey: Survey, reports: int | None = None) -> bytes:
-    """The codebook as DDI; `reports` is the number of rows in a file, where it is known."""
+    """Return the codebook as DDI; `reports` is the number of rows in the data file, if it is known."""
     register_namespace("", NAMESPACE)
     register_namespace("xsi", INSTANCE)
     root = Element(
@@ -47,7 +46,7 @@ def ddi(survey: Survey, reports: int | None = None) -> bytes:
 
 
 def _add(parent: Element, element: str, content: str = "", **attributes: str) -> Element:
-    """A child, in the namespace of DDI; signs that XML cannot hold are replaced."""
+    """Append a child in the namespace of DDI and return it; characters that XML cannot contain are replaced."""
     child = SubElement(parent, f"{{{NAMESPACE}}}{element}", {key: _clean(value) for key, value in attributes.items()})
     if content:
         child.text = _clean(content)
@@ -76,9 +75,9 @@ def _study(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
     if survey.contact:
         _add(_add(citation, "distStmt"), "contact", survey.contact)
     info = _add(study, "stdyInfo")
-    for words in _spoken(survey):
-        if words.description:
-            _add(info, "abstract", words.description).set(LANG, words.language)
+    for version in _spoken(survey):
+        if version.description:
+            _add(info, "abstract", version.description).set(LANG, version.language)
     summary = _add(info, "sumDscr")
     _add(summary, "anlyUnit", "Individual")
     _add(summary, "dataKind", "Survey data, randomized on the respondents' devices (local differential privacy)")
@@ -111,38 +110,42 @@ def _file(root: Element, survey: Survey, reports: int | None) -> None:
 
 def _variables(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
     data = _add(root, "dataDscr")
-    place = 0
+    bit_number = 0
     for number, field in enumerate(fields, 1):
-        ids = " ".join(f"V{place + i}" for i in range(1, len(field.all) + 1))
-        place += len(field.all)
+        ids = " ".join(f"V{bit_number + i}" for i in range(1, len(field.all) + 1))
+        bit_number += len(field.all)
         group = _add(data, "varGrp", ID=f"VG{number}", type="other", name=field.name, var=ids)
         _add(group, "labl", " / ".join(question.text for question in field.field.questions))
         _add(group, "txt", debias(field))
         _add(group, "notes", integers(field.field), type="candor", subject="published integers")
         _add(group, "notes", epsilon(field.field.mechanism.epsilon), type="candor", subject="epsilon")
     bits = [bit for field in fields for bit in field.all]
-    spoken = _spoken(survey)
-    _sections(data, spoken, bits)
-    for place, bit in enumerate(bits, 1):
-        _variable(data, spoken, bit, f"V{place}")
+    translations = _spoken(survey)
+    _sections(data, translations, bits)
+    for bit_number, bit in enumerate(bits, 1):
+        _variable(data, translations, bit, f"V{bit_number}")
 
 
 def _sections(data: Element, spoken: list[Survey], bits: list[Bit]) -> None:
-    """A group of variables for every section, a grid for a battery; those of a joint field may be in several."""
+    """Add a group of variables for every section, a grid for a battery; bits of a joint field may be in several."""
     survey = spoken[0]
-    inside = [{one.id for one in questions} for section, questions in parted(survey) if section]
-    for i, (section, ids) in enumerate(zip(survey.sections, inside, strict=True)):
-        held = (f"V{place}" for place, bit in enumerate(bits, 1) if ids & {one.id for one in bit.field.questions})
+    section_ids = [{question.id for question in questions} for section, questions in parted(survey) if section]
+    for i, (section, ids) in enumerate(zip(survey.sections, section_ids, strict=True)):
+        variables = (
+            f"V{number}"
+            for number, bit in enumerate(bits, 1)
+            if ids & {question.id for question in bit.field.questions}
+        )
         kind = "grid" if section.grid else "section"
-        group = _add(data, "varGrp", ID=f"SG{i + 1}", type=kind, name=f"section {i + 1}", var=" ".join(held))
+        group = _add(data, "varGrp", ID=f"SG{i + 1}", type=kind, name=f"section {i + 1}", var=" ".join(variables))
         for element, key in (("labl", "title"), ("txt", "text")):
-            for words in spoken:
-                if said := getattr(words.sections[i], key):
-                    _add(group, element, said).set(LANG, words.language)
+            for translation in spoken:
+                if text := getattr(translation.sections[i], key):
+                    _add(group, element, text).set(LANG, translation.language)
 
 
 def _spoken(survey: Survey) -> list[Survey]:
-    """The survey in every language that it has, its own first."""
+    """Return the survey in every language that it has, its own first."""
     return [in_language(survey, tag) for tag in languages(survey)]
 
 
@@ -155,8 +158,8 @@ def _variable(data: Element, spoken: list[Survey], bit: Bit, identity: str) -> N
     valid = _add(variable, "valrng")
     _add(valid, "range", min="0", max="1")
     for question in bit.field.questions:
-        if told := condition(survey, question):
-            _add(variable, "universe", f"{question.id}: {told}")
+        if text := condition(survey, question):
+            _add(variable, "universe", f"{question.id}: {text}")
     _add(variable, "txt", f"1: {bit.says}")
     for value, label in (("0", "not sent"), ("1", bit.says)):
         category = _add(variable, "catgry")
@@ -177,8 +180,8 @@ def _variable(data: Element, spoken: list[Survey], bit: Bit, identity: str) -> N
 
 
 def _question(variable: Element, spoken: list[Survey], question: Question) -> None:
-    """The question, and the same in every language that it was asked in."""
-    asked = _add(variable, "qstn", responseDomainType=kind_of(question).ddi_domain)
+    """Add the text of a question in every language of the survey."""
+    question_element = _add(variable, "qstn", responseDomainType=kind_of(question).ddi_domain)
     place = spoken[0].questions.index(question)
-    for words in spoken:
-        _add(asked, "qstnLit", words.questions[place].text).set(LANG, words.language)
+    for translation in spoken:
+        _add(question_element, "qstnLit", translation.questions[place].text).set(LANG, translation.language)

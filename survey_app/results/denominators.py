@@ -1,8 +1,8 @@
-"""Whom a figure is about: how often each block was drawn, which devices n counts, and who saw a question at all.
+"""The base of a figure: how often each block was drawn, which devices n counts, and which respondents saw a question.
 
-Where each device answers one field, an estimate is of those who drew it; where options are drawn, of those asked about
-the option; and a question with a condition is answered only by those who saw it. The results, their page, the terminal
-and the methods paragraph say so in the same words.
+Where each device answers one field, an estimate covers the devices that drew it; where options are drawn, the devices
+asked about the option; and only respondents who saw a conditional question answered it. The results, their page, the
+terminal and the methods paragraph all take these sentences from here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from survey_app.languages.numbers import count, p_value, percent
 from survey_app.tally import Tally
 
 EVERYBODY = "all respondents"
-USUAL, SMALL = 0.05, 0.01  # p-values under which the draws are called rare, and odd
+USUAL, SMALL = 0.05, 0.01  # p-values below which draws are called unlikely, and suspicious
 LEAST_TOLD = 0.0001
 
 
@@ -33,7 +33,7 @@ class AskedBlock(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """What a table calls it."""
+        """The name of the block in a table."""
         return " + ".join(self.questions)
 
 
@@ -45,14 +45,14 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 def asked_blocks(survey: Survey, tally: Tally) -> Asked | None:
-    """How often each block was drawn; None where every device answers everything."""
+    """Count how often each block was drawn; return None where every device answers everything."""
     if not survey.ask:
         return None
-    drawn = draws(survey, tally)
+    counts = draws(survey, tally)
     blocks = tuple(
-        AskedBlock(questions=_ids(one.field), chance=one.chance, expected=one.expected, n=one.n) for one in drawn
+        AskedBlock(questions=_ids(draw.field), chance=draw.chance, expected=draw.expected, n=draw.n) for draw in counts
     )
-    return Asked(blocks=blocks, test=draw_test(drawn))
+    return Asked(blocks=blocks, test=draw_test(counts))
 
 
 def _ids(field: Field) -> tuple[str, ...]:
@@ -60,7 +60,7 @@ def _ids(field: Field) -> tuple[str, ...]:
 
 
 def draws_sentence(asked: Asked) -> str:
-    """Whether devices drew their blocks as often as they should, and what it means if not."""
+    """Say whether devices drew their blocks as often as expected, and what it means if they did not."""
     test = asked.test
     if test is None:
         return "Nobody has drawn a block yet."
@@ -70,42 +70,42 @@ def draws_sentence(asked: Asked) -> str:
     if test.p_value >= SMALL:
         rare = f"chance alone strays so far in {percent(test.p_value, 2)} of surveys"
         return f"Devices drew the blocks roughly as often as their chances say ({figures}): {rare}."
-    odd = max(asked.blocks, key=lambda one: (one.n - one.expected) ** 2 / one.expected)
-    seldom = "seldom" if odd.n < odd.expected else "often"
+    outlier = max(asked.blocks, key=lambda block: (block.n - block.expected) ** 2 / block.expected)
+    frequency = "seldom" if outlier.n < outlier.expected else "often"
     return (
-        f"Devices did not draw the blocks as often as their chances say ({figures}); {odd.name} came too {seldom} most"
-        f" of all ({count(odd.n)} of about {count(round(odd.expected))} expected). Either people broke off after they"
-        " saw what they were asked, and the figures are of those who stayed, or reports were made up, or it is chance,"
-        f" which strays so far in {_seldom(test.p_value)} surveys."
+        f"Devices did not draw the blocks as often as their chances say ({figures}); {outlier.name} came too"
+        f" {frequency} most of all ({count(outlier.n)} of about {count(round(outlier.expected))} expected). Either"
+        " people broke off after they saw what they were asked, and the figures are of those who stayed, or reports"
+        f" were made up, or it is chance, which strays so far in {_seldom(test.p_value)} surveys."
     )
 
 
 def _seldom(p: float) -> str:
-    """In one of how many; no finer than a p-value is written."""
+    """Format a p-value as one in a number of surveys, no finer than p-values are written."""
     return "fewer than 1 of 10,000" if p < LEAST_TOLD else f"about 1 of {count(int(float(f'{1 / p:.2g}')))}"
 
 
 def base(survey: Survey, field: Field, *questions: Question) -> str:
-    """Which devices n counts, for some questions of a field; empty where it is all of them."""
-    whom = f"devices that drew this block ({percent(float(survey.part(field)), 3)} expected)" if survey.ask else ""
-    if some := channel_of(field.mechanism).asked_options:
-        drawn = f"for each option those asked about it ({some[0]} of {some[1]}, drawn at random)"
-        whom = f"{whom}; {drawn}" if whom else drawn
+    """Describe the devices that n counts for some questions of a field; return empty text for all devices."""
+    devices = f"devices that drew this block ({percent(float(survey.part(field)), 3)} expected)" if survey.ask else ""
+    if options := channel_of(field.mechanism).asked_options:
+        sampling = f"for each option those asked about it ({options[0]} of {options[1]}, drawn at random)"
+        devices = f"{devices}; {sampling}" if devices else sampling
     if any(question.show_if for question in questions):
-        what = "it was" if len(questions) == 1 else "some of it was"
-        whom = f"{whom or EVERYBODY}, also those to whom {what} not put"
-    return whom
+        subject = "it was" if len(questions) == 1 else "some of it was"
+        devices = f"{devices or EVERYBODY}, also those to whom {subject} not put"
+    return devices
 
 
 def short_base(survey: Survey, field: Field) -> str:
-    """The same in a few words, for the foot of a plot."""
+    """Describe the devices that n counts in a few words, for the foot of a plot; return empty text for all devices."""
     if channel_of(field.mechanism).asked_options:
         return "devices asked about the option"
     return "devices that drew this block" if survey.ask else ""
 
 
 def condition(survey: Survey, question: Question) -> str:
-    """On what it depended whether a question was asked; empty where it was of everybody."""
+    """Describe the condition on which a question was asked; return empty text where it was asked of everybody."""
     if question.show_if is None:
         return ""
     parent = parent_of(survey, question)
@@ -114,34 +114,34 @@ def condition(survey: Survey, question: Question) -> str:
 
 
 def parent_of(survey: Survey, question: Question) -> Question:
-    """The question on which another depends; itself if on none."""
-    wanted = question.show_if.question if question.show_if else question.id
-    return next(one for one in survey.questions if one.id == wanted)
+    """Return the question on which another depends; the question itself if it depends on none."""
+    parent_id = question.show_if.question if question.show_if else question.id
+    return next(candidate for candidate in survey.questions if candidate.id == parent_id)
 
 
 def shown_to(question: Question, parent: Question) -> str:
-    """To whom a question was put: those who said so to another, by its id."""
+    """Describe the respondents who saw a question by their answers to its parent, which is named by its id."""
     if question.show_if is None:
         return "everybody"
-    said = _said(question.show_if.labels)
-    told = f"answered {said} to" if kind_of(parent).exclusive else f"chose {said} in"
-    return f"those who {told} “{parent.id}”"
+    answers = _said(question.show_if.labels)
+    action = f"answered {answers} to" if kind_of(parent).exclusive else f"chose {answers} in"
+    return f"those who {action} “{parent.id}”"
 
 
 def _said(answers: Sequence[str]) -> str:
-    """Any of some answers."""
+    """Join answers in quotes with commas and “or”."""
     labels = [f"“{label}”" for label in answers]
     return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} or {labels[-1]}"
 
 
 def asked_sentences(survey: Survey, asked: Asked | None) -> Iterator[str]:
-    """For a paper: which block a device answers, how likely each is and was; and what was put to some only."""
+    """Yield sentences for a paper: how blocks are drawn, how often each was, and which questions have a condition."""
     if survey.ask:
-        how = "drawn at random"
+        method = "drawn at random"
         if len({field.chance for field in survey.fields}) > 1:
-            named = [f"{_block(field)} {percent(float(survey.part(field)), 3)}" for field in survey.fields]
-            how = f"drawn on the device with these chances: {', '.join(named)}"
-        yield f"Each device answered one of {len(survey.fields)} blocks of questions, {how}."
+            chances = [f"{_block(field)} {percent(float(survey.part(field)), 3)}" for field in survey.fields]
+            method = f"drawn on the device with these chances: {', '.join(chances)}"
+        yield f"Each device answered one of {len(survey.fields)} blocks of questions, {method}."
         if asked and asked.test:
             yield draws_sentence(asked)
         yield "Every figure rests on the devices that drew its block; their number is given with it."
@@ -158,6 +158,6 @@ def _block(field: Field) -> str:
 
 
 def _filtered(survey: Survey, question: Question, parent: Question) -> str:
-    """Whether the device asked the other question as a filter only."""
-    together = any({question, parent} <= set(field.questions) for field in survey.fields)
-    return ", which the device asked first, as a filter that was not sent" if survey.ask and not together else ""
+    """Add that the device asked the parent as a filter only; return empty text if it did not."""
+    is_joint = any({question, parent} <= set(field.questions) for field in survey.fields)
+    return ", which the device asked first, as a filter that was not sent" if survey.ask and not is_joint else ""

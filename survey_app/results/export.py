@@ -1,15 +1,15 @@
-"""Noisy bits with their definition, for other people's tools: CSV, NDJSON and Parquet. (Estimates go out by `table`.)
+"""Noisy bits with their definition, as CSV, NDJSON and Parquet. (`csv_table` writes the estimates.)
 
-What is exported is what stands behind the snapshot: no ids, no time, no order but that of the random ids. In CSV and
+An export has the reports of the snapshot: no ids, no time, and no order except that of the random ids. In CSV and
 Parquet every stored bit is a column, named after its field and its symbol (`survey_app.tally.column_names`).
 
-- CSV: one line of names, then 0 and 1; a cell is empty where the device was not asked. The definition lies beside, in
-  FILE.definition.json, byte for byte, so that its SHA-256 is the digest and every reader of CSV still works.
+- CSV: one line of names, then 0 and 1; a cell is empty where the device was not asked. The definition is in a second
+  file, FILE.definition.json, byte for byte, so its SHA-256 is the digest and any CSV reader can read the first.
 - NDJSON: `{"definition":{…},"digest":"…","reports":n}`, then for every report `{"bits":"…"}` as it was sent.
 - Parquet: boolean columns, null where the device was not asked; the file's metadata has `candor.definition`, byte for
   byte, and `candor.digest`. `survey_app.results.parquet` writes folders of packed bits, for programs that count.
 
-All of it streams: memory does not grow with the number of reports.
+All formats stream: memory does not grow with the number of reports.
 """
 
 import csv
@@ -26,47 +26,47 @@ from survey_app.results.parquet import ParquetError
 from survey_app.results.parquet.parquet_writer import write_columns
 from survey_app.tally import Bits, asked_bits, blocks, column_names, missing_cells
 
-CELLS = 2**18  # bits that are spelled at once; of few bits each, as many reports
+CELLS = 2**18  # bits that are formatted at once
 
 
 class ExportError(Exception):
-    """This export cannot be made; the message says what to do."""
+    """An export cannot be made; the message says what to do."""
 
 
 def watched(rows: Iterable[Bits], progress: Callable[[int], None]) -> Iterator[Bits]:
-    """The same rows, counted on their way."""
+    """Yield the rows unchanged, and report the size of each chunk to `progress`."""
     for chunk in rows:
         yield chunk
         progress(len(chunk))
 
 
 def csv_chunks(survey: Survey, rows: Iterable[Bits]) -> Iterator[bytes]:
-    """A CSV file, piece by piece."""
+    """Yield a CSV file in pieces."""
     head = io.StringIO()
     csv.writer(head, lineterminator="\n").writerow([neutral(name) for name in column_names(survey)])
     yield head.getvalue().encode()
-    asked = asked_bits(survey)
+    indicators = asked_bits(survey)
     for part in blocks(rows, max(1, CELLS // survey.width)):
         bits = np.unpackbits(part, axis=1, count=survey.width)
         cells = np.full((len(part), 2 * survey.width), ord(","), dtype=np.uint8)
         cells[:, 0::2] = bits + ord("0")
         cells[:, -1] = ord("\n")
-        if (missing := missing_cells(asked, bits)) is not None:
-            written = np.ones(cells.shape, dtype=bool)
-            written[:, 0::2] = ~missing
-            cells = cells[written]
+        if (missing := missing_cells(indicators, bits)) is not None:
+            mask = np.ones(cells.shape, dtype=bool)
+            mask[:, 0::2] = ~missing
+            cells = cells[mask]
         yield cells.tobytes()
 
 
 def ndjson_chunks(survey: Survey, reports: int, rows: Iterable[Bits]) -> Iterator[bytes]:
-    """An NDJSON file, piece by piece; the definition in the first line is spelled canonically."""
+    """Yield an NDJSON file in pieces; the definition in the first line is in canonical form."""
     yield b'{"definition":%b,"digest":"%b","reports":%d}\n' % (survey.source, survey.digest.encode(), reports)
     for part in blocks(rows, max(1, CELLS // survey.width)):
         yield "".join(f'{{"bits":"{to_text(row.tobytes())}"}}\n' for row in part).encode()
 
 
 def write_parquet(survey: Survey, rows: Iterable[Bits], file: BinaryIO) -> None:
-    """A Parquet file with a column for every bit, one row group after the other."""
+    """Write a Parquet file with a column for every bit, by row groups; raise ExportError if it cannot be written."""
     try:
         write_columns(survey, rows, file)
     except ParquetError as error:

@@ -1,7 +1,7 @@
-"""How the figures of a survey were made, in words and with its own numbers: the estimators of the methods paragraph.
+"""The estimators of a survey's figures, in words and with its own numbers, for the methods paragraph.
 
-A reader who has the reported shares and this text can compute every figure that is displayed
-(tests/results/test_formulas.py does). Nothing here is about a respondent.
+A reader who has the reported shares and this text can compute every displayed figure (tests/results/test_formulas.py
+does). Nothing here is about a single respondent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,42 +19,42 @@ from survey_app.results.group_document import TOTAL, Study
 from survey_app.results.survey_document import Line, Results
 
 MOST_LISTED = 12  # means and differences that a sentence lists
-MOST_SCORES = 12  # that are written out
-SECOND = 1  # of the two answers of a yes or no: the other one says the same
+MOST_SCORES = 12  # scores that a sentence lists
+SECOND = 1  # place of the answer to list of a yes or no; the other one is its mirror image
 
 
 def margin_sentences(field: Field) -> Iterator[str]:
-    """Give P and Q of every answer that several symbols of a field hold: of joint questions, and of sets of options."""
+    """Yield P and Q of every answer that several symbols of a field contain: in joint questions and sets of options."""
     channel = channel_of(field.mechanism)
     if channel.reads_answers:
         return
     sizes = {question.id: _sizes(field, question) for question in field.questions}
-    if all(size == 1 for each in sizes.values() for size in each.values()):
+    if all(size == 1 for by_answer in sizes.values() for size in by_answer.values()):
         return
-    held = "combinations" if field.joint else "sets"
-    each = "; ".join(f"“{name}”: {_by_size(channel, of)}" for name, of in sizes.items())
+    unit = "combinations" if field.joint else "sets"
+    listing = "; ".join(f"“{name}”: {_by_size(channel, by_answer)}" for name, by_answer in sizes.items())
     if channel.named == 1:
         yield (
-            f"For an answer that c of these {held} hold, r counts the devices that sent any of them, and"
-            f" P = p + (c − 1)q and Q = cq take the place of p and q: {each}."
+            f"For an answer that c of these {unit} hold, r counts the devices that sent any of them, and"
+            f" P = p + (c − 1)q and Q = cq take the place of p and q: {listing}."
         )
     else:
-        yield f"The share of an answer that c of these {held} hold is the sum of theirs: {each}."
+        yield f"The share of an answer that c of these {unit} hold is the sum of theirs: {listing}."
 
 
 def _sizes(field: Field, question: Question) -> dict[str, int]:
-    """How many symbols of the field hold each answer to a question."""
+    """Count the symbols of a field that contain each answer to a question."""
     return dict(zip(kind_of(question).names(question), map(len, answer_sets(field, question)), strict=True))
 
 
 def _by_size(channel: Channel, sizes: dict[str, int]) -> str:
-    """Name the answers that each number of symbols holds; those that are most of all, together."""
+    """List answers with their number of symbols; the most common number stands once, for all answers that have it."""
     labels: dict[int, list[str]] = {}
     for label, size in sizes.items():
         labels.setdefault(size, []).append(label)
-    *named, (most, _) = sorted(labels.items(), key=lambda one: len(one[1]))
-    found = [f"“{label}” {_chances(channel, size)}" for size, some in named for label in some]
-    return ", ".join([*found, f"any {'other ' * bool(found)}answer {_chances(channel, most)}"])
+    *rare, (common_size, _) = sorted(labels.items(), key=lambda item: len(item[1]))
+    parts = [f"“{label}” {_chances(channel, size)}" for size, answers in rare for label in answers]
+    return ", ".join([*parts, f"any {'other ' * bool(parts)}answer {_chances(channel, common_size)}"])
 
 
 def _chances(channel: Channel, size: int) -> str:
@@ -66,11 +66,15 @@ def _chances(channel: Channel, size: int) -> str:
 
 
 def estimator_sentences(survey: Survey, document: Results | Study) -> Iterator[str]:
-    """Say how shares, means, ratios and differences were estimated, and how what is displayed differs."""
+    """Yield how shares, means, ratios and differences were estimated, and how displayed figures differ from them."""
     figures = [(field, question) for field in survey.fields for question in field.questions]
     if shares := [field for field in survey.fields if channel_of(field.mechanism).coin]:
         yield from _share_sentences(shares)
-    means = [(channel_of(field.mechanism), one) for field, one in figures if kind_of(one).scores(one) is not None]
+    means = [
+        (channel_of(field.mechanism), question)
+        for field, question in figures
+        if kind_of(question).scores(question) is not None
+    ]
     if means:
         yield from _mean_sentences(means)
     if optional := [field for field, question in figures if question.optional]:
@@ -78,10 +82,12 @@ def estimator_sentences(survey: Survey, document: Results | Study) -> Iterator[s
     if isinstance(document, Study):
         yield "Displayed differences are those of the displayed figures of both groups."
     if means or isinstance(document, Study):
-        what = "means and differences" if means and isinstance(document, Study) else "means" if means else "differences"
+        subject = (
+            "means and differences" if means and isinstance(document, Study) else "means" if means else "differences"
+        )
         yield (
-            f"So displayed {what} are those of the nearest possible shares, and biased towards the middle where reports"
-            " are few."
+            f"So displayed {subject} are those of the nearest possible shares, and biased towards the middle where"
+            " reports are few."
         )
         yield from _unbiased(document)
 
@@ -103,21 +109,21 @@ def _share_sentences(fields: Sequence[Field]) -> Iterator[str]:
 
 
 def _has_symbol_shares(field: Field) -> bool:
-    """Whether each symbol has a bit, so that shares can be added up."""
+    """Return whether the mechanism gives shares of symbols, which can be added up."""
     return channel_of(field.mechanism).shares(np.zeros(field.mechanism.width, dtype=np.int64), 1) is not None
 
 
 def _mean_sentences(means: Sequence[tuple[Channel, Question]]) -> Iterator[str]:
-    """Say it once for all channels that make means alike, those that know nothing but means first."""
+    """Yield one sentence for each formula of a mean, first those of channels that estimate only means."""
     scores: dict[str, list[str]] = {}
-    for channel, question in sorted(means, key=lambda one: one[0].coin is not None):
+    for channel, question in sorted(means, key=lambda item: item[0].coin is not None):
         scores.setdefault(channel.mean_formula, []).append(f"“{question.id}” {_scores(channel, question)}")
-    for formula, each in scores.items():
-        yield formula.format(scores="; ".join(each))
+    for formula, listing in scores.items():
+        yield formula.format(scores="; ".join(listing))
 
 
 def _scores(channel: Channel, question: Question) -> str:
-    """What each answer counts for; the levels of numbers are equally far apart, so many of them need no list."""
+    """Format the scores of the answers; many equally spaced levels of a number are given by their range."""
     kind = kind_of(question)
     scores = kind.scores(question) or ()
     if not kind.is_rounded(question):
@@ -141,12 +147,12 @@ def _ratio_sentences(fields: Sequence[Field]) -> Iterator[str]:
 
 
 def _unbiased(document: Results | Study) -> Iterator[str]:
-    """List the unbiased values, with their intervals: of means, and of what differs between groups."""
+    """Yield a sentence with the unbiased values and intervals of means, and of differences between groups."""
     lines = [*_listed(document)]
     if not lines:
         return
-    more = len(lines) - MOST_LISTED
-    rest = f"; {more} more are in the table of results" if more > 0 else ""
+    excess = len(lines) - MOST_LISTED
+    rest = f"; {excess} more are in the table of results" if excess > 0 else ""
     yield f"Unbiased, with their intervals (ratios are of unbiased sums): {'; '.join(lines[:MOST_LISTED])}{rest}."
 
 
@@ -167,11 +173,11 @@ def _listed(document: Results | Study) -> Iterator[str]:
 
 
 def _mirrored(lines: Sequence[Line], place: int) -> bool:
-    """Tell whether a line is the first of two that say the same, such as no beside yes."""
+    """Return whether a line is the first of two mirror images, as no is of yes."""
     return len(lines) == SECOND + 1 and place != SECOND
 
 
 def _figure(name: str, line: Line) -> str:
     value = line.unbiased if line.unbiased is not None else line.raw
-    told = f"{value:.4g}" if isinstance(value, float) else "none"
-    return f"{name} {told} ({line.low:.4g} to {line.high:.4g})"
+    text = f"{value:.4g}" if isinstance(value, float) else "none"
+    return f"{name} {text} ({line.low:.4g} to {line.high:.4g})"

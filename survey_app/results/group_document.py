@@ -1,6 +1,6 @@
 """The groups of a study, or other surveys with the same questions, as a document like the results.
 
-A group shows what its own survey shows, so nothing here moves in smaller steps than they do.
+A group shows the same reports as its own survey, so these figures change in the same steps.
 """
 
 import math
@@ -23,7 +23,7 @@ from survey_app.tally import Tally
 
 Group = tuple[Survey, Tally]
 Estimates = Mapping[str, list[Estimate]]  # by question
-TOTAL = "all groups"  # what a table calls their total
+TOTAL = "all groups"  # the name of their total in a table
 
 
 class GroupPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,12 +36,12 @@ class GroupPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def name(self) -> str:
-        """What a table calls it."""
+        """The name of the question in a table."""
         return self.id
 
     @property
     def lists(self) -> dict[str, tuple[Line, ...]]:
-        """Its lines, by the lists they are in."""
+        """The lines of the question, by list."""
         return {"estimates": self.estimates}
 
 
@@ -85,12 +85,12 @@ class Study(Struct, frozen=True, kw_only=True):
 
     @property
     def reports(self) -> int:
-        """Of all groups."""
+        """The number of reports of all groups."""
         return sum(group.reports for group in self.groups)
 
     @property
     def named_parts(self) -> Iterator[tuple[str, Sequence[Part]]]:
-        """What a table calls each group, the total and each difference, and what it has to show."""
+        """Yield the name and the parts of each group, of the total and of each difference."""
         for group in self.groups:
             yield group.group, group.parts
         if self.total is not UNSET and self.total.questions:
@@ -99,15 +99,15 @@ class Study(Struct, frozen=True, kw_only=True):
             yield f"{difference.of} - {difference.to}", difference.questions
 
     def condition(self, place: int) -> str:
-        """Return on what it depended whether the question at a place was asked, and how many of each group were."""
+        """Describe the condition of the question at a place, and how many of each group were asked and answered."""
         parts = [(group.group, group.questions[place]) for group in self.groups]
-        numbers = [f"{name} {some.among}" for name, part in parts if (some := reached(part))]
-        asked = f": {', '.join(numbers)} were asked and answered" if numbers else ""
-        return f"{parts[0][1].condition}{asked}."
+        numbers = [f"{name} {answers.among}" for name, part in parts if (answers := reached(part))]
+        suffix = f": {', '.join(numbers)} were asked and answered" if numbers else ""
+        return f"{parts[0][1].condition}{suffix}."
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Whatever has lines."""
+        """All parts that have lines."""
         return tuple(part for _, parts in self.named_parts for part in parts)
 
 
@@ -119,35 +119,38 @@ def study_document(
     final: bool = False,
     weights: Mapping[str, float] | None = None,
 ) -> Study:
-    """The groups of one study, with their total once every group is shown; `sizes` are None where they are not known,
-    and do not count where weights are given.
+    """Return the groups of one study, with their total once every group is shown.
 
-    No interval is of a finite population: that of a study is made of its groups, and each has its own.
+    An unknown size is None; sizes do not matter where weights are given. No interval assumes a finite population,
+    because each group of a study has a population of its own.
     """
     surveys = [survey for survey, _ in members]
-    known = [size for size in sizes if size]
-    unseen = [
+    known_sizes = [size for size in sizes if size]
+    small_groups = [
         survey.group
         for survey, tally in members
         if tally.reports < LEAST_REPORTS and (weights is None or weights.get(survey.slug, 1))
     ]
-    why = ""
-    if weights is None and len(known) < len(members):
-        why = "no total: the sizes of the groups are not known"
-    elif unseen and final:
-        why = f"no total: fewer than {STEP} reports came from {' and from '.join(unseen)}"
-    elif unseen:
-        has = "has" if len(unseen) == 1 else "have"
-        why = f"no total until {' and '.join(unseen)} {has} {2 * STEP} reports, or {STEP} at closing"
-    by_size = None if why or weights else dict(zip((survey.slug for survey in surveys), known, strict=True))
-    study = groups_document(members, options, None if why else weights or by_size)
+    note = ""
+    if weights is None and len(known_sizes) < len(members):
+        note = "no total: the sizes of the groups are not known"
+    elif small_groups and final:
+        note = f"no total: fewer than {STEP} reports came from {' and from '.join(small_groups)}"
+    elif small_groups:
+        verb = "has" if len(small_groups) == 1 else "have"
+        note = f"no total until {' and '.join(small_groups)} {verb} {2 * STEP} reports, or {STEP} at closing"
+    by_size = None if note or weights else dict(zip((survey.slug for survey in surveys), known_sizes, strict=True))
+    study = groups_document(members, options, None if note else weights or by_size)
     groups = (replace(group, size=size or UNSET) for group, size in zip(study.groups, sizes, strict=True))
-    total = Total(note=why) if why or not study.total else replace(study.total, given=weights is not None)
+    total = Total(note=note) if note or not study.total else replace(study.total, given=weights is not None)
     return replace(study, study=surveys[0].study, groups=tuple(groups), total=total)
 
 
 def groups_document(members: Sequence[Group], options: Options, weights: Mapping[str, float] | None = None) -> Study:
-    """Surveys with the same questions, side by side, and with weights together."""
+    """Return surveys with the same questions side by side, and their total if there are weights.
+
+    Raise GroupsError if the questions differ or the weights do not fit.
+    """
     surveys = [survey for survey, _ in members]
     group_estimates.check_same(surveys)
     shares = _shares(surveys, weights) if weights is not None else None
@@ -166,17 +169,18 @@ def groups_document(members: Sequence[Group], options: Options, weights: Mapping
     )
     if shares is None:
         return study
-    weighed = dict(zip(names, shares, strict=True))
+    weights_by_name = dict(zip(names, shares, strict=True))
     return replace(
-        study, total=Total(weights=weighed, given=True, questions=_total(surveys[0], estimates, shares, options))
+        study,
+        total=Total(weights=weights_by_name, given=True, questions=_total(surveys[0], estimates, shares, options)),
     )
 
 
 def _names(surveys: Sequence[Survey]) -> list[str]:
-    """What the groups of one study are called there; other surveys are called by their slugs."""
+    """Return the names of the groups if all are of one study, else the slugs of the surveys."""
     studies = {survey.study for survey in surveys}
-    of_one = len(studies) == 1 and "" not in studies
-    return [survey.group if of_one else survey.slug for survey in surveys]
+    is_one_study = len(studies) == 1 and "" not in studies
+    return [survey.group if is_one_study else survey.slug for survey in surveys]
 
 
 def _tests(members: Sequence[Group]) -> Iterator[GroupTest]:
@@ -206,14 +210,14 @@ def _differences(survey: Survey, first: Estimates, other: Estimates) -> tuple[Gr
 def _total(
     survey: Survey, estimates: Sequence[Estimates], shares: Sequence[float], options: Options
 ) -> tuple[GroupPart, ...]:
-    """Groups of no weight have no say, so they need no reports either."""
-    counted = [(group, share) for group, share in zip(estimates, shares, strict=True) if share]
-    weights = [share for _, share in counted]
+    """Return the weighted total of each question; groups of weight zero are left out, so they need no reports."""
+    weighted = [(group, share) for group, share in zip(estimates, shares, strict=True) if share]
+    weights = [share for _, share in weighted]
     parts: list[GroupPart] = []
     for question in survey.questions:
-        by_line = _together([group for group, _ in counted], question)
-        found = group_estimates.whole(question, by_line, weights, options)
-        parts.append(_part(question.id, question.type, found))
+        by_line = _together([group for group, _ in weighted], question)
+        totals = group_estimates.whole(question, by_line, weights, options)
+        parts.append(_part(question.id, question.type, totals))
     return tuple(parts)
 
 
@@ -223,7 +227,7 @@ def _part(name: str, kind: str, estimates: Iterable[Estimate]) -> GroupPart:
 
 
 def _shares(surveys: Sequence[Survey], weights: Mapping[str, float]) -> list[float]:
-    """Weights that sum to one, in the order of the surveys."""
+    """Return the weights scaled to a sum of one, in the order of the surveys; raise GroupsError if they are invalid."""
     slugs = [survey.slug for survey in surveys]
     if set(weights) != set(slugs):
         raise GroupsError(f"the weights must name exactly {', '.join(slugs)}")
@@ -242,6 +246,8 @@ def _estimates(survey: Survey, tally: Tally, options: Options) -> Estimates:
 
 
 def _together(by_group: Sequence[Estimates], question: Question) -> list[list[Estimate]]:
-    """For each line of a question, its estimates in every group; lines that some group lacks are left out."""
-    by_option = [{(one.option, one.kind): one for one in estimates[question.id]} for estimates in by_group]
+    """Return for each line of a question its estimates in every group, without lines that some group lacks."""
+    by_option = [
+        {(estimate.option, estimate.kind): estimate for estimate in estimates[question.id]} for estimates in by_group
+    ]
     return [[lines[key] for lines in by_option] for key in by_option[0] if all(key in lines for lines in by_option)]

@@ -1,7 +1,7 @@
-"""When a figure says nothing: its interval keeps at least four fifths of what was possible before anybody was asked.
+"""Uninformative figures: their interval still covers at least four fifths of the possible range.
 
-Then any number would be read as a finding that is none, so pages, plots and the terminal say `NOTHING` in its place,
-grey, and leave the interval beside it. Documents and files keep all numbers: a program decides for itself.
+Readers would take any number for a finding, so pages, plots and the terminal replace it by `UNINFORMATIVE`, in grey,
+and keep the interval. Documents and files keep all numbers, because programs can decide for themselves.
 """
 
 from scipy.special import expit
@@ -11,27 +11,27 @@ from survey_app.figures import FigureKind
 from survey_app.results.regression_document import CoefficientLine
 from survey_app.results.survey_document import Line
 
-LEFT_OPEN = 0.8  # the part of the possible range from which on an interval tells nothing
+LEFT_OPEN = 0.8  # the part of the possible range from which on an interval is uninformative
 NOTHING = "says nothing yet"
 SHARE: Range = (0.0, 1.0)
 
 
 def leaves_open(low: float, high: float, possible: Range) -> bool:
-    """Whether an interval keeps (nearly) all that is possible."""
+    """Return whether an interval covers nearly all of the possible range."""
     return high - low >= LEFT_OPEN * (possible[1] - possible[0])
 
 
 def says_nothing(line: Line, within: Range = SHARE, ends: Range | None = None) -> bool:
-    """Whether a line says nothing by its interval, or by the one of its intervals that is shown.
+    """Return whether a line is uninformative by its own interval, or by `interval`, which replaces it.
 
-    `within` is from what to what the share or the mean can be; a difference of two can be as much to either side.
+    `value_range` is the range of the share or the mean; a difference ranges from minus to plus the width of it.
     """
-    most = within[1] - within[0]
+    width = within[1] - within[0]
     return leaves_open(
-        *(ends or (line.low, line.high)), (-most, most) if line.kind == FigureKind.DIFFERENCE else within
+        *(ends or (line.low, line.high)), (-width, width) if line.kind == FigureKind.DIFFERENCE else within
     )
 
 
 def tells_nothing(line: CoefficientLine) -> bool:
-    """The same of log odds: they can be anything, so what counts is where they would move a chance of one half to."""
+    """Return whether a log odds ratio is uninformative, judged by where it would move a chance of one half."""
     return leaves_open(float(expit(line.low)), float(expit(line.high)), SHARE)

@@ -1,7 +1,7 @@
-"""What a paper has to say about a survey: its methods in a paragraph (docs/methods.md §13).
+"""The methods paragraph of a survey, for a paper (docs/methods.md §13).
 
-All of it is made from the definition and the document of the results, so that the words cannot drift from the numbers.
-Nothing here is about a respondent.
+It is made from the definition and the results document, so the words cannot drift from the numbers. Nothing here is
+about a single respondent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,29 +19,29 @@ from survey_app.results.formulas import estimator_sentences, margin_sentences
 from survey_app.results.group_document import Study
 from survey_app.results.survey_document import Results, table_rows
 
-MOST_NAMED = 6  # questions of one mechanism that a sentence names
+MOST_NAMED = 6  # the most questions of one mechanism that a sentence names
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the words need to know besides the definition."""
+    """The facts about a survey that the methods paragraph needs besides its definition."""
 
     options: Options
-    sample: bool  # intervals for these respondents, where there are such
+    sample: bool  # show intervals for these respondents, where they exist
     final: bool  # no more reports will come
     invited: bool = False
-    stopping: str = ""  # when it closes, or with how many reports
-    moved: bool = False  # that was changed while people answered
-    compared: int = 0  # intervals of comparisons, beside those of the results
+    stopping: str = ""  # the date or the number of reports at which it closes
+    moved: bool = False  # the stopping rule changed while people answered
+    compared: int = 0  # intervals of comparisons, in addition to those of the results
 
 
 def intervals_shown(document: Results | Study, setting: Setting) -> int:
-    """How many intervals a reader sees."""
+    """Count the intervals that a reader sees."""
     return setting.compared + sum(1 for _ in table_rows(document.parts))
 
 
 def paragraph(survey: Survey, document: Results | Study, setting: Setting) -> str:
-    """A methods paragraph with this survey's own numbers, ready to paste into a paper; of a study, with its groups'."""
+    """Return a methods paragraph with the numbers of a survey, or of the groups of a study, ready for a paper."""
     return " ".join(
         [
             "Answers were collected under local differential privacy: each respondent's device randomized every answer"
@@ -59,7 +59,7 @@ def paragraph(survey: Survey, document: Results | Study, setting: Setting) -> st
 
 
 def asked_of(document: Results | Study) -> Asked | None:
-    """What a survey's devices drew; the groups of a study say it apart."""
+    """Return the block draws of a survey; None for a study, whose groups each have their own."""
     return document.asked if isinstance(document, Results) else None
 
 
@@ -67,37 +67,37 @@ def _reports(document: Results | Study, setting: Setting) -> Iterator[str]:
     state = "all that the closed survey received" if setting.final else "the survey was still open"
     if isinstance(document, Study):
         state = "all that were shown when it closed" if setting.final else "the study was still open"
-        each = [
+        groups = [
             f"{group.group} n = {count(group.reports)}" + (f" of {count(group.size)} people" if group.size else "")
             for group in document.groups
         ]
         yield (
-            f"The study had {len(each)} groups ({'; '.join(each)}), each with a link of its own: who belongs to which"
-            " is known from the link, and was neither asked nor sent."
+            f"The study had {len(groups)} groups ({'; '.join(groups)}), each with a link of its own: who belongs to"
+            " which is known from the link, and was neither asked nor sent."
         )
     yield f"The figures rest on n = {count(document.reports)} reports ({state})."
 
 
 def _weighed(document: Results | Study) -> Iterator[str]:
-    """How the groups of a study were put together."""
+    """Yield how the groups of a study were combined, and compared; nothing for a survey."""
     if not isinstance(document, Study):
         return
     if document.total and document.total.questions:
-        each = ", ".join(f"{name} {percent(weight, 3)}" for name, weight in document.total.weights.items())
-        by = "by weights that were given" if document.total.given else "by their sizes"
+        weights = ", ".join(f"{name} {percent(weight, 3)}" for name, weight in document.total.weights.items())
+        basis = "by weights that were given" if document.total.given else "by their sizes"
         yield (
-            f"Totals are post-stratified: unbiased estimates of the groups, weighted {by} ({each}), summed and only"
-            " then made possible."
+            f"Totals are post-stratified: unbiased estimates of the groups, weighted {basis} ({weights}), summed and"
+            " only then made possible."
         )
     yield f"Differences are to the group {document.groups[0].group}."
 
 
 def _definitions(document: Results | Study) -> str:
     if isinstance(document, Study):
-        each = "; ".join(f"{group.group} {group.survey}" for group in document.groups)
+        digests = "; ".join(f"{group.group} {group.survey}" for group in document.groups)
         return (
             "Questions, options and parameters are the same for all groups, and fixed by their definitions, whose"
-            f" SHA-256 digests are: {each}."
+            f" SHA-256 digests are: {digests}."
         )
     return (
         "Questions, options and parameters are fixed by the survey's definition, whose SHA-256 digest is"
@@ -106,22 +106,22 @@ def _definitions(document: Results | Study) -> str:
 
 
 def _mechanisms(survey: Survey) -> Iterator[str]:
-    """A sentence for every mechanism, naming the questions that share it."""
+    """Yield a sentence for every mechanism, with the questions that share it, and its margins."""
     groups: dict[tuple[object, ...], list[Field]] = {}
     for field in survey.fields:
         joint = field.digest if field.joint else None
         groups.setdefault((field.mechanism, _rounded(field.questions[0]), joint), []).append(field)
     for fields in groups.values():
         mechanism = fields[0].mechanism
-        each = " each" if len(fields) > 1 else ""
-        randomized = channel_of(mechanism).methods_phrase(probability)
-        yield f"{_subject(fields)} {randomized} (ε = {epsilon(mechanism.epsilon)}{each})."
+        suffix = " each" if len(fields) > 1 else ""
+        phrase = channel_of(mechanism).methods_phrase(probability)
+        yield f"{_subject(fields)} {phrase} (ε = {epsilon(mechanism.epsilon)}{suffix})."
         for field in fields:
             yield from margin_sentences(field)
 
 
 def _subject(fields: Sequence[Field]) -> str:
-    """Which questions, and what was done to them before the coins."""
+    """Name the questions of some fields, and the step before their randomization, if there was one."""
     names = _listed([f"“{question.id}”" for field in fields for question in field.questions])
     if fields[0].joint:
         return f"{names} were randomized together, as one answer out of {fields[0].size} possible combinations,"
@@ -132,7 +132,7 @@ def _subject(fields: Sequence[Field]) -> str:
 
 
 def _rounded(question: Question) -> int:
-    """Return how many symbols answers are rounded to; 0 if every answer has a symbol of its own."""
+    """Return the number of levels that answers are rounded to; 0 if every answer has a symbol of its own."""
     return question.no_answer if unanswered(question) > question.no_answer else 0
 
 
@@ -143,27 +143,27 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _budget(survey: Survey) -> str:
-    how = "the largest of the blocks, of which a device answers one" if survey.ask else "the sum over all fields"
+    scope = "the largest of the blocks, of which a device answers one" if survey.ask else "the sum over all fields"
     if len(survey.fields) == 1:
-        how = "its only field"
-    return f"A whole report is ε-differentially private with ε = {epsilon(total(survey))} ({how})."
+        scope = "its only field"
+    return f"A whole report is ε-differentially private with ε = {epsilon(total(survey))} ({scope})."
 
 
 def methods_used(document: Results | Study) -> set[Method]:
-    """How the intervals of a document were made: what each of its lines says of itself."""
+    """Return the interval methods of a document's lines."""
     return {line.method for _, _, line in table_rows(document.parts)}
 
 
 def method_words(options: Options) -> dict[Method, str]:
-    """A phrase for every method, in the order in which a paragraph names them."""
-    mapped = "mapped as the estimate is"
+    """Return a phrase for every interval method, in the order in which a paragraph names them."""
+    mapping = "mapped as the estimate is"
     return {
         Method.CLOPPER_PEARSON: "Clopper–Pearson intervals on the binomial count of reported bits, guarded at both ends"
-        f" of the possible range (coverage guaranteed), {mapped}",
+        f" of the possible range (coverage guaranteed), {mapping}",
         Method.WILSON: "Wilson intervals on the binomial count of reported bits (approximate: right on average),"
-        f" {mapped}",
+        f" {mapping}",
         Method.FINITE_POPULATION: f"score intervals for a population of {count(options.population or 0)} with the"
-        f" finite-population correction, on the binomial count of reported bits (approximate), {mapped}",
+        f" finite-population correction, on the binomial count of reported bits (approximate), {mapping}",
         Method.DIRICHLET: "Dirichlet–Clopper–Pearson intervals for means of scores (approximate)",
         Method.KORN_GRAUBARD: "Korn–Graubard intervals for sums over several reported symbols (approximate)",
         Method.FIELLER: "Fieller's intervals for figures among those who answered (approximate)",
@@ -176,8 +176,8 @@ def method_words(options: Options) -> dict[Method, str]:
 
 
 def _intervals(document: Results | Study, setting: Setting) -> str:
-    used = methods_used(document)
-    words = [text for method, text in method_words(setting.options).items() if method in used]
+    methods = methods_used(document)
+    words = [text for method, text in method_words(setting.options).items() if method in methods]
     if setting.sample:
         target = (
             "plots show intervals for these respondents alone, which cover the randomization only (score intervals,"
@@ -186,6 +186,6 @@ def _intervals(document: Results | Study, setting: Setting) -> str:
         )
     else:
         target = "they refer to the population of which the respondents are a random sample"
-    made = f", and are {'; '.join(words)}" if words else ""
-    together = " for all answers of a question together (Bonferroni)" if setting.options.simultaneous else " each"
-    return f"Intervals have a confidence of {percent(setting.options.confidence)}{together}; {target}{made}."
+    construction = f", and are {'; '.join(words)}" if words else ""
+    scope = " for all answers of a question together (Bonferroni)" if setting.options.simultaneous else " each"
+    return f"Intervals have a confidence of {percent(setting.options.confidence)}{scope}; {target}{construction}."

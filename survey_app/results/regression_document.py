@@ -1,4 +1,4 @@
-"""Logistic regression on what researchers have: groups with known covariates, or other questions of the same survey."""
+"""Logistic regression of an answer on known covariates of groups, or on other questions of the same survey."""
 
 import math
 from collections import Counter
@@ -23,11 +23,11 @@ from survey_app.languages.number_format import Format, number_format, precision
 from survey_app.results.group_document import Group
 from survey_app.tally import Bits, Columns, columns, columns_of
 
-LARGEST = 700.0  # whose exponential is still a number
+LARGEST = 700.0  # the largest exponent whose exponential is still a number
 
 
 class Work(NamedTuple):
-    """How much a fit may take: combinations of answers, and how many numbers, different reports × combinations."""
+    """Limits of a fit: combinations of answers, and numbers in memory, which are distinct reports × combinations."""
 
     cells: int
     numbers: int
@@ -53,7 +53,7 @@ class CoefficientLine(Struct, frozen=True, kw_only=True):
 
     @property
     def form(self) -> Format:
-        """How its log odds are written."""
+        """The format of its log odds."""
         return number_format(precision([self.high - self.low], False), False)
 
 
@@ -73,11 +73,11 @@ def regression_on_groups(
     covariates: Mapping[str, Mapping[str, float]],
     options: Options,
 ) -> Regression:
-    """The log odds of an answer on what is known of each group."""
+    """Regress the log odds of an answer on covariates of each group; raise FitError if that is impossible."""
     slugs = [survey.slug for survey, _ in members]
-    missing = [slug for slug in slugs if slug not in covariates]
-    if missing:
-        raise FitError(f"there are no covariates for {', '.join(missing)}")
+    uncovered = [slug for slug in slugs if slug not in covariates]
+    if uncovered:
+        raise FitError(f"there are no covariates for {', '.join(uncovered)}")
     names = list(covariates[slugs[0]])
     if any(set(covariates[slug]) != set(names) for slug in slugs):
         raise FitError("every group needs the same covariates")
@@ -89,9 +89,9 @@ def regression_on_groups(
         raise FitError(f"the surveys do not ask {outcome} with the same options")
     ones, totals, p, q = ([0.0] * len(members) for _ in range(4))
     for i, (survey, tally) in enumerate(members):
-        at, (p[i], q[i]) = _outcome(survey, outcome, label)
-        ones[i] = float(tally.counts[at.start])
-        totals[i] = float(tally.reports if at.asked is None else tally.counts[at.asked])
+        column, (p[i], q[i]) = _outcome(survey, outcome, label)
+        ones[i] = float(tally.counts[column.start])
+        totals[i] = float(tally.reports if column.asked is None else tally.counts[column.asked])
     coefficients = logistic(
         ["intercept", *names], np.array(rows), np.array(ones), np.array(totals), np.array(p), np.array(q), options.alpha
     )
@@ -99,18 +99,19 @@ def regression_on_groups(
 
 
 def outcomes(survey: Survey, *, by_group: bool = False) -> list[tuple[Question, list[str]]]:
-    """The questions that can explain or be explained, each with the answers whose odds can be; of groups also where a
-    device answers one block only.
+    """Return the questions that can be outcomes or predictors, each with the answers that can be an outcome.
+
+    Where each device answers one block only, there are none, except for a regression on groups.
     """
-    alone = [] if survey.ask and not by_group else [at.field for at in columns(survey) if _is_alone(at)]
+    fields = [] if survey.ask and not by_group else [place.field for place in columns(survey) if _is_alone(place)]
     return [
         (field.questions[0], [bit.says for bit in channel_of(field.mechanism).bits(field)])
-        for field in sorted(alone, key=lambda field: survey.questions.index(field.questions[0]))
+        for field in sorted(fields, key=lambda field: survey.questions.index(field.questions[0]))
     ]
 
 
 def named_outcome(text: str) -> tuple[str, str]:
-    """QUESTION=ANSWER; yes unless said."""
+    """Parse QUESTION=ANSWER into both parts; the answer is yes if there is none."""
     question, _, answer = text.partition("=")
     return question, answer or "yes"
 
@@ -124,8 +125,11 @@ def regression_on_questions(
     options: Options,
     work: Work = COMMAND,
 ) -> Regression:
-    """The log odds of an answer on the true, unseen answers to other questions of the same survey."""
-    says, (p, q) = _outcome(survey, outcome, label)
+    """Regress the log odds of an answer on the latent true answers to other questions of the same survey.
+
+    Raise FitError if the questions do not allow it, or if it exceeds the limits.
+    """
+    outcome_column, (p, q) = _outcome(survey, outcome, label)
     predictors = [_alone(survey, name) for name in on]
     if outcome in on:
         raise FitError("an answer cannot explain itself")
@@ -136,24 +140,24 @@ def regression_on_questions(
             f"no device answered {outcome} and another question, since each answers one field of this survey only;"
             " publish it without ask, or once for each group, and regress on what is known of the groups"
         )
-    most = math.prod(predictor.field.size for predictor in predictors)
-    if most > work.cells:
-        raise FitError(f"{most} combinations of answers are too many; at most {work.cells}{work.advice}")
-    counts, patterns = _patterns(survey, scan, [says, *predictors], work.numbers // most, work.advice)
+    cell_count = math.prod(predictor.field.size for predictor in predictors)
+    if cell_count > work.cells:
+        raise FitError(f"{cell_count} combinations of answers are too many; at most {work.cells}{work.advice}")
+    counts, patterns = _patterns(survey, scan, [outcome_column, *predictors], work.numbers // cell_count, work.advice)
     outcome_likelihood = np.where(patterns[:, :1] > 0, np.array([q, p]), np.array([1 - q, 1 - p]))
-    at, cells = 1, np.ones((len(patterns), 1))
+    start, cells = 1, np.ones((len(patterns), 1))
     for predictor in predictors:
         width = predictor.stop - predictor.start
-        part = channel_of(predictor.field.mechanism).likelihoods(patterns[:, at : at + width])
+        part = channel_of(predictor.field.mechanism).likelihoods(patterns[:, start : start + width])
         cells = (cells[:, :, None] * part[:, None, :]).reshape(len(patterns), -1)
-        at += width
+        start += width
     names, design = _design(predictors)
     data = Latent(counts, outcome_likelihood, cells, design)
     return _fit(outcome, label, latent_logistic(names, data, options.alpha), options)
 
 
 def odds(log_odds: float) -> float | None:
-    """Return the odds, or their ratio; None where they are no number any more."""
+    """Return the odds of log odds, or the ratio of their difference; None where it would overflow."""
     return math.exp(log_odds) if abs(log_odds) < LARGEST else None
 
 
@@ -178,17 +182,17 @@ def _fit(outcome: str, label: str, coefficients: Sequence[Coefficient], options:
 def _alone(survey: Survey, name: str) -> Columns:
     if name not in survey.ids:
         raise FitError(f"there is no question {name!r}; the questions are {', '.join(q.id for q in survey.questions)}")
-    at = columns_of(survey, name)
-    if not _is_alone(at):
+    place = columns_of(survey, name)
+    if not _is_alone(place):
         raise FitError(
             f"{name} is no question with options in a field of its own; a cross-tab may do, and groups are compared by"
             " the differences in candor results"
         )
-    return at
+    return place
 
 
 def _is_alone(at: Columns) -> bool:
-    """Whether a field is one question whose answers are symbols, and have shares."""
+    """Return whether a field is one question whose answers are symbols and have shares."""
     if len(at.field.questions) > 1 or channel_of(at.field.mechanism).reads_answers:
         return False
     question = at.field.questions[0]
@@ -196,29 +200,35 @@ def _is_alone(at: Columns) -> bool:
 
 
 def _outcome(survey: Survey, name: str, label: str) -> tuple[Columns, tuple[float, float]]:
-    """Return the stored bit that says a label, as a column, with P(1 | the label is true) and P(1 | it is not)."""
-    at = _alone(survey, name)
-    question = at.field.questions[0]
+    """Return the column of the bit for a label, with P(1 | the label is true) and P(1 | it is not).
+
+    Raise FitError if the label is no answer to the question, or has no bit.
+    """
+    place = _alone(survey, name)
+    question = place.field.questions[0]
     names = kind_of(question).symbol_labels(question)
     if label not in names:
         raise FitError(f"{name} has no answer {label!r}; its answers are {', '.join(names)}")
-    for place, bit in enumerate(channel_of(at.field.mechanism).bits(at.field), at.start):
+    for number, bit in enumerate(channel_of(place.field.mechanism).bits(place.field), place.start):
         if bit.says == label and bit.p is not None and bit.q is not None:
-            return replace(at, start=place, stop=place + 1), (float(bit.p), float(bit.q))
+            return replace(place, start=number, stop=number + 1), (float(bit.p), float(bit.q))
     raise FitError(f"the outcome of a yes or no is yes; for {label!r}, turn the signs round")
 
 
 def _patterns(
     survey: Survey, scan: Iterable[Bits], places: Sequence[Columns], most: int, advice: str
 ) -> tuple[Floats, Bits]:
-    """The distinct bits of some fields, and how often each came."""
+    """Return how often each pattern of bits of some fields occurs, and the distinct patterns.
+
+    Raise FitError if there are more than `most` patterns, or too few reports.
+    """
     counts: Counter[bytes] = Counter()
-    width = sum(at.stop - at.start for at in places)
-    for packed in scan:
-        bits = np.unpackbits(packed, axis=1, count=survey.width)
-        part = np.packbits(np.concatenate([bits[:, at.part] for at in places], axis=1), axis=1)
-        joined, size = part.tobytes(), part.shape[1]
-        counts.update(joined[at : at + size] for at in range(0, len(joined), size))
+    width = sum(place.stop - place.start for place in places)
+    for chunk in scan:
+        bits = np.unpackbits(chunk, axis=1, count=survey.width)
+        part = np.packbits(np.concatenate([bits[:, place.part] for place in places], axis=1), axis=1)
+        buffer, size = part.tobytes(), part.shape[1]
+        counts.update(buffer[start : start + size] for start in range(0, len(buffer), size))
         if len(counts) > most:
             raise FitError(f"there are too many different reports; choose questions with fewer options{advice}")
     if sum(counts.values()) < LEAST_REPORTS:
@@ -228,7 +238,7 @@ def _patterns(
 
 
 def _design(predictors: Sequence[Columns]) -> tuple[list[str], Floats]:
-    """A column for every answer but the first of each question, a row for every latent cell."""
+    """Return names and design matrix: a column for every answer but the first of a question, a row for every cell."""
     questions = [predictor.field.questions[0] for predictor in predictors]
     names = ["intercept"]
     for question in questions:

@@ -1,4 +1,4 @@
-"""How many reports a survey shows, as everybody reads it. The newest wait: nothing shown is not nothing there."""
+"""The number of reports that a survey shows, in words. The newest reports wait, so zero shown does not mean none."""
 
 from survey_app.languages.numbers import count
 from survey_app.store.records import Hold, Published, State
@@ -6,7 +6,7 @@ from survey_app.store.steps import STEP
 
 
 def told(shown: int, state: State, groups: int = 1, hold: Hold = Hold.NONE) -> str:
-    """The number shown of a survey in this state, or of all groups of a study; if none is, what it is below."""
+    """Format the number of shown reports of a survey, or of all groups of a study; if it is 0, give its upper bound."""
     if shown or state is State.READY:
         return count(shown)
     if hold is not Hold.NONE:
@@ -15,12 +15,12 @@ def told(shown: int, state: State, groups: int = 1, hold: Hold = Hold.NONE) -> s
 
 
 def in_steps(shown: int) -> str:
-    """How many were invited, or have a ticket, as everybody but those who invite is told it."""
+    """Format the number of invited people, or of tickets, for readers other than the inviting researchers."""
     return count(shown) if shown else f"fewer than {3 * STEP}"
 
 
 def withheld(published: Published) -> str:
-    """Say what of a survey by invitation is withheld, and until when; empty if nothing is."""
+    """Describe the reports of a survey by invitation that are held back, and until when; empty if none are."""
     if published.hold is Hold.NONE:
         return ""
     if not published.hold.waits:
@@ -28,7 +28,7 @@ def withheld(published: Published) -> str:
             "This version was replaced before its date, so its reports are never shown: of a version that few people "
             "had answered they could be told apart."
         )
-    so_far = "Nothing more of this survey is" if published.hold is Hold.REST else "Nothing of this survey is"
+    subject = "Nothing more of this survey is" if published.hold is Hold.REST else "Nothing of this survey is"
     if published.shown_from is None:
-        return f"{so_far} shown until a date of closing is set, and reached."
-    return f"{so_far} shown before {published.shown_from:%Y-%m-%d %H:%M} UTC."
+        return f"{subject} shown until a date of closing is set, and reached."
+    return f"{subject} shown before {published.shown_from:%Y-%m-%d %H:%M} UTC."

@@ -1,6 +1,6 @@
-"""Results as plain text for a terminal: every estimate with its interval, and whom n counts.
+"""Results as plain text for a terminal: every estimate with its interval, and the devices that n counts.
 
-An interval whose coverage is not proved says so; what is too long to look at is cut, and the CSV table has all of it.
+Intervals without guaranteed coverage are marked as approximate. Long lists are cut; the CSV table has all lines.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ LISTS = {"answered": "among those who answered", "totals": "totals", "cumulative
 
 
 def results_text(survey: Survey, document: Results) -> str:
-    """All questions of a survey, what was randomized together, and how often each block was drawn."""
+    """Format all questions of a survey, the joint fields, and how often each block was drawn."""
     lines = [
         f"{survey.title} ({survey.slug}), version {survey.digest[:12]}",
         *wrapped(f"{count(document.reports)} reports{_invited(document)}; {_intervals(document)}"),
@@ -40,13 +40,13 @@ def results_text(survey: Survey, document: Results) -> str:
         lines += ["", *_question(question, part, percent(document.confidence))]
     questions = {question.id: question for question in survey.questions}
     for joint in document.joint:
-        together = [questions[name] for name in joint.questions]
-        lines += ["", f"{joint.name}, together", *_indented(_joint(joint, together))]
+        joint_questions = [questions[name] for name in joint.questions]
+        lines += ["", f"{joint.name}, together", *_indented(_joint(joint, joint_questions))]
     if document.asked:
         rows = [["block", "chance", "expected", "drawn"]]
         rows += [
-            [one.name, percent(one.chance, 3), count(round(one.expected)), count(one.n)]
-            for one in document.asked.blocks
+            [block.name, percent(block.chance, 3), count(round(block.expected)), count(block.n)]
+            for block in document.asked.blocks
         ]
         lines += ["", *table(rows, right=(1, 2, 3)), *wrapped(draws_sentence(document.asked))]
     return "\n".join(lines)
@@ -59,85 +59,88 @@ def _invited(document: Results) -> str:
 
 
 def _intervals(document: Results) -> str:
-    whom = f"a population of {count(document.population)}" if document.population else "the population"
-    together = ", together within each question" if document.simultaneous else ""
+    target = f"a population of {count(document.population)}" if document.population else "the population"
+    scope = ", together within each question" if document.simultaneous else ""
     return (
-        f"{percent(document.confidence)} intervals for {whom}{together}, coverage guaranteed unless they are called"
+        f"{percent(document.confidence)} intervals for {target}{scope}, coverage guaranteed unless they are called"
         " approximate."
     )
 
 
 def _question(question: Question, part: QuestionPart, confidence: str) -> list[str]:
-    found = [f"{question.id}: {question.text}"]
-    some = reached(part)
+    text = [f"{question.id}: {question.text}"]
+    answers = reached(part)
     if part.condition:
-        found += wrapped(f"{part.condition}{f': {some.sentence(confidence)}' if some else ''}.", INDENT)
-    found += wrapped(f"ε {epsilon(part.epsilon)}; {_n(part.estimates, part.base)}", INDENT)
+        text += wrapped(f"{part.condition}{f': {answers.sentence(confidence)}' if answers else ''}.", INDENT)
+    text += wrapped(f"ε {epsilon(part.epsilon)}; {_n(part.estimates, part.base)}", INDENT)
     if not part.estimates:
-        return found
+        return text
     lists = {key: lines for key, lines in part.lists.items() if lines}
     first = ["answered"] if part.condition and part.answered else []
     for key in [*first, *(key for key in lists if key not in first)]:
         name = LISTS.get(key, OF_ALL if first else "")
         if key in first:
-            name = f"{AMONG}{f', {some.among}' if some else ''}"
-        found += [f"{INDENT}{name}"] * bool(name)
-        read = in_order([question], lists[key]) if key in ("estimates", "answered") else lists[key]
-        names = [answer_name(part, line) for line in read]
-        found += _indented(_lines(read, question, names), 2 if name else 1)
-    for one in part.quantiles:
-        found += wrapped(f"{QUARTERS[one.level]}: {' or '.join(one.options)}", INDENT)
-    return found
+            name = f"{AMONG}{f', {answers.among}' if answers else ''}"
+        text += [f"{INDENT}{name}"] * bool(name)
+        rows = in_order([question], lists[key]) if key in ("estimates", "answered") else lists[key]
+        names = [answer_name(part, line) for line in rows]
+        text += _indented(_lines(rows, question, names), 2 if name else 1)
+    for quantile in part.quantiles:
+        text += wrapped(f"{QUARTERS[quantile.level]}: {' or '.join(quantile.options)}", INDENT)
+    return text
 
 
 def _joint(part: JointPart, questions: Sequence[Question]) -> list[str]:
-    read = in_order(questions, part.estimates)
-    return [*wrapped(_n(read, part.base)), *(_lines(read) if read else [])]
+    lines = in_order(questions, part.estimates)
+    return [*wrapped(_n(lines, part.base)), *(_lines(lines) if lines else [])]
 
 
 def _n(lines: Sequence[Line], base: str) -> str:
-    """How many devices, and which."""
+    """Describe the number of devices, and which devices they are."""
     if not lines:
         return "not enough reports"
     counts = sorted({line.n for line in lines})
-    n = " to ".join(count(one) for one in (counts[0], counts[-1])[: len(counts)])
+    n = " to ".join(count(number) for number in (counts[0], counts[-1])[: len(counts)])
     return f"n = {n}: {base or EVERYBODY}"
 
 
 def _lines(lines: Sequence[Line], question: Question | None = None, names: Sequence[str] = ()) -> list[str]:
-    """A row for each line, under its own name or another; the largest where there are very many. Only those of a
-    question may be means.
+    """Format a row for each line, under its own name or the given one; only the largest where there are very many.
+
+    Lines may be means only if a question is given.
     """
-    shown = list(zip(names or [line.name for line in lines], lines, strict=True))
+    rows_to_format = list(zip(names or [line.name for line in lines], lines, strict=True))
     if len(lines) > MOST_LINES:
         largest = sorted(range(len(lines)), key=lambda i: -lines[i].estimate)[:MOST_LINES]
-        shown = [shown[i] for i in sorted(largest)]
-    several = len({line.n for line in lines}) > 1
-    kinds = {one.kind for one in lines}
+        rows_to_format = [rows_to_format[i] for i in sorted(largest)]
+    is_n_varying = len({line.n for line in lines}) > 1
+    kinds = {line.kind for line in lines}
     unit = question.unit if question else ""
     forms = {
         kind: form_of([line for line in lines if line.kind == kind], unit, mean=kind == FigureKind.MEAN)
         for kind in kinds
     }
-    within = {kind: possible(question, kind) if question else SHARE for kind in kinds}
+    ranges = {kind: possible(question, kind) if question else SHARE for kind in kinds}
     rows = [
         [
             name,
-            point(line, forms[line.kind], within[line.kind]),
+            point(line, forms[line.kind], ranges[line.kind]),
             between(line, forms[line.kind]),
-            *([f"n = {count(line.n)}"] if several else []),
+            *([f"n = {count(line.n)}"] if is_n_varying else []),
             line.coverage if line.coverage == APPROXIMATE else "",
         ]
-        for name, line in shown
+        for name, line in rows_to_format
     ]
-    more = [f"… and {count(len(lines) - len(shown))} smaller ones: --csv has all"] * (len(lines) > len(shown))
-    return [*table(rows, right=(1,)), *more]
+    note = [f"… and {count(len(lines) - len(rows_to_format))} smaller ones: --csv has all"] * (
+        len(lines) > len(rows_to_format)
+    )
+    return [*table(rows, right=(1,)), *note]
 
 
 def form_of(lines: Sequence[Line], unit: str = "", *, mean: bool = False, beside: Sequence[Line] = ()) -> Format:
-    """How numbers are written: shares in percent, their differences in points, means in their unit.
+    """Return the format of numbers: shares in percent, their differences in points, means in their unit.
 
-    Differences have as many decimals as the figures `beside` them.
+    Differences have as many decimals as the figures in `reference_lines`.
     """
     widths = [line.high - line.low for line in beside or lines]
     if mean:
@@ -149,12 +152,12 @@ def form_of(lines: Sequence[Line], unit: str = "", *, mean: bool = False, beside
 
 
 def point(line: Line, form: Format, within: Range = SHARE) -> str:
-    """An estimate; of one that says nothing, that it does."""
+    """Format an estimate, or the text `UNINFORMATIVE` in place of an uninformative one."""
     return NOTHING if says_nothing(line, within) else form(line.estimate)
 
 
 def between(line: Line, form: Format) -> str:
-    """An interval."""
+    """Format the interval of a line."""
     return f"{form(line.low)} to {form(line.high)}"
 
 
@@ -163,10 +166,10 @@ def _indented(lines: Iterable[str], depth: int = 1) -> list[str]:
 
 
 def study_text(survey: Survey, study: Study) -> str:
-    """The groups with their reports, then each answer in every group, in their total and in their differences."""
-    named = [f"{survey.title} ({study.study})"] if study.study else []
+    """Format the groups with their reports, then each answer in every group, in the total and in the differences."""
+    title = [f"{survey.title} ({study.study})"] if study.study else []
     text = [
-        *named,
+        *title,
         *wrapped(
             f"{count(study.reports)} reports in {len(study.groups)} groups; {percent(study.groups[0].confidence)}"
             " intervals, differences in points."
@@ -176,11 +179,11 @@ def study_text(survey: Survey, study: Study) -> str:
     ]
     by_name = [(name, {part.name: part for part in parts}) for name, parts in study.named_parts]
     for place, question in enumerate(survey.questions):
-        own = [(group.group, group.questions[place]) for group in study.groups]
+        group_parts = [(group.group, group.questions[place]) for group in study.groups]
         of_all = [(name, line) for name, parts in by_name for line in parts[question.id].lists["estimates"]]
-        among = [(name, line) for name, part in own if part.condition for line in part.answered]
+        among = [(name, line) for name, part in group_parts if part.condition for line in part.answered]
         text += ["", f"{question.id}: {question.text}"]
-        text += wrapped(study.condition(place), INDENT) if own[0][1].condition else []
+        text += wrapped(study.condition(place), INDENT) if group_parts[0][1].condition else []
         if among:
             text += [f"{INDENT}{AMONG}", *_indented(_answers(among, question), 2), f"{INDENT}{OF_ALL}"]
         text += _indented(_answers(of_all, question), 2 if among else 1) or [f"{INDENT}not enough reports"]
@@ -188,7 +191,7 @@ def study_text(survey: Survey, study: Study) -> str:
 
 
 def _answers(found: Sequence[tuple[str, Line]], question: Question) -> list[str]:
-    """A table of every answer in every group."""
+    """Format a table of every answer in every group."""
     rows = [
         row
         for option in dict.fromkeys(line.option for line in in_order([question], [line for _, line in found]))
@@ -198,7 +201,7 @@ def _answers(found: Sequence[tuple[str, Line]], question: Question) -> list[str]
 
 
 def _groups(study: Study) -> list[str]:
-    """How many reports and people each group has, and what it weighs."""
+    """Format a table of the reports, people and weight of each group."""
     total = study.total or None
     weights = total.weights if total else {}
     rows = [["group", "reports", "people", "weight"]]
@@ -215,24 +218,24 @@ def _groups(study: Study) -> list[str]:
 
 
 def _beside(named: Sequence[tuple[str, Line]], question: Question) -> Iterator[list[str]]:
-    """One answer: a row for each group, then for each difference."""
+    """Yield the rows of one answer: one for each group, then one for each difference."""
     mean = any(line.kind == FigureKind.MEAN for _, line in named)
-    within = possible(question, FigureKind.MEAN if mean else FigureKind.SHARE)
-    own = [line for _, line in named if line.kind != FigureKind.DIFFERENCE]
-    unanswered = any(line.kind == FigureKind.NO_ANSWER for line in own)  # a difference does not say of what it is one
+    value_range = possible(question, FigureKind.MEAN if mean else FigureKind.SHARE)
+    group_lines = [line for _, line in named if line.kind != FigureKind.DIFFERENCE]
+    unanswered = any(line.kind == FigureKind.NO_ANSWER for line in group_lines)  # differences do not tell
     for is_gap in (False, True):
         lines = [(name, line) for name, line in named if (line.kind == FigureKind.DIFFERENCE) == is_gap]
         if not lines:
             continue
-        form = form_of([line for _, line in lines], question.unit, mean=mean, beside=own)
+        form = form_of([line for _, line in lines], question.unit, mean=mean, beside=group_lines)
         for name, line in lines:
-            rough = line.coverage if line.coverage == APPROXIMATE else ""
+            coverage = line.coverage if line.coverage == APPROXIMATE else ""
             answer = NOT_ASKED if question.show_if and unanswered else line.option
-            yield [answer, name, point(line, form, within), between(line, form), f"n = {count(line.n)}", rough]
+            yield [answer, name, point(line, form, value_range), between(line, form), f"n = {count(line.n)}", coverage]
 
 
 def crosstab_text(survey: Survey, document: Crosstab | EmptyCrosstab) -> str:
-    """Cells, shares within rows and differences, each as a table; the test in a sentence."""
+    """Format cells, shares within rows and differences as tables, and the test as a sentence."""
     head = f"{survey.title} ({survey.slug}): {document.rows} (rows) by {document.columns} (columns)"
     if isinstance(document, EmptyCrosstab):
         return f"{head}\nnot enough reports answer both (n = {count(document.n)})"
@@ -247,26 +250,26 @@ def crosstab_text(survey: Survey, document: Crosstab | EmptyCrosstab) -> str:
     }
     for key, lines in document.lists.items():
         if lines:
-            rough = "approximate" if any(line.coverage == APPROXIMATE for line in lines) else "guaranteed"
-            text += ["", f"{headings[key]} ({rough})", *_indented(_grid(document, lines))]
+            coverage = "approximate" if any(line.coverage == APPROXIMATE for line in lines) else "guaranteed"
+            text += ["", f"{headings[key]} ({coverage})", *_indented(_grid(document, lines))]
     return "\n".join([*text, "", *wrapped(independence_sentence(document))])
 
 
 def independence_sentence(document: Crosstab) -> str:
-    """What the test of independence says."""
+    """State the result of the test of independence, or why there is none."""
     test = document.test
     if test is None and document.note:
         return f"There are {document.note} of independence."
     if test is None:
         return "Some combinations cannot occur, so the two depend on each other, and there is nothing to test."
-    called = "statistic" if test.draws else "χ²"
-    how = f" by {count(test.draws)} draws, since too few are expected somewhere for χ²" if test.draws else ""
-    said = f"{called} = {test.statistic:.2f}, df = {test.df}, {p_value(test.p_value)}{how}, n = {count(test.n)}"
-    return f"{test.name[0].upper()}{test.name[1:]}: {said}."
+    symbol = "statistic" if test.draws else "χ²"
+    method = f" by {count(test.draws)} draws, since too few are expected somewhere for χ²" if test.draws else ""
+    figures = f"{symbol} = {test.statistic:.2f}, df = {test.df}, {p_value(test.p_value)}{method}, n = {count(test.n)}"
+    return f"{test.name[0].upper()}{test.name[1:]}: {figures}."
 
 
 def _grid(document: Crosstab, lines: Sequence[Line]) -> list[str]:
-    """By row and column; row below row where the columns are too many for a line."""
+    """Format lines as a grid of rows and columns, or as a list where the grid is too wide for the terminal."""
     form = form_of(lines, beside=document.within_rows if lines is document.differences else ())
     cells = {line.options: f"{point(line, form)} ({between(line, form)})" for line in lines}
     rows = [
@@ -281,13 +284,13 @@ def _grid(document: Crosstab, lines: Sequence[Line]) -> list[str]:
 
 
 def regression_text(document: Regression) -> str:
-    """The coefficients: log odds ratios, and what they multiply the odds by."""
+    """Format the coefficients of a regression: log odds ratios and odds ratios."""
     rows = [["", "log odds ratio", f"{percent(document.confidence)} interval", "odds ratio", "n"]]
-    for one in document.coefficients:
-        silent = tells_nothing(one)
-        ratio = "-" if silent or one.odds_ratio is None else f"{one.odds_ratio:.3g}"
-        point = NOTHING if silent else one.form(one.estimate)
-        rows.append([one.name, point, f"{one.form(one.low)} to {one.form(one.high)}", ratio, count(one.n)])
+    for line in document.coefficients:
+        is_uninformative = tells_nothing(line)
+        ratio = "-" if is_uninformative or line.odds_ratio is None else f"{line.odds_ratio:.3g}"
+        estimate = NOTHING if is_uninformative else line.form(line.estimate)
+        rows.append([line.name, estimate, f"{line.form(line.low)} to {line.form(line.high)}", ratio, count(line.n)])
     return "\n".join(
         [f"log odds of {document.outcome} = {document.label} (approximate)", *table(rows, right=(1, 3, 4))]
     )

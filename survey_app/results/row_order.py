@@ -1,6 +1,6 @@
-"""How people read the lines of a question: yes before no, and of a follow-up first those who were asked, and how many.
+"""The reading order of a question's lines: yes before no, and for a follow-up first the respondents who were asked.
 
-The documents keep the order of symbols, which programs rely on; pages, plots and the terminal take theirs from here.
+Documents keep the order of symbols, which programs rely on; pages, plots and the terminal use this order.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ NOT_ASKED = "not asked or no answer"
 
 @dataclass(frozen=True)
 class Reached:
-    """About how many of n devices were asked and answered, and from how many to how many that may be."""
+    """An estimate of how many of n devices were asked and answered, with its interval."""
 
     about: int
     low: int
@@ -31,18 +31,19 @@ class Reached:
 
     @property
     def among(self) -> str:
-        """The number that figures of a follow-up rest on."""
+        """The estimate in words; it is the base of the figures of a follow-up."""
         return f"about {count(self.about)} of {count(self.n)}"
 
     def sentence(self, confidence: str) -> str:
-        """The same with its interval."""
-        between = f"{confidence} interval {count(self.low)} to {count(self.high)}"
-        return f"{self.among} were asked and answered ({between})"
+        """Return the estimate and its interval in words."""
+        interval = f"{confidence} interval {count(self.low)} to {count(self.high)}"
+        return f"{self.among} were asked and answered ({interval})"
 
 
 def reached(part: QuestionPart) -> Reached | None:
-    """Of a follow-up, who were asked and answered; it is a number of these respondents, so the coins alone make it
-    uncertain wherever that interval is known.
+    """Return how many respondents were asked a follow-up and answered it; None if the question is no follow-up.
+
+    The number is about these very respondents, so its interval covers the randomization only, where that one exists.
     """
     line = part.answering
     if line is UNSET:
@@ -50,36 +51,36 @@ def reached(part: QuestionPart) -> Reached | None:
     low, high = line.low, line.high
     if line.sample_low is not None and line.sample_high is not None:
         low, high = line.sample_low, line.sample_high
-    about, least, most = (round(line.n * share) for share in (line.estimate, low, high))
-    return Reached(about, least, most, line.n)
+    estimate, lowest, highest = (round(line.n * share) for share in (line.estimate, low, high))
+    return Reached(estimate, lowest, highest, line.n)
 
 
 def in_order(questions: Sequence[Question], lines: Sequence[Line]) -> list[Line]:
-    """Lines of one question, or of several at once, with yes before no; all else stays where it was."""
+    """Sort lines of one question, or of several at once, with yes before no; all other lines keep their order."""
     if all(_as_they_stand(question) for question in questions):
         return list(lines)
     ranks = [_ranks(question) for question in questions]
 
-    def place(line: Line) -> list[int]:
+    def sort_key(line: Line) -> list[int]:
         names = line.options or (line.option,)
         return [rank.get(name, len(rank)) for rank, name in zip(ranks, names, strict=True)]
 
-    return sorted(lines, key=place)
+    return sorted(lines, key=sort_key)
 
 
 def places(question: Question, count: int) -> list[int]:
-    """Where so many answers of a question stand, in the order in which they are read: those it is about come first."""
+    """Return the places of the first `count` answers in reading order: the main answers, then all others."""
     main = kind_of(question).main_answers(question)
     return [*(place for place in main if place < count), *(place for place in range(count) if place not in main)]
 
 
 def _as_they_stand(question: Question) -> bool:
-    """Whether the answers are read in the order of their symbols."""
+    """Return whether the reading order of the answers is the order of their symbols."""
     return all(place == answer for place, answer in enumerate(kind_of(question).main_answers(question)))
 
 
 def main_answer(question: Question) -> str:
-    """The one answer that a question is about, such as yes; empty if it is about several."""
+    """Return the one answer that a question is about, for example yes; empty text if it is about several."""
     kind = kind_of(question)
     main = kind.main_answers(question)
     return kind.answers(question)[main[0]] if len(main) == 1 else ""
@@ -91,5 +92,5 @@ def _ranks(question: Question) -> dict[str, int]:
 
 
 def answer_name(part: QuestionPart, line: Line) -> str:
-    """What an answer is called: of a follow-up nobody can tell who was not asked from who did not answer."""
+    """Return the name of an answer; in a follow-up, not asked and no answer cannot be told apart."""
     return NOT_ASKED if part.condition and line.kind == FigureKind.NO_ANSWER else line.option

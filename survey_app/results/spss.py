@@ -1,14 +1,13 @@
-"""Noisy bits for SPSS (.sav) and Stata (.dta), with what an estimate needs of each bit inside of the file.
+"""Noisy bits for SPSS (.sav) and Stata (.dta), with the parameters that an estimate needs in the file itself.
 
 Every stored bit is a numeric variable of 0 and 1, system-missing where the device was not asked for it. Its label ends
 in `[p=… q=…]`, with all digits of a double (a noisy level has `[score=…]`), and its values are labelled. The digest of
 the definition is the file's label. The published integers are in the notes of a .sav file. Stata files that pyreadstat
 writes have no notes, so they are in the label of the value 2, which no bit ever has: `label list` shows it. The
-definition lies beside, as it does beside a CSV.
+definition is in a second file, as for a CSV.
 
-pyreadstat takes a whole table and no stream: so here, and only here, memory grows with the reports, by a byte for each
-stored bit and another for each that can be missing, and `MOST_CELLS` bits are the limit. Larger surveys go out as
-Parquet or CSV.
+pyreadstat takes a whole table and no stream. So only here memory grows with the reports: a byte for each stored bit,
+and another for each bit that can be missing. `MOST_CELLS` bits are the limit; larger surveys need Parquet or CSV.
 """
 
 import shutil
@@ -40,7 +39,7 @@ STATA = 14  # the version whose files all later ones read
 
 
 def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: str, file: BinaryIO) -> None:
-    """A .sav or .dta file of all reports."""
+    """Write a .sav or .dta file of all reports; raise ExportError if pyreadstat is missing or it is too large."""
     try:
         import pandas
         import pyreadstat
@@ -61,7 +60,7 @@ def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: s
     )
     labels: dict[str, str | None] = {bit.variable: variable_label(bit, kind) for bit in bits}
     values: Any = {bit.variable: value_labels(bit, kind) for bit in bits}
-    with tempfile.TemporaryDirectory() as folder:  # pyreadstat writes to a path alone
+    with tempfile.TemporaryDirectory() as folder:  # pyreadstat writes only to a path
         path = Path(folder, f"bits{kind}")
         if kind == ".sav":
             pyreadstat.write_sav(
@@ -84,29 +83,29 @@ def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: s
                 version=STATA,
                 variable_value_labels=values,
             )
-        with path.open("rb") as made:
-            shutil.copyfileobj(made, file)
+        with path.open("rb") as source:
+            shutil.copyfileobj(source, file)
 
 
 def _cells(survey: Survey, reports: int, rows: Iterable[Bits]) -> tuple[Values, list[Cells | None]]:
-    """Return the values of every bit in a row of their own, and which of them are missing where some can be."""
-    asked = asked_bits(survey)
-    some = asked[:, 0] >= 0
+    """Return a row of values for every bit, and for a bit that can be missing, a row that marks its missing values."""
+    indicators = asked_bits(survey)
+    can_be_missing = indicators[:, 0] >= 0
     cells = np.zeros((survey.width, reports), dtype=np.int8)
-    missing = np.zeros((np.count_nonzero(some), reports), dtype=bool)
-    at = 0
+    missing = np.zeros((np.count_nonzero(can_be_missing), reports), dtype=bool)
+    start = 0
     for part in rows:
         bits = np.unpackbits(part, axis=1, count=survey.width)
-        cells[:, at : at + len(part)] = bits.T
-        if (absent := missing_cells(asked, bits)) is not None:
-            missing[:, at : at + len(part)] = absent[:, some].T
-        at += len(part)
-    known = iter(missing[:, :at])
-    return cells[:, :at], [next(known) if can_be else None for can_be in some]
+        cells[:, start : start + len(part)] = bits.T
+        if (absent := missing_cells(indicators, bits)) is not None:
+            missing[:, start : start + len(part)] = absent[:, can_be_missing].T
+        start += len(part)
+    masks = iter(missing[:, :start])
+    return cells[:, :start], [next(masks) if has_mask else None for has_mask in can_be_missing]
 
 
 def _check(reports: int, width: int, kind: str) -> None:
-    """Refuse what the format or this machine cannot hold, before anything is read."""
+    """Raise ExportError if the format or the memory limit cannot hold the reports, before any of them is read."""
     if kind == ".dta" and width > MOST_VARIABLES:
         most = count(MOST_VARIABLES)
         raise ExportError(f"Stata holds {most} variables, and a report has {count(width)} bits: take .parquet")
@@ -118,26 +117,26 @@ def _check(reports: int, width: int, kind: str) -> None:
 
 
 def file_label(survey: Survey, kind: str) -> str:
-    """The digest of the definition, and what it is where there is room."""
+    """Return the digest of the definition, labelled as such in a .dta file, whose label is long enough."""
     return survey.digest if kind == ".sav" else f"candor sha256 {survey.digest}"
 
 
 def variable_label(bit: Bit, kind: str) -> str:
-    """What a 1 says, as far as there is room, and always the parameters."""
+    """Return the column and its questions, shortened to fit, and always the parameters in full."""
     tail = f" [{bit.parameters}]" if bit.parameters else ""
-    asked = " / ".join(question.text for question in bit.field.questions)
-    room = LONGEST_LABEL[kind] - len(tail)
-    return _shortened(f"{bit.column} – {asked}", room, in_bytes=kind == ".sav") + tail
+    texts = " / ".join(question.text for question in bit.field.questions)
+    max_size = LONGEST_LABEL[kind] - len(tail)
+    return _shortened(f"{bit.column} – {texts}", max_size, in_bytes=kind == ".sav") + tail
 
 
 def value_labels(bit: Bit, kind: str) -> dict[int, str]:
-    """What 0 and 1 mean; for Stata also the integers of the field."""
+    """Return the meanings of 0 and 1; for Stata also the published integers of the field."""
     labels = {0: "not sent", 1: "sent"} if bit.parameters else {0: "no", 1: "yes"}
     return labels | ({INTEGERS_AT: f"(published integers: {integers(bit.field)})"} if kind == ".dta" else {})
 
 
 def notes(survey: Survey) -> list[str]:
-    """The notes of a .sav file: SPSS keeps lines of 80 bytes."""
+    """Return the notes of a .sav file, in lines of at most 80 characters, because SPSS keeps 80 bytes."""
     lines = [
         f"Candor survey {survey.slug}: noisy bits, randomized on the respondents' devices.",
         "SHA-256 of the definition:",
@@ -151,7 +150,7 @@ def notes(survey: Survey) -> list[str]:
 
 
 def _shortened(text: str, room: int, *, in_bytes: bool) -> str:
-    """Text that fits, ending in … where it was cut."""
+    """Cut text to a size in bytes or characters, with … at the end if it was cut."""
 
     def size(said: str) -> int:
         return len(said.encode()) if in_bytes else len(said)

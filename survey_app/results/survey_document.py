@@ -1,7 +1,7 @@
-"""Results as the API gives them: estimates with their intervals, from the snapshot of the tally.
+"""Results as the API returns them: estimates with their intervals, from the snapshot of the tally.
 
-The shapes are structs, and they are the only place where a key is named: JSON, the columns of CSV and the schemas of
-the API's description all follow from their fields, in their order. A key at its default is left out of JSON.
+Only these structs name keys: JSON, the columns of CSV and the schemas of the API description all follow from their
+fields, in their order. JSON omits a key at its default.
 """
 
 import math
@@ -21,7 +21,7 @@ from survey_app.kinds import kind_of
 from survey_app.results.denominators import Asked, asked_blocks, base, condition
 from survey_app.tally import Tally
 
-Totals = Mapping[str, Sequence[Sequence[str]]]  # for a question, sets of labels
+Totals = Mapping[str, Sequence[Sequence[str]]]  # by question id: sets of labels
 Note = Literal["not enough reports"]
 TOO_FEW: Note = "not enough reports"
 LEAST_LOWERED = 0.01
@@ -55,7 +55,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def name(self) -> str:
-        """What it is an estimate of, in one cell of a table."""
+        """The option, or the combination of options, in one cell of a table."""
         return self.option or " + ".join(self.options)
 
 
@@ -93,12 +93,12 @@ class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def name(self) -> str:
-        """What a table calls it."""
+        """The name of this part in a table."""
         return self.id
 
     @property
     def lists(self) -> dict[str, tuple[Line, ...]]:
-        """Its lines, by the lists they are in."""
+        """The lines of this part, by list."""
         return {
             "estimates": self.estimates,
             "answered": self.answered,
@@ -117,12 +117,12 @@ class JointPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def name(self) -> str:
-        """What a table calls it."""
+        """The name of this part in a table."""
         return " + ".join(self.questions)
 
     @property
     def lists(self) -> dict[str, tuple[Line, ...]]:
-        """Its lines, by the lists they are in."""
+        """The lines of this part, by list."""
         return {"estimates": self.estimates}
 
 
@@ -167,12 +167,12 @@ class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def parts(self) -> tuple[QuestionPart | JointPart, ...]:
-        """Whatever has lines."""
+        """All parts that have lines."""
         return *self.questions, *self.joint
 
 
 class Part(Protocol):
-    """Whatever has a name and lists of lines."""
+    """A part of a document, with a name and lists of lines."""
 
     @property
     def name(self) -> str: ...
@@ -190,22 +190,22 @@ def results(
     group: str = "",
     slug: str = "",
 ) -> Results:
-    """The document of GET /api/surveys/<slug>/results."""
+    """Return the results document, as served by GET /api/surveys/<slug>/results."""
     options = options or Options()
     questions: dict[str, QuestionPart] = {}
     joint: list[JointPart] = []
     for evidence in evidence_of(survey, tally):
-        together = evidence.field.questions
-        for question in together:
+        field_questions = evidence.field.questions
+        for question in field_questions:
             part = _question(evidence, question, options, (totals or {}).get(question.id, ()))
             questions[question.id] = replace(
                 part, base=base(survey, evidence.field, question), condition=condition(survey, question)
             )
         if evidence.field.joint:
-            cells = tuple(cell_line(cell) for cell in joint_cells(evidence, together, options))
-            names = tuple(question.id for question in together)
-            whom = base(survey, evidence.field, *together)
-            joint.append(JointPart(questions=names, estimates=cells, note=note_on(cells), base=whom))
+            cells = tuple(cell_line(cell) for cell in joint_cells(evidence, field_questions, options))
+            names = tuple(question.id for question in field_questions)
+            description = base(survey, evidence.field, *field_questions)
+            joint.append(JointPart(questions=names, estimates=cells, note=note_on(cells), base=description))
     return Results(
         group=group,
         slug=slug,
@@ -226,19 +226,19 @@ def _question(
     evidence: Evidence, question: Question, options: Options, totals: Sequence[Sequence[str]]
 ) -> QuestionPart:
     kind = kind_of(question)
-    found = {
+    estimates_by_family = {
         family.name: family_estimates(evidence, question, family, options)
         for family in kind.families(question)
         if family.name is not FamilyName.ANSWERING or question.show_if
     }
-    named = [family for labels in totals if (family := kind.total(question, labels))]
-    summed = [one for family in named for one in family_estimates(evidence, question, family, options)]
+    families = [family for labels in totals if (family := kind.total(question, labels))]
+    sums = [estimate for family in families for estimate in family_estimates(evidence, question, family, options)]
 
     def lines(*names: FamilyName) -> tuple[Line, ...]:
-        return estimate_lines(one for name in names for one in found.get(name, ()))
+        return estimate_lines(estimate for name in names for estimate in estimates_by_family.get(name, ()))
 
     estimates = lines(FamilyName.SHARES, FamilyName.MEAN)
-    quartiles = quantiles(question, found.get(FamilyName.CUMULATIVE, ()))
+    quartiles = quantiles(question, estimates_by_family.get(FamilyName.CUMULATIVE, ()))
     return QuestionPart(
         id=question.id,
         type=question.type,
@@ -248,41 +248,42 @@ def _question(
         answering=next(iter(lines(FamilyName.ANSWERING)), UNSET),
         lowered=_lowered(estimates),
         answered=lines(FamilyName.ANSWERED),
-        totals=estimate_lines(summed),
+        totals=estimate_lines(sums),
         cumulative=lines(FamilyName.CUMULATIVE),
         quantiles=tuple(
-            Quantile(level=one.level, options=one.options, n=one.n, coverage=one.coverage) for one in quartiles
+            Quantile(level=quartile.level, options=quartile.options, n=quartile.n, coverage=quartile.coverage)
+            for quartile in quartiles
         ),
     )
 
 
 def _lowered(lines: Sequence[Line]) -> float:
-    """By how much the leading share is displayed below its unbiased estimate, where a reader would see it."""
+    """Return how far the leading share is displayed below its unbiased estimate; 0 if the gap is negligible."""
     shares = [
         (line.unbiased, line.estimate) for line in lines if line.kind == FigureKind.SHARE and line.unbiased is not None
     ]
-    leading, shown = max(shares, default=(0.0, 0.0))
-    lowered = min(leading, 1.0) - shown
-    return lowered if lowered >= LEAST_LOWERED else 0.0
+    unbiased, display = max(shares, default=(0.0, 0.0))
+    gap = min(unbiased, 1.0) - display
+    return gap if gap >= LEAST_LOWERED else 0.0
 
 
 def note_on(lines: Sequence[Line]) -> Note | UnsetType:
-    """What is said where there are no estimates."""
+    """Return the note for a part without estimates; UNSET if it has some."""
     return UNSET if lines else TOO_FEW
 
 
 def estimate_lines(estimates: Iterable[Estimate]) -> tuple[Line, ...]:
-    """Estimates as lines of a document."""
+    """Convert estimates to lines of a document."""
     return tuple(_line(estimate, option=estimate.option) for estimate in estimates)
 
 
 def cell_line(cell: Cell) -> Line:
-    """A combination of answers as a line of a document."""
+    """Convert the estimate of a combination of answers to a line of a document."""
     return _line(cell.estimate, options=cell.options)
 
 
 def _line(estimate: Estimate, *, option: str = "", options: tuple[str, ...] = ()) -> Line:
-    """What is not a number is null, and no point lies outside its interval: one that does stretches it."""
+    """Convert an estimate to a line: NaN becomes null, and an interval is extended to include its estimate."""
     interval, sample = estimate.interval.reaching(estimate.estimate), estimate.limits.sample
     sample = sample and sample.reaching(estimate.estimate)
     value = None if math.isnan(estimate.unbiased) else estimate.unbiased
@@ -306,7 +307,7 @@ def _line(estimate: Estimate, *, option: str = "", options: tuple[str, ...] = ()
 
 
 def table_rows(parts: Iterable[Part]) -> Iterator[tuple[str, str, Line]]:
-    """The lines of a document for a flat table: in which list, of which question."""
+    """Yield the lines of a document for a flat table, each with the names of its list and of its part."""
     for part in parts:
         for kind, lines in part.lists.items():
             for line in lines:

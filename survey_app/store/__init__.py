@@ -53,9 +53,9 @@ def open_store(url: str) -> Store:
         return _postgres(url)
     if url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
         return SqliteStore(Path(url.removeprefix("sqlite:///")))
-    shown = f"…{url[url.rindex('@') :]}" if "@" in url else url  # hides a password
+    safe_url = f"…{url[url.rindex('@') :]}" if "@" in url else url  # hides a password
     raise StoreError(
-        f"{shown!r} names no store; write sqlite:///candor.db, sqlite:////an/absolute/path.db or postgresql://user@host/database"
+        f"{safe_url!r} names no store; write sqlite:///candor.db, sqlite:////an/absolute/path.db or postgresql://user@host/database"
     )
 
 

@@ -16,8 +16,8 @@ def rest_after(worked: float) -> float:
 class Disorder:
     """The disorder that was seen last, and the moment it was first seen.
 
-    A mark identifies it. The mark changes with every rewrite, so a lasting disorder can be told from a new one. It is
-    kept in memory only: on disk, a moment would reveal when a report came.
+    A mark identifies it. The mark changes with every rewrite, so it distinguishes a lasting disorder from a new one.
+    The moment is kept in memory only: on disk, it would reveal when a report came.
     """
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:

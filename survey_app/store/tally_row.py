@@ -48,18 +48,18 @@ class Row(NamedTuple):
         `bits_of` looks up the bits of earlier reports.
         """
         counts = counts_of(self.counts)
-        add_bits(counts, rows_of([one.bits for one in arrived]))
+        add_bits(counts, rows_of([submission.bits for submission in arrived]))
         row = self._replace(total=self.total + len(arrived), counts=counts.tobytes())
         if hold is Hold.ALL:
             return row
-        waiting = [*ids_of(self.batched if batch else self.pending), *(one.id for one in arrived)]
-        staying = sorted(waiting) if hold is Hold.REST else stay(waiting, final=False)
-        queue = b"".join(staying)
+        queued = [*ids_of(self.batched if batch else self.pending), *(submission.id for submission in arrived)]
+        remaining = sorted(queued) if hold is Hold.REST else stay(queued, final=False)
+        queue = b"".join(remaining)
         row = row._replace(batched=queue) if batch else row._replace(pending=queue)
-        if len(staying) == len(waiting):
+        if len(remaining) == len(queued):
             return row
-        here = {one.id: one.bits for one in arrived}
-        return row._showing(lambda ids: _known(ids, here, bits_of))
+        new_bits = {submission.id: submission.bits for submission in arrived}
+        return row._showing(lambda ids: _known(ids, new_bits, bits_of))
 
     def finished(self, bits_of: BitsOf) -> "Row":
         """Return the tally after the last step.
@@ -98,11 +98,11 @@ def _known(ids: Sequence[bytes], here: dict[bytes, bytes], bits_of: BitsOf) -> l
 
 def merged(rows: Sequence[Row]) -> Row:
     """Return the shards of a survey merged into one tally."""
-    totals, counts, shown, shown_counts, pending, batched = zip(*rows, strict=True)
+    totals, counts, shown_totals, shown_counts, pending, batched = zip(*rows, strict=True)
     return Row(
         sum(totals),
         _sum(counts).tobytes(),
-        sum(shown),
+        sum(shown_totals),
         _sum(shown_counts).tobytes(),
         b"".join(sorted(id for part in pending for id in ids_of(part))),
         b"".join(sorted(id for part in batched for id in ids_of(part))),

@@ -74,12 +74,12 @@ def check_change(before: Published, terms: Terms, moment: datetime, *, final: bo
 
 def changed(old: Terms, new: Terms) -> list[str]:
     """Describe the changes of terms, one text each, for the log."""
-    told = []
+    changes = []
     if old.public != new.public:
-        told.append(f"results {'public' if new.public else 'private'}")
+        changes.append(f"results {'public' if new.public else 'private'}")
     for name in ("opens", "closes", "max_reports", "deletes", "size"):
         value = getattr(new, name)
         if value != getattr(old, name):
-            said = spelled(value) if isinstance(value, datetime) else value
-            told.append(f"{name} {'none' if said is None else said}")
-    return told
+            text = spelled(value) if isinstance(value, datetime) else value
+            changes.append(f"{name} {'none' if text is None else text}")
+    return changes

@@ -59,16 +59,16 @@ def copy(source: Contents, target: Contents, identity: bytes, progress: Progress
         target.make_room(list(surveys))
         for survey in surveys:
             after = b""
-            for found in source.reports(connection, survey):
-                target.put_reports(survey, after, found)
-                after = found[-1][0]
-                progress(len(found))
-        wanted = _sealed(source, connection, progress)
-    made = seals(target, progress)
-    if wrong := sorted(name for name in wanted.keys() | made.keys() if wanted.get(name) != made.get(name)):
-        raise StoreError(f"the copy differs from its source in {', '.join(wrong)}; nothing may be served from it")
+            for reports in source.reports(connection, survey):
+                target.put_reports(survey, after, reports)
+                after = reports[-1][0]
+                progress(len(reports))
+        expected = _sealed(source, connection, progress)
+    actual = seals(target, progress)
+    if different := sorted(name for name in expected.keys() | actual.keys() if expected.get(name) != actual.get(name)):
+        raise StoreError(f"the copy differs from its source in {', '.join(different)}; nothing may be served from it")
     target.end_copy()
-    return made
+    return actual
 
 
 def seals(store: Contents, progress: Progress = lambda _: None) -> Seals:
@@ -89,13 +89,13 @@ def backup(store: Contents, identity: bytes, file: Path, progress: Progress = la
     """Copy a store to a new SQLite file, which appears under its name when it is complete."""
     store.tidy(now=True)
     partial = file.with_name(f"{file.name}.partial")
-    remains = [partial, *files_beside(partial)]
-    for path in remains:
+    files = [partial, *files_beside(partial)]
+    for path in files:
         path.unlink(missing_ok=True)
     target = SqliteStore(partial)
     try:
         target.migrate()
-        made = copy(store, target, identity, progress)
+        digests = copy(store, target, identity, progress)
         target.close()
         os.replace(partial, file)
         handle = os.open(file.parent, os.O_RDONLY)
@@ -103,9 +103,9 @@ def backup(store: Contents, identity: bytes, file: Path, progress: Progress = la
         os.close(handle)
     finally:
         target.close()
-        for path in remains:
+        for path in files:
             path.unlink(missing_ok=True)
-    return made
+    return digests
 
 
 def count(store: Contents) -> int:
@@ -121,14 +121,14 @@ def keyless(store: Contents) -> list[str]:
     """
     with store.frozen() as connection:
         final = {row[0] for rows in store.rows(connection, TALLIES) for row in rows if row[-1]}
-        surveys = {key: one for key, one in _surveys(store, connection).items() if key not in final}
-    return sorted({one.slug for one in surveys.values() if one.tickets and not one.tickets.issuer})
+        surveys = {key: survey for key, survey in _surveys(store, connection).items() if key not in final}
+    return sorted({survey.slug for survey in surveys.values() if survey.tickets and not survey.tickets.issuer})
 
 
 def _surveys(store: Contents, connection: Connection) -> dict[int, Survey]:
-    place = TABLES["surveys"].columns.split(", ").index("definition")
-    found = (row for rows in store.rows(connection, "surveys") for row in rows)
-    return {row[0]: Survey.from_stored(bytes(row[place])) for row in found}
+    index = TABLES["surveys"].columns.split(", ").index("definition")
+    survey_rows = (row for rows in store.rows(connection, "surveys") for row in rows)
+    return {row[0]: Survey.from_stored(bytes(row[index])) for row in survey_rows}
 
 
 def _is_equal(source: Contents, connection: Connection, target: Contents, progress: Progress) -> bool:
@@ -137,32 +137,32 @@ def _is_equal(source: Contents, connection: Connection, target: Contents, progre
         target.check_whole()
     except StoreError:
         return False
-    with target.frozen() as other:
-        if not any(True for _ in target.rows(other, "users")):
+    with target.frozen() as target_connection:
+        if not any(True for _ in target.rows(target_connection, "users")):
             return False
-        return _sealed(source, connection, progress) == _sealed(target, other, progress)
+        return _sealed(source, connection, progress) == _sealed(target, target_connection, progress)
 
 
 def _sealed(store: Contents, connection: Connection, progress: Progress) -> Seals:
-    found = {}
+    digests = {}
     tallies: dict[int, tuple[int, bytes]] = {}
     for table in (*TABLES, TALLIES):
-        seal = _Seal()
+        digest = _Seal()
         for rows in store.rows(connection, table):
-            seal.add(rows)
+            digest.add(rows)
             if table == TALLIES:
                 tallies |= {row[0]: (row[1], bytes(row[2])) for row in rows}
-        found[table] = seal.made()
+        digests[table] = digest.made()
     for key, survey in _surveys(store, connection).items():
-        seal, counts = _Seal(), np.zeros(survey.width, dtype=np.int64)
+        digest, counts = _Seal(), np.zeros(survey.width, dtype=np.int64)
         for reports in store.reports(connection, key):
-            seal.add(reports)
+            digest.add(reports)
             add_bits(counts, rows_of([bits for _, bits in reports]))
             progress(len(reports))
-        total, kept = tallies[key]
-        if total != seal.count or not np.array_equal(counts, counts_of(kept)):
+        total, stored_counts = tallies[key]
+        if total != digest.count or not np.array_equal(counts, counts_of(stored_counts)):
             raise StoreError(
                 f"the tally of {survey.slug} differs from a recount: run candor survey check {survey.slug}"
             )
-        found[f"reports to {survey.slug} {survey.digest[:8]}"] = seal.made()
-    return found
+        digests[f"reports to {survey.slug} {survey.digest[:8]}"] = digest.made()
+    return digests

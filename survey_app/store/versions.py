@@ -17,8 +17,8 @@ def opened_version(store: Store, slug: str, digest: str | None = None) -> Publis
     Return None if there is none, or if it was never opened.
     """
     current = store.current(slug)
-    wanted = digest or (current and current[1])
-    published = store.version(slug, wanted) if wanted else None
+    chosen = digest or (current and current[1])
+    published = store.version(slug, chosen) if chosen else None
     return published if published and published.state is not State.READY else None
 
 
@@ -28,8 +28,8 @@ def any_version(store: Store, slug: str, digest: str | None = None) -> Published
     A version that was never opened is returned only if there is no other.
     """
     current = store.current(slug)
-    wanted = digest or (current and current[1])
-    return store.version(slug, wanted) if wanted else store.newest(slug)
+    chosen = digest or (current and current[1])
+    return store.version(slug, chosen) if chosen else store.newest(slug)
 
 
 def listed(store: Store, owner: int | None = None) -> list[list[Published]]:
@@ -39,12 +39,12 @@ def listed(store: Store, owner: int | None = None) -> list[list[Published]]:
 
 def grouped(store: Store, surveys: Iterable[Published]) -> list[list[Published]]:
     """Group surveys by study; a survey that belongs to no study is a group of its own."""
-    found: dict[str, list[Published]] = {}
+    groups: dict[str, list[Published]] = {}
     for published in surveys:
         name = published.name
-        if name not in found:
-            found[name] = store.study(name) or [published]
-    return [found[name] for name in sorted(found)]
+        if name not in groups:
+            groups[name] = store.study(name) or [published]
+    return [groups[name] for name in sorted(groups)]
 
 
 def may_close(store: Store, groups: Sequence[Published], most: int) -> bool:
@@ -52,7 +52,7 @@ def may_close(store: Store, groups: Sequence[Published], most: int) -> bool:
 
     A limit that is raised cannot.
     """
-    before = groups[0].terms.max_reports
-    if groups[0].state not in (State.OPEN, State.PAUSED) or (before is not None and most >= before):
+    old_limit = groups[0].terms.max_reports
+    if groups[0].state not in (State.OPEN, State.PAUSED) or (old_limit is not None and most >= old_limit):
         return False
     return may_have(most, sum(store.snapshot(group).reports for group in groups), len(groups))

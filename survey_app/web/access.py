@@ -29,8 +29,8 @@ RESULTS = "/results/"  # links to results are valid below this path only, and so
 
 def get_store(app: Flask) -> Store:
     """Return the store of an app."""
-    kept: Store = app.extensions["candor_store"]
-    return kept
+    instance: Store = app.extensions["candor_store"]
+    return instance
 
 
 def store() -> Store:
@@ -40,8 +40,8 @@ def store() -> Store:
 
 def tickets() -> TicketFile:
     """Return the tickets file of the current app."""
-    kept: TicketFile = current_app.extensions["candor_tickets"]
-    return kept
+    file: TicketFile = current_app.extensions["candor_tickets"]
+    return file
 
 
 def visible(slug: str) -> Published:
@@ -119,9 +119,9 @@ def managed(slug: str, least: Role, user: User, digest: str | None = None) -> Pu
     was never opened does not exist.
     """
     groups = store().study(slug)
-    wanted = groups[0].survey.slug if groups else slug
-    published = any_version(store(), wanted, digest) if NAME.fullmatch(slug) else None
-    if published is None or (role_of(user, published) is None and opened_version(store(), wanted) is None):
+    version_slug = groups[0].survey.slug if groups else slug
+    published = any_version(store(), version_slug, digest) if NAME.fullmatch(slug) else None
+    if published is None or (role_of(user, published) is None and opened_version(store(), version_slug) is None):
         raise Problem("not_found", "There is no such survey.")
     return require(user, published, least)
 
@@ -139,8 +139,8 @@ def is_linked(published: Published) -> bool:
     secret = request.cookies.get(link_cookie(published.name))
     if secret is None or not request.path.startswith(RESULTS):
         return False
-    opened = store().link_opens(secret_hash(secret)) if SECRET.fullmatch(secret) else None
-    if opened is None or not hmac.compare_digest(opened, published.name):
+    target = store().link_opens(secret_hash(secret)) if SECRET.fullmatch(secret) else None
+    if target is None or not hmac.compare_digest(target, published.name):
         raise Problem("not_found", WITHDRAWN)
     return True
 
@@ -177,7 +177,7 @@ def readable(published: Published) -> Published:
 def check_scan(
     published: Published, reports: int, command: str = "crosstab", refuse: type[Exception] = PairError
 ) -> None:
-    """Raise `refuse` if there are too many reports to read for a page, because reading very many takes seconds.
+    """Raise `error_class` if there are too many reports to read for a page, because reading very many takes seconds.
 
     Accounts with a role may read more reports than anybody else. Beyond that, only the command reads them.
     """

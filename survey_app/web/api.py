@@ -110,18 +110,18 @@ def survey_results(slug: str) -> Response:
     They are public, or for an account that has a role.
     """
     if groups := study(slug):
-        asked = ReadStudy.of(groups)
-        asked.check()
-        whole = asked.document
+        study_request = ReadStudy.of(groups)
+        study_request.check()
+        study_results = study_request.document
         parts = tuple(
-            counted(part, store(), tickets(), group) for part, group in zip(whole.groups, groups, strict=True)
+            counted(part, store(), tickets(), group) for part, group in zip(study_results.groups, groups, strict=True)
         )
-        found: Results | Study = structs.replace(whole, groups=parts)
+        results: Results | Study = structs.replace(study_results, groups=parts)
     else:
         snapshot = Snapshot.of(readable(version(slug)))
-        made = kept_results(snapshot, _options(snapshot.reports))
-        found = counted(made, store(), tickets(), snapshot.published)
-    response = jsonify(msgspec.to_builtins(found))
+        estimates = kept_results(snapshot, _options(snapshot.reports))
+        results = counted(estimates, store(), tickets(), snapshot.published)
+    response = jsonify(msgspec.to_builtins(results))
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -144,10 +144,10 @@ def survey_crosstab(slug: str) -> Response:
     rows, columns = (request.args.get(name, "") for name in ("rows", "columns"))
     options = _options(snapshot.reports)
     try:
-        found = read_crosstab(snapshot, rows, columns, options)
+        crosstab = read_crosstab(snapshot, rows, columns, options)
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
-    response = jsonify(msgspec.to_builtins(found))
+    response = jsonify(msgspec.to_builtins(crosstab))
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -158,10 +158,12 @@ def survey_regression(slug: str) -> Response:
     snapshot = Snapshot.of(readable(version(slug)))
     options = _options(snapshot.reports)
     try:
-        found = read_regression(snapshot, request.args.get("outcome", ""), tuple(request.args.getlist("on")), options)
+        regression = read_regression(
+            snapshot, request.args.get("outcome", ""), tuple(request.args.getlist("on")), options
+        )
     except FitError as error:
         raise Problem("malformed_request", f"{error}.") from None
-    response = jsonify(msgspec.to_builtins(found))
+    response = jsonify(msgspec.to_builtins(regression))
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -185,8 +187,8 @@ def metrics() -> Response:
     token: str | None = current_app.config["METRICS_TOKEN"]
     if not token:
         raise Problem("not_found", "This server was started without CANDOR_METRICS_TOKEN.")
-    said = request.headers.get("Authorization", "")
-    if not hmac.compare_digest(said.encode(), f"Bearer {token}".encode()):
+    header = request.headers.get("Authorization", "")
+    if not hmac.compare_digest(header.encode(), f"Bearer {token}".encode()):
         raise Problem("unauthorized", "This needs the token that the server was started with.")
     response = Response(exposition(store()), content_type=EXPOSITION)
     response.headers["Cache-Control"] = "no-store"

@@ -89,24 +89,26 @@ def create_app(
         SESSION_COOKIE_NAME="candor_session",
     )
     app.config.from_mapping(config or {})
-    kept = store or open_store(app.config["DB"])
-    kept.migrate()
-    kept.check_whole()
-    app.config["SECRET_KEY"] = kept.secret_key()
+    app_store = store or open_store(app.config["DB"])
+    app_store.migrate()
+    app_store.check_whole()
+    app.config["SECRET_KEY"] = app_store.secret_key()
     app.session_interface = _Sessions()
-    app.extensions["candor_store"] = kept
-    tickets = open_tickets(kept)
+    app.extensions["candor_store"] = app_store
+    tickets = open_tickets(app_store)
     counts = counts or Counts()
     app.extensions["candor_tickets"] = tickets
-    app.extensions["candor_desk"] = Desk(tickets, of_store(kept), counts=counts)
-    app.extensions["candor_intake"] = Intake(kept, app.config["RATE_LIMIT"], partial(_end, tickets, kept), counts)
+    app.extensions["candor_desk"] = Desk(tickets, of_store(app_store), counts=counts)
+    app.extensions["candor_intake"] = Intake(
+        app_store, app.config["RATE_LIMIT"], partial(_end, tickets, app_store), counts
+    )
     off = app.config["RATE_LIMIT"] == "off"
     for place, limit in (("authors", AUTHOR_LIMIT), ("visits", VISIT_LIMIT), ("readings", READING_LIMIT)):
         app.extensions[f"candor_{place}"] = Limiter("off" if off else limit, place, counts)
     app.extensions["candor_openapi"] = document()
     auth.init(app, counts)
-    for by_token in (api.blueprint, invitations_api.blueprint, surveys_api.blueprint):
-        auth.csrf.exempt(by_token)
+    for token_blueprint in (api.blueprint, invitations_api.blueprint, surveys_api.blueprint):
+        auth.csrf.exempt(token_blueprint)
     for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
         app.register_blueprint(blueprint)
     if app.config["DEMO"]:
@@ -127,9 +129,9 @@ def create_app(
 
 def _end(tickets: TicketFile, kept: Store) -> bool:
     """Dispose of the ticket keys of closed surveys. The writer calls this on its own thread, seldom."""
-    ended = end_closed(tickets, kept)
+    result = end_closed(tickets, kept)
     tickets.close()
-    return ended
+    return result
 
 
 def _check_query() -> None:
@@ -148,7 +150,7 @@ def _complete(response: Response) -> Response:
 
 
 def _problem_of(error: Exception) -> Response:
-    allowed = None
+    allow = None
     if isinstance(error, Problem):
         problem = error
     elif isinstance(error, Unavailable):
@@ -157,11 +159,11 @@ def _problem_of(error: Exception) -> Response:
         return Response(error.get_response().get_data(), error.code, dict(error.get_response().headers))
     elif isinstance(error, HTTPException):
         problem = Problem.of_status(error.code or 500)
-        allowed = error.get_response().headers.get("Allow")
+        allow = error.get_response().headers.get("Allow")
     else:
         current_app.logger.error("%s in %s", type(error).__name__, request.endpoint, exc_info=error)
         problem = Problem("internal_error")
-    headers = dict(problem.headers) | ({"Allow": allowed} if allowed else {})
+    headers = dict(problem.headers) | ({"Allow": allow} if allow else {})
     if is_api(request.path):
         return Response(problem.body(), problem.status, headers, content_type=CONTENT_TYPE)
     return _page_of(problem, headers)

@@ -108,13 +108,13 @@ def sign_out() -> ResponseReturnValue:
 @login_required  # type: ignore[untyped-decorator]
 def account() -> ResponseReturnValue:
     """Show the account's surveys and API tokens, and the form to change the password."""
-    kept = store()
+    database = store()
     user = current_user.user
     surveys = [
-        (groups[0], len(groups), sum(kept.snapshot(group).reports for group in groups))
-        for groups in listed(kept, user.key)
+        (groups[0], len(groups), sum(database.snapshot(group).reports for group in groups))
+        for groups in listed(database, user.key)
     ]
-    tokens = kept.tokens(user)
+    tokens = database.tokens(user)
     return render_template("auth/account.html", form=ChangePassword(), surveys=surveys, tokens=tokens, name=user.name)
 
 
@@ -144,13 +144,13 @@ def change_password() -> ResponseReturnValue:
             return redirect(url_for("auth.account"))
         revoked = 0 if keep else len(store().tokens(user))
         store().set_password(user, hashed, keep_tokens=keep)
-        fresh = store().user(user.key)
-        if fresh is None:
+        current = store().user(user.key)
+        if current is None:
             raise Problem("forbidden")
         session.clear()
-        login_user(Session(fresh))
-        told = f" API tokens revoked: {revoked}." if revoked else ""
-        flash(f"The password was changed. All other sessions have ended.{told}", "status")
+        login_user(Session(current))
+        note = f" API tokens revoked: {revoked}." if revoked else ""
+        flash(f"The password was changed. All other sessions have ended.{note}", "status")
     return redirect(url_for("auth.account"))
 
 

@@ -27,10 +27,10 @@ def lean(response: Response, request: Request) -> Response:
     Each encoding has an ETag of its own, because its bytes differ.
     """
     response.add_etag()
-    accepted = compressed(response, request, again=True)
-    if accepted.content_encoding:
-        accepted.set_etag(f"{response.get_etag()[0]}-gzip")
-    return accepted.make_conditional(request)  # type: ignore[return-value]
+    variant = compressed(response, request, again=True)
+    if variant.content_encoding:
+        variant.set_etag(f"{response.get_etag()[0]}-gzip")
+    return variant.make_conditional(request)  # type: ignore[return-value]
 
 
 def compressed(response: Response, request: Request, *, again: bool = False) -> Response:

@@ -66,11 +66,11 @@ def administrator() -> Response:
     rows = _rows(published)
     suspicion = _suspicion()
     where, table = store().table_of(published)
-    found = {}
+    report = {}
     if rows:
         id, bits = rows[0]
         cell = store().cell_of(published, id, bits)
-        found = {
+        report = {
             "id": id,
             "bits": list(_told(survey, bits)),
             "parts": list(_parts(survey, bits, Fraction(1, suspicion))),
@@ -81,7 +81,7 @@ def administrator() -> Response:
     loss = total(survey)
     rng = np.random.default_rng()
     people = demo_survey.people_of(survey, PEOPLE, rng)
-    guessed = attack(survey, people, np.concatenate(list(devices.reports(survey, people, rng))))
+    guesses = attack(survey, people, np.concatenate(list(devices.reports(survey, people, rng))))
     return _page(
         "demo/administrator.html",
         survey=survey,
@@ -94,12 +94,12 @@ def administrator() -> Response:
         suspicions=SUSPICIONS,
         epsilon=epsilon(loss, 2),
         before=chance(suspected(suspicion)),
-        after=lambda one: chance(rounded_up(one.after)),
+        after=lambda suspicion: chance(rounded_up(suspicion.after)),
         bound=chance(raised(suspicion, loss)),
         people=PEOPLE,
-        guessed=guessed,
-        least_wrong=min(1 - one.right / one.asked for one in guessed),
-        **found,
+        guessed=guesses,
+        least_wrong=min(1 - guess.right / guess.asked for guess in guesses),
+        **report,
     )
 
 
@@ -116,8 +116,8 @@ def _rows(published: Published) -> list[tuple[bytes, bytes]]:
 
     After the last report comes the first.
     """
-    named = request.args.get("row", "")
-    first = _id(named) if named else secrets.token_bytes(ID_BYTES)
+    requested_id = request.args.get("row", "")
+    first = _id(requested_id) if requested_id else secrets.token_bytes(ID_BYTES)
     before = (int.from_bytes(first, "big") - 1).to_bytes(ID_BYTES, "big") if any(first) else b""
     rows = store().some_shown(published, before, ROWS)
     if len(rows) < ROWS:
@@ -127,17 +127,17 @@ def _rows(published: Published) -> list[tuple[bytes, bytes]]:
 
 def _id(text: str) -> bytes:
     try:
-        found = bytes.fromhex(text)
+        value = bytes.fromhex(text)
     except ValueError:
-        found = b""
-    if len(found) != ID_BYTES:
+        value = b""
+    if len(value) != ID_BYTES:
         raise Problem("not_found", "There is no such report.")
-    return found
+    return value
 
 
 def _suspicion() -> int:
-    asked = request.args.get("suspicion", str(USUAL))
-    return int(asked) if asked in map(str, SUSPICIONS) else USUAL
+    text = request.args.get("suspicion", str(USUAL))
+    return int(text) if text in map(str, SUSPICIONS) else USUAL
 
 
 def _text(survey: Survey, bits: bytes) -> str:
@@ -153,9 +153,9 @@ def _told(survey: Survey, bits: bytes) -> Iterator[tuple[str, Bit]]:
 def _parts(survey: Survey, bits: bytes, before: Fraction) -> Iterator[Part]:
     for field, value in zip(survey.fields, unpack(survey, bits), strict=True):
         width = field.mechanism.width
-        told = "" if value is None else f"{value:0{width}b}"
-        sent = "" if value is None else describe(field, value)
-        yield Part(field, told, sent, list(suspicions(field, value, before)))
+        bit_text = "" if value is None else f"{value:0{width}b}"
+        meaning = "" if value is None else describe(field, value)
+        yield Part(field, bit_text, meaning, list(suspicions(field, value, before)))
 
 
 def _page(name: str, **values: object) -> Response:

@@ -61,12 +61,11 @@ def broken(name: str) -> Markup:
 def advice(text: str, questions: Iterable[Question]) -> Markup:
     """Return advice as a sentence for a page.
 
-    The ids of the questions that it is about are marked as code, where they begin the sentence or stand before a
-    margin.
+    The ids of its questions are marked as code where they begin the sentence or precede a margin.
     """
-    known = "|".join(re.escape(question.id) for question in sorted(questions, key=lambda one: -len(one.id)))
-    first = rf"^(?:{known})(?=, | and | are )|(?<= and )(?:{known})(?= and | are )"
-    parts = re.split(rf"({first}|(?<![\w-])(?:{known})(?= ±))", sentence(text))
+    ids = "|".join(re.escape(question.id) for question in sorted(questions, key=lambda question: -len(question.id)))
+    first = rf"^(?:{ids})(?=, | and | are )|(?<= and )(?:{ids})(?= and | are )"
+    parts = re.split(rf"({first}|(?<![\w-])(?:{ids})(?= ±))", sentence(text))
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts)
     )

@@ -35,8 +35,8 @@ def _managed(slug: str, user: User) -> Published:
 def invited(slug: str) -> Response:
     """Return the counts of invitations and tickets, with the hashes of the unused codes."""
     published = _managed(slug, holder())
-    found = inviting.invited(tickets(), published.survey.digest)
-    return _private({"survey": published.survey.digest, "state": published.state, **found._asdict()}, 200)
+    counts = inviting.invited(tickets(), published.survey.digest)
+    return _private({"survey": published.survey.digest, "state": published.state, **counts._asdict()}, 200)
 
 
 @blueprint.post("/api/surveys/<slug>/invitations")

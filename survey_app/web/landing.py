@@ -47,8 +47,8 @@ class Entry:
 @blueprint.get("/")
 def front() -> Response:
     """Show the page in the language that the URL names or that the visitor prefers."""
-    asked = request.args.get("language", "")
-    words = Words(asked if asked in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0])
+    language = request.args.get("language", "")
+    words = Words(language if language in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0])
     entries = open_and_public(_surveys(), words.language)
     page = render_template(
         "front.html",
@@ -65,12 +65,12 @@ def front() -> Response:
 
 
 def _surveys() -> list[Published]:
-    kept: Read | None = current_app.extensions.get("candor_front")
+    cache: Read | None = current_app.extensions.get("candor_front")
     start = clock()
-    if kept is None or start >= kept.until:
-        found = [published for published in store().surveys() if published.terms.public]
-        kept = current_app.extensions["candor_front"] = Read(found, clock() + REST * (clock() - start))
-    return kept.surveys
+    if cache is None or start >= cache.until:
+        surveys = [published for published in store().surveys() if published.terms.public]
+        cache = current_app.extensions["candor_front"] = Read(surveys, clock() + REST * (clock() - start))
+    return cache.surveys
 
 
 def open_and_public(surveys: list[Published], language: str) -> list[Entry]:

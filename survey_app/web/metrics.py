@@ -27,14 +27,14 @@ def exposition(store: Store) -> str:
 
 def _lines(store: Store) -> Iterator[str]:
     surveys = store.surveys()
-    opened = [one for one in surveys if one.state is not State.READY]
-    states = Counter(str(one.at(now())) for one in surveys)
+    opened = [survey for survey in surveys if survey.state is not State.READY]
+    states = Counter(str(survey.at(now())) for survey in surveys)
     yield from _told("candor_info", "Which version runs.", [(f'version="{__version__}"', 1)])
     yield from _told("candor_surveys", "Surveys in each state.", [(f'state="{s}"', states[s]) for s in State])
     yield from _told(
         "candor_reports_shown",
         "Reports behind the results of each survey, in steps, as they are shown.",
-        [(f'survey="{one.survey.slug}"', store.snapshot(one).reports) for one in opened],
+        [(f'survey="{survey.survey.slug}"', store.snapshot(survey).reports) for survey in opened],
     )
     yield from _told("candor_worker_start_seconds", "When the worker that replies was started.", [("", int(_started))])
     yield from _told("candor_worker_memory_bytes", "The most it ever had, rounded up.", [("", _memory())])

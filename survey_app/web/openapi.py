@@ -103,10 +103,10 @@ def _problems(*codes: str) -> dict[str, Any]:
         statuses.setdefault(str(PROBLEMS[code][0]), []).append(code)
     return {
         status: {
-            "description": ", ".join(alike),
+            "description": ", ".join(group),
             "content": {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
         }
-        for status, alike in statuses.items()
+        for status, group in statuses.items()
     }
 
 
@@ -141,8 +141,8 @@ def _documents() -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 def document() -> dict[str, Any]:
     """Return the whole description."""
-    whole = {"type": "object"}
-    (results, study, crosstab, empty, regression, told, listing, change), schemas = _documents()
+    any_object = {"type": "object"}
+    (results, study, crosstab, empty, regression, summary, listing, change), schemas = _documents()
     batch = {
         "type": "object",
         "required": ["stored", "already_stored", "rejected", "rejected_lines"],
@@ -189,11 +189,11 @@ def document() -> dict[str, Any]:
                         "required": True,
                         "content": {
                             **{kind: {"schema": TEXT} for kind in YAML},
-                            "application/json": {"schema": whole},
+                            "application/json": {"schema": any_object},
                         },
                     },
                     "responses": {
-                        "201": _json("published, with advice", told) | {"headers": location},
+                        "201": _json("published, with advice", summary) | {"headers": location},
                         **_problems(
                             "malformed_request", "unauthorized", "conflict", "too_large", "bad_survey",
                             "too_many_requests", "unavailable",
@@ -206,7 +206,7 @@ def document() -> dict[str, Any]:
                     "summary": "The canonical definition",
                     "parameters": [SLUG, digest],
                     "responses": {
-                        "200": _json("the definition, byte for byte", whole) | {"headers": etag},
+                        "200": _json("the definition, byte for byte", any_object) | {"headers": etag},
                         "304": {"description": "unchanged"},
                         **_problems("not_found", "too_many_requests", "unavailable"),
                     },
@@ -217,7 +217,7 @@ def document() -> dict[str, Any]:
                     "parameters": [SLUG, digest],
                     "requestBody": {"required": True, "content": {"application/json": {"schema": change}}},
                     "responses": {
-                        "200": _json("as it is now", told),
+                        "200": _json("as it is now", summary),
                         **_problems(
                             "malformed_request", "unauthorized", "forbidden", "not_found", "conflict", "too_large",
                             "too_many_requests", "unavailable",
@@ -373,7 +373,7 @@ def document() -> dict[str, Any]:
                     },
                 }
             },
-            "/openapi.json": {"get": {"summary": "This document", "responses": {"200": _json("it", whole)}}},
+            "/openapi.json": {"get": {"summary": "This document", "responses": {"200": _json("it", any_object)}}},
         },
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},

@@ -62,17 +62,17 @@ class Front:
             protocol.response_empty(400, [])
             return
         kind = self._kind(scope)
-        known = of_an_account(scope.method, scope.path)
+        is_for_account = of_an_account(scope.method, scope.path)
         try:
             self._limit(scope, kind)
-            if known and not await self._pools[Kind.PAGE].run(admits, self._app, _environ(scope, b"")):
+            if is_for_account and not await self._pools[Kind.PAGE].run(admits, self._app, _environ(scope, b"")):
                 closing = ("connection", "close")  # the app refuses it without its body, which may follow
                 await self._answer(protocol, Kind.PAGE, _environ(scope, b""), closing)
                 return
-            most = largest_upload(scope.method, scope.path)
-            budget = self._of_accounts if known else self._of_anybody
-            with budget.room(rsgi_io.length(scope, most)):
-                await self._reply(scope, protocol, kind, await rsgi_io.read(scope, protocol, most))
+            limit = largest_upload(scope.method, scope.path)
+            budget = self._of_accounts if is_for_account else self._of_anybody
+            with budget.room(rsgi_io.length(scope, limit)):
+                await self._reply(scope, protocol, kind, await rsgi_io.read(scope, protocol, limit))
         except Problem as problem:
             self._refuse(scope, protocol, problem)
 
@@ -92,7 +92,7 @@ class Front:
 
     async def _reply(self, scope: Any, protocol: Any, kind: Kind, body: bytes) -> None:
         posted = scope.method == "POST"
-        report, ticket = ((way.fullmatch(scope.path) if posted else None) for way in (REPORTS, TICKETS))
+        report, ticket = ((pattern.fullmatch(scope.path) if posted else None) for pattern in (REPORTS, TICKETS))
         if ticket:
             rsgi_io.send(protocol, await rsgi_io.ticket(self._desk, ticket[1], scope, body))
         elif report:
@@ -105,13 +105,13 @@ class Front:
 
         Nothing is computed or sent for a client that has disconnected.
         """
-        gone = asyncio.ensure_future(protocol.client_disconnect())
+        disconnect = asyncio.ensure_future(protocol.client_disconnect())
         try:
-            status, headers, body = await self._pools[kind].run(self._call, environ, is_gone=gone.done)
-            has_gone = gone.done()
+            status, headers, body = await self._pools[kind].run(self._call, environ, is_gone=disconnect.done)
+            is_disconnected = disconnect.done()
         finally:
-            gone.cancel()
-        if has_gone and not isinstance(body, bytes):
+            disconnect.cancel()
+        if is_disconnected and not isinstance(body, bytes):
             body.close()
         elif isinstance(body, bytes):
             protocol.response_bytes(status, [*headers, *more], body)
@@ -126,12 +126,12 @@ class Front:
         if is_api(scope.path) or scope.method != "GET":
             rsgi_io.refuse(protocol, problem)
             return
-        name = (problem.code, problem.detail)
-        if name not in self._refusals:
-            self._refusals[name] = problem_page(self._app, problem)
-        headers, body = self._refusals[name]
-        told = [(name.lower(), value) for name, value in problem.headers]
-        protocol.response_bytes(problem.status, [*headers, *told], body)
+        key = (problem.code, problem.detail)
+        if key not in self._refusals:
+            self._refusals[key] = problem_page(self._app, problem)
+        headers, body = self._refusals[key]
+        more_headers = [(key.lower(), value) for key, value in problem.headers]
+        protocol.response_bytes(problem.status, [*headers, *more_headers], body)
 
     async def _report(self, slug: str, body: bytes) -> Reply:
         """Store a report and return the reply; waiting for the disk needs no thread."""
@@ -143,10 +143,10 @@ class Front:
             return reply(error)
 
     def _call(self, environ: dict[str, Any]) -> tuple[int, Headers, bytes | BinaryIO]:
-        begun: list[Any] = []
+        response_start: list[Any] = []
 
         def start_response(status: str, headers: Headers, exc_info: Any = None) -> None:
-            begun[:] = [int(status[:3]), headers]
+            response_start[:] = [int(status[:3]), headers]
 
         chunks = self._wsgi(environ, start_response)
         try:
@@ -154,7 +154,7 @@ class Front:
         finally:
             if hasattr(chunks, "close"):
                 chunks.close()
-        return begun[0], [(name.lower(), value) for name, value in begun[1]], body
+        return response_start[0], [(name.lower(), value) for name, value in response_start[1]], body
 
 
 def _environ(scope: Any, body: bytes) -> dict[str, Any]:

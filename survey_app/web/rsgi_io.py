@@ -24,8 +24,8 @@ async def read(scope: Any, protocol: Any, most: int) -> bytes:
     try:
         chunks = await asyncio.wait_for(_chunks(protocol, most), READ_SECONDS)
     except TimeoutError:
-        late = f"The body did not arrive in {READ_SECONDS:g} seconds."
-        raise Problem("malformed_request", late) from None
+        message = f"The body did not arrive in {READ_SECONDS:g} seconds."
+        raise Problem("malformed_request", message) from None
     if sum(map(len, chunks)) < declared:  # granian ends the body there when the sender disconnects
         raise Problem("malformed_request", "The body is shorter than its Content-Length.")
     return b"".join(chunks)
@@ -33,10 +33,10 @@ async def read(scope: Any, protocol: Any, most: int) -> bytes:
 
 async def _chunks(protocol: Any, most: int) -> list[bytes]:
     chunks: list[bytes] = []
-    read = 0
+    size = 0
     async for chunk in protocol:
-        read += len(chunk)
-        if read > most:
+        size += len(chunk)
+        if size > most:
             raise Problem("too_large", f"At most {most} bytes.")
         chunks.append(chunk)
     return chunks
@@ -44,8 +44,8 @@ async def _chunks(protocol: Any, most: int) -> list[bytes]:
 
 def send(protocol: Any, sent: Reply, *more: tuple[str, str]) -> None:
     """Send a reply to a respondent, with the common headers."""
-    told = [(name.lower(), value) for name, value in (*sent.headers, *more)]
-    headers = [("content-type", sent.content_type), *LOWER_HEADERS, *told]
+    extra = [(name.lower(), value) for name, value in (*sent.headers, *more)]
+    headers = [("content-type", sent.content_type), *LOWER_HEADERS, *extra]
     protocol.response_bytes(sent.status, headers, sent.body)
 
 
@@ -66,7 +66,7 @@ def address(scope: Any, proxies: int) -> str:
 async def ticket(desk: Desk, slug: str, scope: Any, body: bytes) -> Reply:
     """Return a ticket for an invitation; waiting for the disk and the signing process needs no thread."""
     try:
-        waiting: Awaitable[bytes] = asyncio.wrap_future(desk.take(slug, scope.headers.get("candor-invitation"), body))
-        return ticket_reply(await asyncio.wait_for(waiting, WAIT_SECONDS))
+        future: Awaitable[bytes] = asyncio.wrap_future(desk.take(slug, scope.headers.get("candor-invitation"), body))
+        return ticket_reply(await asyncio.wait_for(future, WAIT_SECONDS))
     except Exception as error:  # a Problem or not, it ends in a problem document
         return ticket_reply(error)

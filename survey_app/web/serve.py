@@ -80,7 +80,7 @@ def _create(module: str, counts: Counts, **more: object) -> object:
 def check_port(host: str, port: int, way: str = "--port {}") -> None:
     """Raise ClickException with one clear sentence if the port is taken, before anything else happens.
 
-    `way` is the text that shows how to choose another port.
+    `option` is the text that shows how to choose another port.
     """
     try:
         family = socket.getaddrinfo(host, port)[0][0]

@@ -31,14 +31,14 @@ Headers = list[tuple[str, str]]
 
 def gather(chunks: Iterable[bytes]) -> bytes | BinaryIO:
     """Return a whole reply, in memory or, if it is large, in a file. Raise Problem if it cannot be made now."""
-    held, size, source = list[bytes](), 0, iter(chunks)
+    pieces, size, source = list[bytes](), 0, iter(chunks)
     try:
         for chunk in source:
-            held.append(chunk)
+            pieces.append(chunk)
             size += len(chunk)
             if size > MOST_IN_MEMORY:
-                return _written(held, source)
-        return b"".join(held)
+                return _written(pieces, source)
+        return b"".join(pieces)
     except (OSError, Unavailable):  # the disk is full, or the database does not respond
         raise Problem("unavailable") from None
 
@@ -89,7 +89,7 @@ async def _send(protocol: Any, status: int, headers: Headers, file: BinaryIO) ->
     with tempfile.TemporaryDirectory(prefix="candor-") as folder:
         pipe = str(Path(folder) / "reply")
         os.mkfifo(pipe, 0o600)
-        ends = [os.open(pipe, way | os.O_NONBLOCK) for way in (os.O_RDONLY, os.O_WRONLY)]
+        ends = [os.open(pipe, flag | os.O_NONBLOCK) for flag in (os.O_RDONLY, os.O_WRONLY)]
         try:
             length = [] if any(name == "content-length" for name, _ in headers) else [("content-length", str(size))]
             protocol.response_file(status, [*headers, *length], pipe)
@@ -108,13 +108,13 @@ async def _fill(ends: list[int], file: BinaryIO) -> None:
     closed once more bytes were written than a pipe holds, because granian must have read some by then. From then on the
     pipe breaks when granian closes its end.
     """
-    while left := file.read(CHUNK):
-        while left:
+    while remaining := file.read(CHUNK):
+        while remaining:
             try:
-                left = left[os.write(ends[-1], left) :]
+                remaining = remaining[os.write(ends[-1], remaining) :]
             except BlockingIOError:
                 await _writable(ends[-1])
-            if len(ends) > 1 and file.tell() - len(left) > CHUNK:
+            if len(ends) > 1 and file.tell() - len(remaining) > CHUNK:
                 os.close(ends.pop(0))
 
 

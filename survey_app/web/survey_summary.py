@@ -49,7 +49,9 @@ def told(groups: Sequence[Published], user: User) -> Told:
     """Return the summary of a survey or study for an account."""
     first = groups[0]
     terms, role = first.terms, role_of(user, first) or Role.READER
-    opens, closes, deletes = (spelled(one) if one else None for one in (terms.opens, terms.closes, terms.deletes))
+    opens, closes, deletes = (
+        spelled(moment) if moment else None for moment in (terms.opens, terms.closes, terms.deletes)
+    )
     return Told(
         first.name,
         first.survey.title,
@@ -61,12 +63,12 @@ def told(groups: Sequence[Published], user: User) -> Told:
         closes,
         terms.max_reports,
         deletes,
-        [_part(one) for one in groups],
+        [_part(group) for group in groups],
     )
 
 
 def _part(published: Published) -> Part:
     survey = published.survey
-    address = link(published) if published.invited else pinned(published)  # a bare link admits nobody
+    link_text = link(published) if published.invited else pinned(published)  # a bare link admits nobody
     reports = store().snapshot(published).reports
-    return Part(survey.slug, survey.digest, address, reports, survey.group or None, published.terms.size)
+    return Part(survey.slug, survey.digest, link_text, reports, survey.group or None, published.terms.size)

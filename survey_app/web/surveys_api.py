@@ -55,9 +55,9 @@ def refused(error: StoreError) -> Response:
 @blueprint.get("/api/surveys")
 def all_surveys() -> Response:
     """List the surveys of the account, then the surveys shared with it."""
-    user, kept = holder(), store()
-    found = [*listed(kept, user.key), *grouped(kept, kept.shared_with(user.key))]
-    return _reply(Listing([told(groups, user) for groups in found]))
+    user, database = holder(), store()
+    studies = [*listed(database, user.key), *grouped(database, database.shared_with(user.key))]
+    return _reply(Listing([told(groups, user) for groups in studies]))
 
 
 @blueprint.post("/api/surveys")
@@ -71,15 +71,17 @@ def add() -> Response:
         raise Problem("malformed_request", "Send the survey as application/yaml, or as application/json.")
     is_json = request.mimetype == "application/json"
     source = request.get_data(cache=False)
-    checked = check(source, json_file=is_json)
-    if checked.built is None:
-        faults = [{"reason": one.reason, "path": one.path, "line": one.line} for one in checked.faults]
+    diagnosis = check(source, json_file=is_json)
+    if diagnosis.built is None:
+        faults = [{"reason": fault.reason, "path": fault.path, "line": fault.line} for fault in diagnosis.faults]
         things = "One thing" if len(faults) == 1 else f"{len(faults)} things"
         raise Problem("bad_survey", f"{things} to mend; nothing was published.", faults)
-    kept = None if is_json else source  # the console edits YAML
-    added = publish_as(store(), tickets(), checked.built, user, state=state, source=kept, make_key=make_key)
-    response = _reply(structs.replace(told(added, user), advice=list(checked.built.advice)), 201)
-    response.headers["Location"] = url_for("api.definition", slug=added[0].survey.slug)
+    stored_source = None if is_json else source  # the console edits YAML
+    surveys = publish_as(
+        store(), tickets(), diagnosis.built, user, state=state, source=stored_source, make_key=make_key
+    )
+    response = _reply(structs.replace(told(surveys, user), advice=list(diagnosis.built.advice)), 201)
+    response.headers["Location"] = url_for("api.definition", slug=surveys[0].survey.slug)
     return response
 
 
@@ -89,16 +91,16 @@ def change(slug: str) -> Response:
     user = _author()
     published = managed(slug, Role.EDITOR, user, request.args.get("digest"))
     try:
-        wanted = msgspec.json.decode(request.get_data(cache=False), type=Change)
+        update = msgspec.json.decode(request.get_data(cache=False), type=Change)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Problem("malformed_request", _sentence(str(error))) from None
-    terms = _terms(published.terms, wanted)
-    if (wanted.state is UNSET) == (terms == published.terms):
+    terms = _terms(published.terms, update)
+    if (update.state is UNSET) == (terms == published.terms):
         raise Problem("malformed_request", "Send another state, or other terms: one of the two at a time.")
-    if wanted.state is not UNSET:
-        store().set_state(published, State(wanted.state), by=user.key)
+    if update.state is not UNSET:
+        store().set_state(published, State(update.state), by=user.key)
     else:
-        _check_closing(published, terms, wanted.sure)
+        _check_closing(published, terms, update.sure)
         set_terms(store(), published, terms, user)
     return _reply(_now(published, user))
 
@@ -125,14 +127,14 @@ def _author() -> User:
 
 
 def _terms(old: Terms, wanted: Change) -> Terms:
-    said: dict[str, Any] = {} if wanted.results is UNSET else {"public": wanted.results == "public"}
+    values: dict[str, Any] = {} if wanted.results is UNSET else {"public": wanted.results == "public"}
     for name in ("closes", "deletes"):
         value = getattr(wanted, name)
         if value is not UNSET:
-            said[name] = None if value is None else _moment(name, value)
+            values[name] = None if value is None else _moment(name, value)
     if wanted.max_reports is not UNSET:
-        said["max_reports"] = wanted.max_reports
-    return replace(old, **said)
+        values["max_reports"] = wanted.max_reports
+    return replace(old, **values)
 
 
 def _moment(name: str, text: str) -> datetime:
@@ -161,8 +163,8 @@ def _check_closing(published: Published, terms: Terms, sure: bool) -> None:
 def _now(published: Published, user: User) -> Told:
     """Return the summary of a survey, or of all groups of its study, after a change."""
     survey = published.survey
-    now_there = any_version(store(), survey.slug, survey.digest)
-    groups = store().study(survey.study) or [now_there or published]
+    current = any_version(store(), survey.slug, survey.digest)
+    groups = store().study(survey.study) or [current or published]
     return told(groups, user)
 
 

@@ -63,7 +63,7 @@ KINDS = {  # by blueprint or by endpoint; all other endpoints are pages
 def kind_of(endpoint: str) -> Kind:
     """Return the kind of a request to an endpoint. An empty endpoint, for a path without a route, is a page."""
     names = (endpoint, endpoint.partition(".")[0])
-    return next((kind for kind, named in KINDS.items() if any(name in named for name in names)), Kind.PAGE)
+    return next((kind for kind, members in KINDS.items() if any(name in members for name in names)), Kind.PAGE)
 
 
 def never() -> bool:

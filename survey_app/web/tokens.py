@@ -28,9 +28,9 @@ def make() -> ResponseReturnValue:
 @blueprint.post("/account/tokens/revoke")
 def revoke() -> ResponseReturnValue:
     """Revoke one token permanently."""
-    wanted = request.form.get("token", "")
-    if store().revoke_token(current_user.user, wanted):
-        flash(f"The token {wanted} is revoked. Whatever used it is refused from now on.", "status")
+    token = request.form.get("token", "")
+    if store().revoke_token(current_user.user, token):
+        flash(f"The token {token} is revoked. Whatever used it is refused from now on.", "status")
     else:
         flash("There is no such token any more.", "error")
     return redirect(url_for("auth.account"))

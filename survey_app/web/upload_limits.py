@@ -69,17 +69,16 @@ class Budget:
 
     @contextmanager
     def room(self, length: int) -> Iterator[None]:
-        """Reserve memory for a body of this length until its request is over. Raise Problem, before reading it, if
-        there is none.
+        """Reserve memory for a body of this length until its request is over. Raise Problem if there is none.
 
         All of it is reserved at once. If memory were reserved piece by piece, many half-read bodies would refuse each
         other.
         """
-        counted = max(length - UNCOUNTED, 0)
-        if counted and self._held + counted > self._most:
+        amount = max(length - UNCOUNTED, 0)
+        if amount and self._held + amount > self._most:
             raise Problem("unavailable", "Too much is being sent here at once; send the same again.", wait=TRY_AGAIN)
-        self._held += counted
+        self._held += amount
         try:
             yield
         finally:
-            self._held -= counted
+            self._held -= amount

@@ -41,8 +41,8 @@ def connections() -> int:
     """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    allowed = MOST_CONNECTIONS if most == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, most - OWN_FILES)
-    return max(LEAST_CONNECTIONS, allowed)
+    limit = MOST_CONNECTIONS if most == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, most - OWN_FILES)
+    return max(LEAST_CONNECTIONS, limit)
 
 
 class Workers(MPServer):
@@ -76,7 +76,7 @@ class Workers(MPServer):
         return self._make()
 
     def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
-        again: Any = self._respawn_workers  # granian's own methods have no types
+        respawn: Any = self._respawn_workers  # granian's own methods have no types
         reload: Any = self._reload
         pause = LEAST_PAUSE
         while not self.interrupt_signal:
@@ -91,7 +91,7 @@ class Workers(MPServer):
                     self._wait(pause, for_death=False)
                     pause = min(2 * pause, MOST_PAUSE)
                 if not self.interrupt_signal:
-                    again([worker.idx for worker in self._dead()], spawn_target, target_loader)
+                    respawn([worker.idx for worker in self._dead()], spawn_target, target_loader)
         self.interrupt_children.clear()  # otherwise granian's exit status would report a worker that was restarted
 
     def _dead(self) -> list[Any]:
@@ -101,10 +101,10 @@ class Workers(MPServer):
     def _wait(self, seconds: float, *, for_death: bool = True) -> None:
         """Wait until the time is over, the server is stopped, or a worker dies."""
         end = time.monotonic() + seconds
-        while not self.interrupt_signal and (left := end - time.monotonic()) > 0:
-            told = self.main_loop_interrupt.wait(left)
+        while not self.interrupt_signal and (remaining := end - time.monotonic()) > 0:
+            was_set = self.main_loop_interrupt.wait(remaining)
             self.main_loop_interrupt.clear()
-            if told and for_death:
+            if was_set and for_death:
                 return
 
 

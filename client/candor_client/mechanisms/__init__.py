@@ -1,8 +1,8 @@
-"""The mechanisms: how a symbol becomes noisy bits, and exactly how much that gives away. One module each.
+"""The mechanisms, one module each: how a symbol becomes noisy bits, and the exact privacy loss.
 
-The loss ε of a mechanism is ln(odds), with `odds` an exact fraction of the published integers. A mechanism that exists
-is valid: the constructors refuse everything else. Each draws a number of bytes that depends on its parameters alone,
-but for the rare repeats of `below`: neither the answer nor the outcome shows in how much was drawn.
+The loss ε of a mechanism is ln(odds), with `odds` an exact fraction of the published integers. Every mechanism object
+is valid, because the constructors refuse invalid parameters. The number of bytes that a mechanism draws depends only on
+its parameters, apart from rare repetitions in `draw_below`. So it reveals neither the answer nor the outcome.
 
 `p` = P(stored bit 1 | its symbol is true) and `q` = P(stored bit 1 | it is not).
 """
@@ -43,28 +43,28 @@ THRESHOLDS = ("one", "zero", "keep", "ratio")  # published as text, since they m
 
 
 def parse(value: Any, size: int, path: str) -> Mechanism:
-    """Return the mechanism of a field with `size` symbols (`size` options, for `drawn`)."""
+    """Return the mechanism of a field with `size` symbols, or options for `drawn`; raise DefinitionError."""
     mechanism = find_class(value)
     if mechanism is None:
         raise DefinitionError("bad_value", f"{path}.kind", f"must be one of {', '.join(MechanismName)}")
     names = mechanism.parameters
     canonical.check_keys(value, path, ("kind", *names))
-    given = {
+    values = {
         name: canonical.threshold(value[name], f"{path}.{name}")
         if name in THRESHOLDS
         else canonical.integer(value[name], f"{path}.{name}", 0)
         for name in names
     }
-    if given.get("size", 2) != size:
+    if values.get("size", 2) != size:
         raise DefinitionError("bad_mechanism", path, "its size is not the field's number of symbols")
     try:
-        return mechanism(**given)
+        return mechanism(**values)
     except DefinitionError as error:
         raise DefinitionError(error.code, path, error.reason) from None
 
 
 def publish(mechanism: Mechanism) -> dict[str, int | str]:
-    """Return the published form; the inverse of `parse`."""
+    """Return the published form of a mechanism; the inverse of `parse`."""
     form: dict[str, int | str] = {"kind": mechanism.kind.value}
     for name in mechanism.parameters:
         value: int = getattr(mechanism, name)
@@ -73,13 +73,13 @@ def publish(mechanism: Mechanism) -> dict[str, int | str]:
 
 
 def find_class(value: Any) -> type[Mechanism] | None:
-    """Return the class that a published form names; None if it names none."""
+    """Return the class of the mechanism in a published form; None if its kind is unknown."""
     kind = value.get("kind") if isinstance(value, dict) else None
     return class_of(MechanismName(kind)) if isinstance(kind, str) and kind in list(MechanismName) else None
 
 
 def class_of(name: MechanismName) -> type[Mechanism]:
-    """Return the class of a mechanism."""
+    """Return the class of the mechanism with this name."""
     match name:
         case MechanismName.FLIP:
             return Flip

@@ -1,4 +1,4 @@
-"""Some options of a set, drawn on the device."""
+"""The mechanism `drawn`: the device draws some options at random and reports on them only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,17 +25,18 @@ if TYPE_CHECKING:
     from candor_client.definition import Field
     from candor_client.question import Question
 
-MOST_DRAWN = 16  # options of a multiple at once: 2^16 sets
+MOST_DRAWN = 16  # options of one report: 2^16 sets
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Drawn(BaseMechanism):
-    """A set of options, of which `draw` random ones are asked together; which ones is disclosed.
+    """A report on `draw` options that the device draws at random; the report discloses which options these are.
 
-    The symbol is the set as a mask, option 0 least significant; `size` is the number of options. What was selected
-    among the asked is one of 2^draw sets, kept with probability keep/2^64, otherwise another one. Stored are two bits
-    for every option: (asked, reported 0) and (asked, reported 1); p and q are those of one asked option.
+    The symbol is the set of selected options as a mask, option 0 least significant; `size` is the number of options.
+    The selection among the drawn options is one of 2^draw sets. It is reported with probability keep/2^64, otherwise
+    another set. Two bits are stored for each option: (drawn, reported 0) and (drawn, reported 1). `p` and `q` are those
+    of one drawn option.
     """
 
     kind = MechanismName.DRAWN
@@ -52,7 +53,7 @@ class Drawn(BaseMechanism):
 
     @property
     def sets(self) -> int:
-        """How many sets the asked options have."""
+        """The number of sets of the drawn options."""
         return 1 << self.draw
 
     @property
@@ -73,7 +74,7 @@ class Drawn(BaseMechanism):
 
     @property
     def _other(self) -> Fraction:
-        """The probability of each set that is not the true one."""
+        """The probability of each set other than the true one."""
         return Fraction(WHOLE - self.keep, WHOLE * (self.sets - 1))
 
     @staticmethod
@@ -85,12 +86,12 @@ class Drawn(BaseMechanism):
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         check_symbol(symbol, 1 << self.size)
-        asked = sorted(pick(self.draw, list(range(self.size)), random_bytes))
-        truth = sum((symbol >> option & 1) << i for i, option in enumerate(asked))
-        held = coin(self.keep, random_bytes)
+        options = sorted(pick(self.draw, list(range(self.size)), random_bytes))
+        truth = sum((symbol >> option & 1) << i for i, option in enumerate(options))
+        is_true = coin(self.keep, random_bytes)
         other = below(self.sets - 1, random_bytes)
-        sent = (other + (other >= truth), truth)[held]
-        return sum(1 << (self.width - 1 - 2 * option - (sent >> i & 1)) for i, option in enumerate(asked))
+        report = (other + (other >= truth), truth)[is_true]
+        return sum(1 << (self.width - 1 - 2 * option - (report >> i & 1)) for i, option in enumerate(options))
 
     def possible(self, bits: int) -> bool:
         reported_0 = int("10" * self.size, 2)
@@ -104,7 +105,7 @@ class Drawn(BaseMechanism):
         return ", ".join(f"{options[place // 2]}: {'yes' if place % 2 else 'no'}" for place in ones(bits, self.width))
 
     def blind_draw(self) -> tuple[int, int]:
-        truth = self.p - self.q  # of an asked option; p + q = 1, so the rest falls on yes and no alike
+        truth = self.p - self.q  # of one drawn option; p + q = 1, so the rest is divided equally between yes and no
         return share(truth, 1 - truth)[:2]
 
     def odds_sentence(self, field: "Field") -> str:

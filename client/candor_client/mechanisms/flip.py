@@ -1,4 +1,4 @@
-"""One bit for two symbols."""
+"""The mechanism `flip`: one bit for two symbols."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Flip(BaseMechanism):
-    """One bit for yes or no: Warner's randomized response (1965) and all its kin."""
+    """One bit for yes or no: Warner's randomized response (1965) and its variants."""
 
     kind = MechanismName.FLIP
     parameters = ("one", "zero")
@@ -72,8 +72,8 @@ class Flip(BaseMechanism):
         return blind_share(self.p, self.q, 1)
 
     def odds_sentence(self, field: "Field") -> str:
-        if blind := self.blind_draw():
-            return blind_sentence(field, *blind)
+        if draw := self.blind_draw():
+            return blind_sentence(field, *draw)
         people, p, q = share(self.p, self.q)
         no, yes = field.label(0), field.label(1)
         group = f"of {people:,}"

@@ -1,4 +1,4 @@
-"""A level plus geometric noise."""
+"""The mechanism `geometric`: a level plus geometric noise."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,10 +30,10 @@ MOST_LEVELS = 64
 @final
 @dataclass(frozen=True, kw_only=True)
 class Geometric(BaseMechanism):
-    """A level plus two-sided geometric noise of ratio r = ratio/2^64, clamped to the levels there are.
+    """A level plus two-sided geometric noise of ratio r = ratio/2^64, clamped to the range of the levels.
 
-    P(noise ≥ k) = r^k/(1+r), rounded up to G_k/2^64 (Ghosh, Roughgarden and Sundararajan 2009); one word decides. The
-    bit of the noisy level is set.
+    P(noise ≥ k) = r^k/(1+r), rounded up to G_k/2^64 (Ghosh, Roughgarden and Sundararajan 2009). The noise is drawn
+    from one word. The bit of the noisy level is set.
     """
 
     kind = MechanismName.GEOMETRIC
@@ -92,15 +92,18 @@ class Geometric(BaseMechanism):
         return None
 
     def odds_sentence(self, field: "Field") -> str:
-        if not (off := self.away(field.questions[0])):
+        if not (noise := self.away(field.questions[0])):
             return "random noise is added, but on more than half of all devices it leaves the number as it is"
-        far = with_unit(field.questions[0], off)
+        far = with_unit(field.questions[0], noise)
         return f"random noise is added, on about every second device at least {far}; what leaves the range is cut there"
 
     def away(self, question: "Question") -> Fraction:
-        """Return how much noise about every second device adds; zero if more than half send the number as it is."""
+        """Return the noise that about every second device exceeds or equals.
+
+        It is zero if more than half of all devices send the number unchanged.
+        """
         return level_value(question, self.median_shift()) - Fraction(question.min)
 
     def median_shift(self) -> int:
-        """The largest k with P(|noise| ≥ k) ≥ ½, before anything is clamped; for display."""
+        """Return the largest k with P(|noise| ≥ k) ≥ ½, before clamping; for display."""
         return sum(4 * tail >= WHOLE for tail in self.tails)

@@ -1,4 +1,4 @@
-"""A random set of symbols."""
+"""The mechanism `subset`: a random set of symbols."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,10 +66,10 @@ class Subset(BaseMechanism):
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         check_symbol(symbol, self.size)
-        held = coin(self.keep, random_bytes)
+        is_true = coin(self.keep, random_bytes)
         picked = pick(self.weight, [*range(symbol), *range(symbol + 1, self.size)], random_bytes)
-        picked[-1] = (picked[-1], symbol)[held]
-        return sum(1 << (self.size - 1 - one) for one in picked)
+        picked[-1] = (picked[-1], symbol)[is_true]
+        return sum(1 << (self.size - 1 - position) for position in picked)
 
     def possible(self, bits: int) -> bool:
         return bits.bit_count() == self.weight
@@ -84,10 +84,10 @@ class Subset(BaseMechanism):
         return blind_share(self.p, self.q, self.size - 1)
 
     def odds_sentence(self, field: "Field") -> str:
-        if blind := self.blind_draw():
-            return blind_sentence(field, *blind)
+        if draw := self.blind_draw():
+            return blind_sentence(field, *draw)
         people, p, q = share(self.p, self.q)
         group = f"of {people:,}"
-        named = f"names {self.weight} of {self.size} possible answers"
-        said = f"{group} people who gave an answer, about {p:,} devices name it"
-        return f"{named}; {said}; {group} who gave another, about {q:,} do"
+        names = f"names {self.weight} of {self.size} possible answers"
+        holders = f"{group} people who gave an answer, about {p:,} devices name it"
+        return f"{names}; {holders}; {group} who gave another, about {q:,} do"

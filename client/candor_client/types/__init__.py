@@ -1,4 +1,4 @@
-"""The question types: what an answer is, and which symbol it becomes. One module each."""
+"""The question types, one module each: which answers a question takes, and the symbol of each answer."""
 
 from enum import StrEnum
 from importlib import import_module
@@ -18,11 +18,11 @@ class TypeName(StrEnum):
     NUMBER = "number"
 
 
-# Imported by their names, so that a type is registered by its line in the enum and nothing else. Here at the end, since
-# each of them imports the enum. mypy checks each `TYPE` in its own module: that it has all data and all methods.
+# Imported by name, so that the line in the enum is enough to register a type. The import comes after the enum, because
+# each module imports the enum. mypy checks in each module that its `TYPE` has all data and all methods.
 _TYPES: dict[TypeName, QuestionType] = {name: import_module(f"{__name__}.{name}").TYPE for name in TypeName}
 
 
 def type_of(name: TypeName) -> QuestionType:
-    """Return the type with this name."""
+    """Return the question type with this name."""
     return _TYPES[name]

@@ -1,4 +1,4 @@
-"""One of several options."""
+"""The type `choice`: one of several options."""
 
 from typing import Any, final
 
@@ -9,7 +9,7 @@ from candor_client.types.labels import OneLabel
 
 @final
 class Choice(OneLabel):
-    """Options without an order; a screen may shuffle them."""
+    """Options without an order, which may be shuffled on the screen."""
 
     def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:
         return {"labels": labels_at(value["options"], f"{path}.options", 2)}

@@ -1,4 +1,4 @@
-"""What types share whose answers are labels: finding a label, and answering by its number on the screen."""
+"""Shared code of the types whose answers are labels: finding a label, and reading its number from a terminal."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,11 +10,11 @@ from candor_client.types.question_type import QuestionType
 if TYPE_CHECKING:
     from candor_client.question import Question
 
-MOST_NAMED = 8  # labels in a complaint
+MOST_NAMED = 8  # labels listed in an error message
 
 
 class OneLabel(QuestionType):
-    """A type whose answer is one of the labels; its place is the index and the symbol."""
+    """A type whose answer is one label; index and symbol are the position of the label."""
 
     def symbols(self, question: "Question") -> int:
         return len(question.labels)
@@ -54,15 +54,15 @@ class OneLabel(QuestionType):
 
 
 def label_index(question: "Question", label: Any) -> int:
-    """Return the place of a label; raise AnswerError if there is no such label."""
+    """Return the position of a label; raise AnswerError if there is no such label."""
     if not isinstance(label, str) or label not in question.places:
-        known = ", ".join(question.labels[:MOST_NAMED]) + (", ..." if len(question.labels) > MOST_NAMED else "")
-        raise AnswerError(question.id, f"{str(label)[:40]!r} is not one of: {known}")
+        labels = ", ".join(question.labels[:MOST_NAMED]) + (", ..." if len(question.labels) > MOST_NAMED else "")
+        raise AnswerError(question.id, f"{str(label)[:40]!r} is not one of: {labels}")
     return question.places[label]
 
 
 def typed_labels(question: "Question", labels: Sequence[str], typed: str) -> list[str | None]:
-    """Return the labels whose numbers were typed, the first being 1, and None for each 0; raise AnswerError."""
+    """Return the labels of the numbers in `typed`, counted from 1, and None for each 0; raise AnswerError."""
     try:
         places = [int(word) for word in typed.replace(",", " ").split()]
         return [labels[place - 1] if place > 0 else None for place in places]
@@ -71,5 +71,5 @@ def typed_labels(question: "Question", labels: Sequence[str], typed: str) -> lis
 
 
 def needs_number(question: "Question") -> AnswerError:
-    """Return the error of typing no label's number where one is needed."""
+    """Return the error for text that is not the number of one label."""
     return AnswerError(question.id, f"type one number from 1 to {len(question.labels)}")

@@ -1,4 +1,4 @@
-"""Any number of options."""
+"""The type `multiple`: any number of options."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
@@ -30,7 +30,7 @@ class Multiple(QuestionType):
         chosen = {label_index(question, label) for label in answer}
         if len(chosen) != len(answer):
             raise AnswerError(question.id, "names an option twice")
-        # all places, whichever are chosen: no answer takes longer than another
+        # every place is visited, so that each answer takes the same time
         return int("".join("01"[place in chosen] for place in reversed(range(len(question.labels)))), 2)
 
     def unanswered(self, question: "Question") -> int:

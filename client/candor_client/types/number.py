@@ -1,4 +1,4 @@
-"""A number on a grid, which becomes a level or a bin."""
+"""The type `number`: a number on a grid, which is rounded to a level or assigned to a bin."""
 
 import re
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ MORE_DIGITS = 3  # of a level that lies between two values of the grid
 
 @final
 class Number(QuestionType):
-    """A number from min to max in whole steps, found through decimal text and never through binary floats.
+    """A number from min to max in whole steps, read as decimal text and never as a binary float.
 
-    With `levels` its index is its place on the grid, and the symbol one of the two levels next to it, drawn at random;
-    with `bins` index and symbol are the bin that holds it.
+    With `levels` the index is the position on the grid, and the symbol is one of the two nearest levels, drawn at
+    random. With `bins` index and symbol are the number of the bin.
     """
 
     def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:
@@ -39,13 +39,13 @@ class Number(QuestionType):
         if steps * width != most - least or steps > MOST_STEPS:
             reason = "must be positive and divide max - min into at most 2^31 - 1 whole steps"
             raise DefinitionError("bad_value", f"{path}.step", reason)
-        given: dict[str, Any] = {"min": low, "max": high, "step": step}
+        fields: dict[str, Any] = {"min": low, "max": high, "step": step}
         if "unit" in value:
-            given["unit"] = plain_text(value["unit"], f"{path}.unit")
+            fields["unit"] = plain_text(value["unit"], f"{path}.unit")
         if ("levels" in value) == ("bins" in value):
             raise DefinitionError("bad_value", path, "needs levels or bins, and not both")
         grain = "levels" if "levels" in value else "bins"
-        return given | {grain: integer(value[grain], f"{path}.{grain}", 2, steps + 1)}
+        return fields | {grain: integer(value[grain], f"{path}.{grain}", 2, steps + 1)}
 
     def symbols(self, question: "Question") -> int:
         return question.levels or question.bins
@@ -120,7 +120,7 @@ TYPE = Number(
 
 
 def to_grid(low: Decimal, high: Decimal, step: Decimal) -> tuple[int, int, int, int]:
-    """Return three decimals as integers in the largest unit 10^−digits that fits them all, and those digits."""
+    """Return three decimals as integers in the largest common unit 10^−digits, followed by `digits`."""
     texts = [f"{value:f}".partition(".") for value in (low, high, step)]
     digits = max(len(decimals) for _, _, decimals in texts)
     least, most, width = (int(whole + decimals.ljust(digits, "0")) for whole, _, decimals in texts)
@@ -128,7 +128,7 @@ def to_grid(low: Decimal, high: Decimal, step: Decimal) -> tuple[int, int, int, 
 
 
 def grid_value(question: "Question", index: int) -> Fraction:
-    """Return the number at a place of the grid."""
+    """Return the number at an index of the grid."""
     return Fraction(question.min) + index * Fraction(question.step)
 
 

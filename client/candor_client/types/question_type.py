@@ -1,6 +1,6 @@
-"""What every question type has to say.
+"""The base class of the question types.
 
-Data are fields without defaults and facts are abstract methods, so that mypy names what a new type leaves out.
+Data are fields without defaults and behaviour is abstract methods, so that mypy reports what a new type lacks.
 """
 
 from abc import ABC, abstractmethod
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionType(ABC):
-    """A kind of question: how it is published, what answers it takes, and which symbol an answer becomes.
+    """A question type: how it is published, its possible answers, and the symbol of each answer.
 
-    An *index* is exact and private to the device; a *symbol* is what a mechanism randomizes. They differ only where an
-    answer is rounded at random. The work of a method must not depend on which answer it is given.
+    An *index* is exact and private to the device; a *symbol* is randomized by a mechanism. They differ only if an
+    answer is rounded at random. The work of a method must not depend on the answer.
     """
 
     name: "TypeName"
-    required: tuple[str, ...]  # keys in a definition, beside id, type and text
-    possible: tuple[str, ...]  # further keys that may be there, beside optional and show_if
+    required: tuple[str, ...]  # keys in a definition, in addition to id, type and text
+    possible: tuple[str, ...]  # optional keys, in addition to optional and show_if
     labels_key: str | None  # the key of the labels in a definition and its translations; None if authors write none
     has_labels: bool  # its answers have labels, which a condition can name
     has_sets: bool  # a symbol is a set of labels: a mask, label 0 least significant
@@ -38,7 +38,7 @@ class QuestionType(ABC):
 
     @abstractmethod
     def symbols(self, question: "Question") -> int:
-        """Return the number of symbols, without the one for no answer."""
+        """Return the number of symbols, excluding the symbol for no answer."""
 
     @abstractmethod
     def index_of(self, question: "Question", answer: Any) -> int:
@@ -58,24 +58,27 @@ class QuestionType(ABC):
 
     @abstractmethod
     def label(self, question: "Question", symbol: int) -> str:
-        """Return the words for a symbol that is an answer."""
+        """Return the label of a symbol other than the one for no answer."""
 
     @abstractmethod
     def answer_label(self, question: "Question", index: int) -> str:
-        """Return the words for an index that is an answer, before any rounding."""
+        """Return the label of an index other than the one for no answer, before any rounding."""
 
     @abstractmethod
     def has_levels(self, question: "Question") -> bool:
-        """Tell whether the symbols are equally spaced numbers, so that noise can be added to them."""
+        """Return whether the symbols are equally spaced numbers, so that noise can be added to them."""
 
     @abstractmethod
     def rounding_sentence(self, question: "Question") -> str:
-        """Return how an answer is rounded before it is randomized; empty if it never is."""
+        """Return a sentence on how an answer is rounded before it is randomized; empty if it is not rounded."""
 
     @abstractmethod
     def prompt(self, question: "Question") -> str:
-        """Return what to type in a terminal."""
+        """Return a hint on what to type in a terminal."""
 
     @abstractmethod
     def understand(self, question: "Question", labels: Sequence[str], typed: str) -> Any:
-        """Return what was typed as an answer; `labels` are in the order on the screen. Raise AnswerError."""
+        """Return the answer from text typed in a terminal; raise AnswerError if it cannot be read.
+
+        `labels` are in the order on the screen.
+        """

@@ -1,4 +1,4 @@
-"""One of several points in an order."""
+"""The type `scale`: one of several ordered points."""
 
 from typing import Any, final
 
@@ -10,14 +10,14 @@ from candor_client.types.labels import OneLabel
 
 @final
 class Scale(OneLabel):
-    """Points in an order, each with a score if the author gives scores."""
+    """Ordered points, each with a score if the author gives scores."""
 
     def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:
         points = labels_at(value["points"], f"{path}.points", 2)
         if "scores" not in value:
             return {"labels": points}
-        given = items(value["scores"], f"{path}.scores", 2)
-        scores = tuple(decimal(score, f"{path}.scores[{i}]") for i, score in enumerate(given))
+        values = items(value["scores"], f"{path}.scores", 2)
+        scores = tuple(decimal(score, f"{path}.scores[{i}]") for i, score in enumerate(values))
         if len(scores) != len(points):
             raise DefinitionError("bad_value", f"{path}.scores", "needs one score for every point")
         return {"labels": points, "scores": scores}

@@ -1,4 +1,4 @@
-"""Yes or no."""
+"""The type `yes_no`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @final
 class YesNo(OneLabel):
-    """The labels no and yes; also answered by true and false."""
+    """The labels no and yes; true and false are accepted as answers too."""
 
     def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:
         return {"labels": ("no", "yes")}

@@ -68,7 +68,7 @@ class Audit:
     @property
     def ok(self) -> bool:
         """Whether neither a field nor a check is refuted."""
-        return all(one.ok for one in self.fields) and all(one.ok for one in self.checks)
+        return all(part.ok for part in self.fields) and all(part.ok for part in self.checks)
 
 
 def trials_needed(survey: Survey) -> int:
@@ -76,12 +76,12 @@ def trials_needed(survey: Survey) -> int:
 
     The number stays within the limits of this module.
     """
-    given = Inputs(survey, tuple(rounds(survey)), ())
-    all_at = list(columns(survey))
+    inputs = Inputs(survey, tuple(rounds(survey)), ())
+    field_columns = list(columns(survey))
     error = FOR_BOUNDS / len(survey.fields)
-    wanted = max(needed(survey, all_at[index], given.symbols(index), error) for index in given.pairs)
-    room = int(MOST_CELLS // ((1 + OTHERS) * len(given.answers) * survey.width))
-    return max(min(max(wanted, FEWEST), MOST, room), LEAST)
+    required = max(needed(survey, field_columns[index], inputs.symbols(index), error) for index in inputs.pairs)
+    affordable = int(MOST_CELLS // ((1 + OTHERS) * len(inputs.answers) * survey.width))
+    return max(min(max(required, FEWEST), MOST, affordable), LEAST)
 
 
 def counts(given: Inputs, each: int) -> list[int]:
@@ -89,8 +89,8 @@ def counts(given: Inputs, each: int) -> list[int]:
 
     Each of the two sets of a round gets `trials` reports. All other sets together get a share of that total.
     """
-    rest = int(min(each, max(OTHERS * each * 2 * len(given.rounds) / len(given.others), min(each, FEWEST_OTHERS))))
-    return [each] * (2 * len(given.rounds)) + [rest] * len(given.others)
+    extra = int(min(each, max(OTHERS * each * 2 * len(given.rounds) / len(given.others), min(each, FEWEST_OTHERS))))
+    return [each] * (2 * len(given.rounds)) + [extra] * len(given.others)
 
 
 def audit(
@@ -110,25 +110,33 @@ def audit(
     They reveal a generator that starts in the same state, or is seeded by the clock.
     Raise SubjectError if the client cannot be run.
     """
-    given = choose_inputs(survey)
-    each = counts(given, trials or trials_needed(survey))
-    short = [min(one, MOST_TIMED) for one in each]
-    told = _scaled(progress, sum(each) + (0 if ours else STARTS * BRIEF) + (sum(short) if time else 0))
-    printed = client_processes.run(
-        arguments, survey, given.answers, _plans(each, client_processes.processes() if ours else 1), told
+    inputs = choose_inputs(survey)
+    trial_counts = counts(inputs, trials or trials_needed(survey))
+    timed_counts = [min(count, MOST_TIMED) for count in trial_counts]
+    report_progress = _scaled(
+        progress, sum(trial_counts) + (0 if ours else STARTS * BRIEF) + (sum(timed_counts) if time else 0)
+    )
+    outputs = client_processes.run(
+        arguments,
+        survey,
+        inputs.answers,
+        _plans(trial_counts, client_processes.processes() if ours else 1),
+        report_progress,
     )
     notes: list[str] = []
     if not ours:
-        brief = [_plans(each, 1)[0][:BRIEF] for _ in range(STARTS)]
-        more, errors = client_processes.attempt(arguments, survey, given.answers, brief, told)
-        printed += more
-        if not more:
+        restart_plans = [_plans(trial_counts, 1)[0][:BRIEF] for _ in range(STARTS)]
+        restart_outputs, errors = client_processes.attempt(
+            arguments, survey, inputs.answers, restart_plans, report_progress
+        )
+        outputs += restart_outputs
+        if not restart_outputs:
             notes.append(f"Whether it draws alike at every start is not known; at a second one {errors[0]}")
-    clocked = None
+    timed_output = None
     if time:
-        (plan,) = _plans(short, 1)
-        clocked = client_processes.timed(arguments, survey, given.answers, plan, told)
-    return replace(judged(given, printed, clocked), trials=each[0], notes=tuple(notes))
+        (plan,) = _plans(timed_counts, 1)
+        timed_output = client_processes.timed(arguments, survey, inputs.answers, plan, report_progress)
+    return replace(judged(inputs, outputs, timed_output), trials=trial_counts[0], notes=tuple(notes))
 
 
 def judged(
@@ -141,11 +149,11 @@ def judged(
     checks = [claim(survey), *run_checks(survey, given, reports, FOR_CHECKS)]
     timed: dict[int, TimedField] = {}
     if clocked:
-        one_by_one = read(survey, [clocked])
-        timed = timed_fields(survey, given, one_by_one, FOR_TIME / 2)
-        chance, what = noise_in_time(survey, given, one_by_one)
+        timed_reports = read(survey, [clocked])
+        timed = timed_fields(survey, given, timed_reports, FOR_TIME / 2)
+        chance, description = noise_in_time(survey, given, timed_reports)
         ok = chance >= FOR_TIME / 2
-        checks.append(Check("time does not tell the noise", ok, chance, "" if ok else what))
+        checks.append(Check("time does not tell the noise", ok, chance, "" if ok else description))
     fields = tuple(
         _audited(
             survey,
@@ -176,16 +184,16 @@ def _audited(survey: Survey, field: Field, lower: float, timed: TimedField | Non
 
 def _scaled(progress: Callable[[int], None], length: int) -> Callable[[int], None]:
     """Return a function that takes numbers of reports, out of `length`, and calls `progress` with parts of `STEPS`."""
-    done = told = 0
+    finished = reported = 0
 
-    def tell(number: int) -> None:
-        nonlocal done, told
-        done += number
-        if (now := STEPS * done // length) > told:
-            progress(now - told)
-            told = now
+    def advance(number: int) -> None:
+        nonlocal finished, reported
+        finished += number
+        if (steps := STEPS * finished // length) > reported:
+            progress(steps - reported)
+            reported = steps
 
-    return tell
+    return advance
 
 
 def claim(survey: Survey) -> Check:
@@ -202,4 +210,4 @@ def _plans(each: Sequence[int], processes: int) -> list[list[int]]:
     order = np.repeat(np.arange(len(each)), each)
     np.random.default_rng(secrets.randbits(128)).shuffle(order)
     size = math.ceil(len(order) / processes)
-    return [part for start in range(0, len(order), size) if (part := order[start : start + size].tolist())]
+    return [plan for start in range(0, len(order), size) if (plan := order[start : start + size].tolist())]

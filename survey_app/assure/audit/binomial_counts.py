@@ -41,42 +41,44 @@ class Counted:
 
 def two_sided(ones: Floats, n: Floats, chances: Floats) -> Floats:
     """Return the exact p-values of binomial counts: twice the smaller tail."""
-    whole = n.astype(np.int64)
-    below, above = bdtr(ones, whole, chances), np.where(ones > 0, bdtrc(np.maximum(ones - 1, 0), whole, chances), 1.0)
+    totals = n.astype(np.int64)
+    below, above = bdtr(ones, totals, chances), np.where(ones > 0, bdtrc(np.maximum(ones - 1, 0), totals, chances), 1.0)
     certain = np.where(chances >= 1, np.where(ones == n, 1.0, 0.0), np.where(ones == 0, 1.0, 0.0))
-    found: Floats = np.where((chances > 0) & (chances < 1), np.minimum(2 * np.minimum(below, above), 1.0), certain)
-    return found
+    p_values: Floats = np.where((chances > 0) & (chances < 1), np.minimum(2 * np.minimum(below, above), 1.0), certain)
+    return p_values
 
 
 def _far_out(counted: Counted) -> Indices:
     """Return the places where the most extreme count can be; only these, of very many, need an exact tail."""
     spread = np.sqrt(counted.n * counted.chances * (1 - counted.chances))
-    off = np.abs(counted.ones - counted.n * counted.chances) / np.maximum(spread, 1e-9)
-    return np.flatnonzero((off >= off.max(initial=0.0) - 1) | ((spread < FEW) & (off > 1)))
+    distance = np.abs(counted.ones - counted.n * counted.chances) / np.maximum(spread, 1e-9)
+    return np.flatnonzero((distance >= distance.max(initial=0.0) - 1) | ((spread < FEW) & (distance > 1)))
 
 
 def check(name: str, counted: Sequence[Counted], error: float) -> Check:
     """Check the most extreme of many counts, with Bonferroni's correction for their number, and return the result."""
-    tested = sum(one.ones.size for one in counted)
-    worst, told = 1.0, ""
-    for one in counted:
-        places = _far_out(one)
+    number = sum(counts.ones.size for counts in counted)
+    worst, detail = 1.0, ""
+    for counts in counted:
+        places = _far_out(counts)
         if len(places):
-            values = two_sided(one.ones[places], one.n[places], one.chances[places])
+            values = two_sided(counts.ones[places], counts.n[places], counts.chances[places])
             if values.min() < worst:
                 worst, place = float(values.min()), int(places[values.argmin()])
-                expected = one.n[place] * one.chances[place]
-                told = f"{one.names[place]}: {one.ones[place]:.0f} times where {expected:.0f} were to be expected"
-    corrected = min(1.0, worst * max(tested, 1))
-    return Check(name, corrected >= error, corrected, told if corrected < error else "")
+                expected = counts.n[place] * counts.chances[place]
+                detail = (
+                    f"{counts.names[place]}: {counts.ones[place]:.0f} times where {expected:.0f} were to be expected"
+                )
+    corrected = min(1.0, worst * max(number, 1))
+    return Check(name, corrected >= error, corrected, detail if corrected < error else "")
 
 
 def pairs(name: str, bits: Singles, chances: Floats, others: Singles, more: Floats) -> Counted:
     """Return the counts of every bit of one field together with every bit of another, independent of it."""
-    both = (bits.T @ others).ravel().astype(float)
+    joint = (bits.T @ others).ravel().astype(float)
     width = others.shape[1]
-    names = Lazy(lambda place: f"{name}, bits {place // width} and {place % width} together", len(both))
-    return Counted(names, both, np.full(len(both), float(len(bits))), np.outer(chances, more).ravel())
+    names = Lazy(lambda place: f"{name}, bits {place // width} and {place % width} together", len(joint))
+    return Counted(names, joint, np.full(len(joint), float(len(bits))), np.outer(chances, more).ravel())
 
 
 class Lazy(Sequence[str]):

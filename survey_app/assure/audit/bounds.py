@@ -49,34 +49,34 @@ def seen_loss(compared: Compared, error: float) -> float:
 
     It is too high with probability `error` at most, over all events together.
     """
-    hits, n, others, n_other = (np.atleast_1d(np.asarray(one, dtype=float)) for one in compared)
+    hits, n, hits_other, n_other = (np.atleast_1d(np.asarray(values, dtype=float)) for values in compared)
     part = error / (4 * len(hits)) if len(hits) else error  # two directions, two limits each
-    losses = [_losses(hits, n, others, n_other, part), _losses(others, n_other, hits, n, part)]
-    return max(float(one.max(initial=0.0)) for one in losses)
+    losses = [_losses(hits, n, hits_other, n_other, part), _losses(hits_other, n_other, hits, n, part)]
+    return max(float(bounds.max(initial=0.0)) for bounds in losses)
 
 
 def _losses(hits: Floats, n: Floats, others: Floats, n_other: Floats, part: float) -> Floats:
     low, high = lower(hits, n, part), upper(others, n_other, part)
-    found: Floats = np.log(np.where(low > 0, low / high, 1.0))
-    return found
+    losses: Floats = np.log(np.where(low > 0, low / high, 1.0))
+    return losses
 
 
 def lower(hits: Floats, n: Floats, error: float) -> Floats:
     """Return Clopper and Pearson's lower limit of a probability."""
-    found: Floats = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, error), 0.0)
-    return found
+    limits: Floats = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, error), 0.0)
+    return limits
 
 
 def upper(hits: Floats, n: Floats, error: float) -> Floats:
     """Return Clopper and Pearson's upper limit of a probability."""
-    found: Floats = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - error), 1.0)
-    return found
+    limits: Floats = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - error), 1.0)
+    return limits
 
 
 def telling(channel: Channel, symbols: tuple[int, int], rows: Matrix) -> tuple[Hits, Hits]:
     """Return which reports only the first symbol explains without noise, and which only the second explains."""
-    one, other = (channel.truthful(rows, symbol) for symbol in symbols)
-    return one & ~other, other & ~one
+    first, second = (channel.truthful(rows, symbol) for symbol in symbols)
+    return first & ~second, second & ~first
 
 
 def lower_bound(given: Inputs, index: int, at: Columns, reports: Sequence[Matrix], error: float) -> float:
@@ -84,22 +84,29 @@ def lower_bound(given: Inputs, index: int, at: Columns, reports: Sequence[Matrix
 
     `reports` has a matrix of bits for each input. Only reports of devices that were asked this field are used.
     """
-    asked = [one[:, at.part] if at.asked is None else one[one[:, at.asked] == 1, at.part] for one in reports]
-    n = np.array([float(len(one)) for one in asked])
-    places = _looked_at(at.field.mechanism.width, [mixtures[index] for mixtures in given.mixtures])
-    ones = np.array([one[:, places].sum(axis=0, dtype=float) for one in asked])
+    rows_by_input = [
+        rows[:, at.part] if at.asked is None else rows[rows[:, at.asked] == 1, at.part] for rows in reports
+    ]
+    n = np.array([float(len(rows)) for rows in rows_by_input])
+    tested = _looked_at(at.field.mechanism.width, [mixtures[index] for mixtures in given.mixtures])
+    ones = np.array([rows[:, tested].sum(axis=0, dtype=float) for rows in rows_by_input])
     first, second = given.pairs[index]
     losses = [0.0]
     if n[first] and n[second]:
-        events = [telling(channel_of(at.field.mechanism), given.symbols(index), asked[one]) for one in (first, second)]
-        hits, others = (np.array([float(one.sum()) for one in mine]) for mine in events)
-        two = np.ones(2)
-        losses.append(seen_loss(Compared(hits, n[first] * two, others, n[second] * two), MAIN * error))
-        wide = np.ones(ones.shape[1])
-        every = Compared(ones[first], n[first] * wide, ones[second], n[second] * wide)
-        losses += [seen_loss(one, BITS * error / 2) for one in (every, every.denied)]
+        events = [
+            telling(channel_of(at.field.mechanism), given.symbols(index), rows_by_input[number])
+            for number in (first, second)
+        ]
+        hits, hits_other = (np.array([float(rows.sum()) for rows in pair]) for pair in events)
+        pair_of_ones = np.ones(2)
+        losses.append(
+            seen_loss(Compared(hits, n[first] * pair_of_ones, hits_other, n[second] * pair_of_ones), MAIN * error)
+        )
+        bit_ones = np.ones(ones.shape[1])
+        bit_counts = Compared(ones[first], n[first] * bit_ones, ones[second], n[second] * bit_ones)
+        losses += [seen_loss(counts, BITS * error / 2) for counts in (bit_counts, bit_counts.denied)]
     rest = _against_rest([mixtures[index] for mixtures in given.mixtures], n, ones)
-    losses += [seen_loss(one, (1 - MAIN - BITS) * error / 2) for one in (rest, rest.denied)]
+    losses += [seen_loss(counts, (1 - MAIN - BITS) * error / 2) for counts in (rest, rest.denied)]
     return max(losses)
 
 
@@ -110,8 +117,8 @@ def _looked_at(width: int, mixtures: Sequence[Mixture]) -> Indices:
     """
     if width <= MOST_BITS:
         return np.arange(width)
-    given = [symbol for mixture in mixtures for symbol, _ in mixture if symbol < width]
-    return np.unique([*given, *np.random.default_rng().choice(width, MOST_BITS, replace=False)])
+    answer_symbols = [symbol for mixture in mixtures for symbol, _ in mixture if symbol < width]
+    return np.unique([*answer_symbols, *np.random.default_rng().choice(width, MOST_BITS, replace=False)])
 
 
 def _against_rest(mixtures: Sequence[Mixture], n: Floats, ones: Floats) -> Compared:
@@ -120,28 +127,35 @@ def _against_rest(mixtures: Sequence[Mixture], n: Floats, ones: Floats) -> Compa
     The average chance of the others is no further away than the furthest of them.
     A count whose chances differ between reports varies less than a binomial count of the same mean (Hoeffding 1956).
     """
-    found = []
+    rows = []
     for mixture in dict.fromkeys(mixtures):
-        mine = np.array([one == mixture for one in mixtures])
-        if n[mine].sum() and n[~mine].sum():
-            wide = np.ones(ones.shape[1])
-            found.append((ones[mine].sum(axis=0), n[mine].sum() * wide, ones[~mine].sum(axis=0), n[~mine].sum() * wide))
-    columns = zip(*found, strict=True) if found else [[np.zeros(0)]] * 4
-    return Compared(*(np.concatenate(list(one)) for one in columns))
+        is_current = np.array([other == mixture for other in mixtures])
+        if n[is_current].sum() and n[~is_current].sum():
+            bit_ones = np.ones(ones.shape[1])
+            rows.append(
+                (
+                    ones[is_current].sum(axis=0),
+                    n[is_current].sum() * bit_ones,
+                    ones[~is_current].sum(axis=0),
+                    n[~is_current].sum() * bit_ones,
+                )
+            )
+    columns = zip(*rows, strict=True) if rows else [[np.zeros(0)]] * 4
+    return Compared(*(np.concatenate(list(column)) for column in columns))
 
 
 def reports_needed(at: Columns, symbols: tuple[int, int], error: float) -> int:
     """Return how many asked devices, for each answer, let the bound reach `TARGET_SHARE` of the exact ε (§10)."""
     channel, (first, second) = channel_of(at.field.mechanism), symbols
-    z, sure = -float(ndtri(MAIN * error / 8)), float(ndtri(SURE))
+    z, z_power = -float(ndtri(MAIN * error / 8)), float(ndtri(SURE))
     exact = float(at.field.mechanism.epsilon)
-    found = []
+    counts = []
     for p, q in (channel.telling_chances(first, second), channel.telling_chances(second, first)):
-        room = math.log(p / q) - NEAR * exact
-        if room > 0:
+        margin = math.log(p / q) - NEAR * exact
+        if margin > 0:
             a, b = math.sqrt((1 - p) / p), math.sqrt((1 - q) / q)
-            found.append(((z * (a + b) + sure * math.hypot(a, b)) / room) ** 2)
-    return math.ceil(min(found, default=0.0))
+            counts.append(((z * (a + b) + z_power * math.hypot(a, b)) / margin) ** 2)
+    return math.ceil(min(counts, default=0.0))
 
 
 def needed(survey: Survey, at: Columns, symbols: tuple[int, int], error: float) -> int:

@@ -35,26 +35,28 @@ MOST_PAIRED = 64  # bits of a field that are tested in pairs
 
 def run_checks(survey: Survey, given: Inputs, reports: Reports, error: float) -> list[Check]:
     """Return all checks other than the bounds of ε; together they err with probability `error` at most."""
-    spoken = [Check("every line is a report", False, 0.0, "; ".join(reports.faults))] if reports.faults else []
-    return spoken + _all_checks(survey, given, reports, error / 10) if len(reports.inputs) else spoken
+    fault_checks = [Check("every line is a report", False, 0.0, "; ".join(reports.faults))] if reports.faults else []
+    return fault_checks + _all_checks(survey, given, reports, error / 10) if len(reports.inputs) else fault_checks
 
 
 def _all_checks(survey: Survey, given: Inputs, reports: Reports, part: float) -> list[Check]:
     groups = list(_groups(survey, given, reports))
-    found = [
-        check("stored bits follow the published integers", [one.alone() for one in groups], part),
+    checks = [
+        check("stored bits follow the published integers", [group.alone() for group in groups], part),
         check(
-            "bits of a field hang together as they should", [every for one in groups for every in one.within()], part
+            "bits of a field hang together as they should",
+            [counts for group in groups for counts in group.within()],
+            part,
         ),
-        check("fields share no noise", [pair for one in groups for pair in one.across()], part),
+        check("fields share no noise", [pair for group in groups for pair in group.across()], part),
         check(
             "ids are even and tell nothing",
-            [*_ids(reports), *(pair for one in groups for pair in one.with_ids())],
+            [*_ids(reports), *(pair for group in groups for pair in group.with_ids())],
             part,
         ),
         check(
             "earlier answers leave no trace",
-            [*_ids_after(reports), *(one for group in groups for one in group.after())],
+            [*_ids_after(reports), *(counts for group in groups for counts in group.after())],
             part,
         ),
         _odd("noise is never used again", repeated_noise(survey, given, reports, part), part),
@@ -62,11 +64,11 @@ def _all_checks(survey: Survey, given: Inputs, reports: Reports, part: float) ->
         Check("no id occurs twice", not reports.repeated, float(not reports.repeated), _repeats(reports)),
     ]
     if survey.ask:
-        found.insert(1, check("fields are drawn with their chances", list(_drawn(survey, reports)), part))
+        checks.insert(1, check("fields are drawn with their chances", list(_drawn(survey, reports)), part))
     else:
-        found.insert(3, _odd("nor do three of them or more", noise_of_many(survey, given, reports), part))
-        found.insert(-1, _odd("ids follow no recurrence", recurrence(reports), part))
-    return found
+        checks.insert(3, _odd("nor do three of them or more", noise_of_many(survey, given, reports), part))
+        checks.insert(-1, _odd("ids follow no recurrence", recurrence(reports), part))
+    return checks
 
 
 def _odd(name: str, found: Oddity, error: float) -> Check:
@@ -108,18 +110,18 @@ class _Part:
         possible = self.channel.outcomes(MOST_OUTCOMES)
         if possible is not None:
             chances = mixed(self.mixture, lambda symbol: self.channel.outcome_chances(possible, symbol))
-            seen = _counted(self.rows, possible)
+            ones = _counted(self.rows, possible)
             names: Names = [f"{self.name}, {_row(row)}" for row in possible]
         elif len(self.places) > 1:
             places = self.places[:MOST_PAIRED]
-            first, second = (places[some] for some in np.triu_indices(len(places), 1))
+            first, second = (places[indices] for indices in np.triu_indices(len(places), 1))
             chances = mixed(self.mixture, lambda symbol: self.channel.pair_chances(symbol, first, second))
             bits = self.rows[:, places].astype(np.float32)
-            seen = (bits.T @ bits)[np.triu_indices(len(places), 1)].astype(float)
-            names = Lazy(lambda at: f"{self.name}, bits {first[at]} and {second[at]} together", len(seen))
+            ones = (bits.T @ bits)[np.triu_indices(len(places), 1)].astype(float)
+            names = Lazy(lambda at: f"{self.name}, bits {first[at]} and {second[at]} together", len(ones))
         else:
             return None
-        return Counted(names, seen, np.full(len(seen), float(len(self.rows))), chances)
+        return Counted(names, ones, np.full(len(ones), float(len(self.rows))), chances)
 
 
 @dataclass(frozen=True)
@@ -133,43 +135,43 @@ class _Group:
 
     def alone(self) -> Counted:
         """Return the counts of every single bit."""
-        names = [f"{one.name}, bit {place}" for one in self.parts for place in one.places]
-        ones = np.concatenate([one.rows[:, one.places].sum(axis=0, dtype=float) for one in self.parts])
-        chances = np.concatenate([one.chances for one in self.parts])
+        names = [f"{part.name}, bit {place}" for part in self.parts for place in part.places]
+        ones = np.concatenate([part.rows[:, part.places].sum(axis=0, dtype=float) for part in self.parts])
+        chances = np.concatenate([part.chances for part in self.parts])
         return Counted(names, ones, np.full(len(ones), float(len(self.ids))), chances)
 
     def within(self) -> Iterator[Counted]:
         """Yield the joint counts of the bits within each field."""
-        yield from filter(None, (one.within() for one in self.parts))
+        yield from filter(None, (part.within() for part in self.parts))
 
     def across(self) -> Iterator[Counted]:
         """Yield the joint counts of every bit of a field with every bit of another field."""
-        for place, one in enumerate(self.parts):
-            for other in self.parts[:place]:
-                yield pairs(f"{one.name} with {other.name}", one.bits, one.chances, other.bits, other.chances)
+        for place, part in enumerate(self.parts):
+            for earlier in self.parts[:place]:
+                yield pairs(f"{part.name} with {earlier.name}", part.bits, part.chances, earlier.bits, earlier.chances)
 
     def with_ids(self) -> Iterator[Counted]:
         """Yield the joint counts of every stored bit with every bit of the id."""
-        for one in self.parts:
-            yield pairs(f"{one.name} with the id", one.bits, one.chances, self.ids, np.full(ID_BITS, 0.5))
+        for part in self.parts:
+            yield pairs(f"{part.name} with the id", part.bits, part.chances, self.ids, np.full(ID_BITS, 0.5))
 
     def after(self) -> Iterator[Counted]:
         """Yield the counts of every bit, split by whether an earlier report had the same answers."""
         for lag, same, other in zip(LAGS, self.same, self.other, strict=True):
-            for told, rows in (("the same", same), ("other", other)):
+            for label, rows in (("the same", same), ("other", other)):
                 n = float(rows.sum())
-                for one in self.parts:
-                    ones = one.rows[rows][:, one.places].sum(axis=0, dtype=float)
-                    names = [f"{one.name}, bit {place}, {told} answers {lag} before" for place in one.places]
-                    yield Counted(names, ones, np.full(len(ones), n), one.chances)
+                for part in self.parts:
+                    ones = part.rows[rows][:, part.places].sum(axis=0, dtype=float)
+                    names = [f"{part.name}, bit {place}, {label} answers {lag} before" for place in part.places]
+                    yield Counted(names, ones, np.full(len(ones), n), part.chances)
 
 
 def _counted(rows: Matrix, possible: Matrix) -> Floats:
     """Return how often each possible row occurs; a report has no other rows."""
-    packed, known = np.packbits(rows, axis=1), np.packbits(possible, axis=1)
-    distinct, times = np.unique(packed, axis=0, return_counts=True)
-    seen = {row.tobytes(): float(number) for row, number in zip(distinct, times, strict=True)}
-    return np.array([seen.get(row.tobytes(), 0.0) for row in known])
+    keys, possible_keys = np.packbits(rows, axis=1), np.packbits(possible, axis=1)
+    distinct, counts = np.unique(keys, axis=0, return_counts=True)
+    count_by_row = {row.tobytes(): float(number) for row, number in zip(distinct, counts, strict=True)}
+    return np.array([count_by_row.get(row.tobytes(), 0.0) for row in possible_keys])
 
 
 def _row(row: Matrix) -> str:
@@ -178,12 +180,12 @@ def _row(row: Matrix) -> str:
 
 def _groups(survey: Survey, given: Inputs, reports: Reports) -> Iterator[_Group]:
     """Yield the reports to each input as one group, or with `ask` as one group for each field that was asked."""
-    all_at = list(enumerate(columns(survey)))
+    field_columns = list(enumerate(columns(survey)))
     places = _places(survey)
     for number, mixtures in enumerate(given.mixtures):
-        mine = reports.inputs == number
-        for group in [[one] for one in all_at] if survey.ask else [all_at]:
-            rows = mine & (reports.bits[:, group[0][1].asked] == 1) if survey.ask else mine
+        is_input = reports.inputs == number
+        for group in [[entry] for entry in field_columns] if survey.ask else [field_columns]:
+            rows = is_input & (reports.bits[:, group[0][1].asked] == 1) if survey.ask else is_input
             if not rows.any():
                 continue
             yield _Group(
@@ -204,9 +206,9 @@ def _places(survey: Survey) -> list[Indices]:
     widths = [field.mechanism.width for field in survey.fields]
     if survey.ask:
         return [_some(rng, width, MOST_BITS) for width in widths]
-    chosen = _some(rng, sum(widths), MOST_BITS)
+    tested = _some(rng, sum(widths), MOST_BITS)
     starts = np.cumsum([0, *widths])
-    return [chosen[(chosen >= start) & (chosen < end)] - start for start, end in pairwise(starts)]
+    return [tested[(tested >= start) & (tested < end)] - start for start, end in pairwise(starts)]
 
 
 def _some(rng: np.random.Generator, width: int, most: int) -> Indices:
@@ -215,52 +217,56 @@ def _some(rng: np.random.Generator, width: int, most: int) -> Indices:
 
 def _ids(reports: Reports) -> Iterator[Counted]:
     """Yield the counts of every bit and every pair of bits of the id, split by input."""
-    for given in np.unique(reports.inputs):
-        yield from _even(reports.ids[reports.inputs == given], "")
+    for number in np.unique(reports.inputs):
+        yield from _even(reports.ids[reports.inputs == number], "")
 
 
 def _ids_after(reports: Reports) -> Iterator[Counted]:
     """Yield the counts of every bit and every pair of bits of the id, split by the previous input."""
-    for given in np.unique(reports.before[0]):
-        yield from _even(reports.ids[reports.before[0] == given], f", after set {given} of answers")
+    for number in np.unique(reports.before[0]):
+        yield from _even(reports.ids[reports.before[0] == number], f", after set {number} of answers")
 
 
 def _even(ids: Matrix, where: str) -> Iterator[Counted]:
     n, singles = float(len(ids)), ids.astype(np.float32)
     names = [f"bit {place} of the id{where}" for place in range(ID_BITS)]
     yield Counted(names, singles.sum(axis=0, dtype=float), np.full(ID_BITS, n), np.full(ID_BITS, 0.5))
-    rows, others = np.triu_indices(ID_BITS, 1)
-    both = (singles.T @ singles)[rows, others].astype(float)
-    lazy = Lazy(lambda place: f"bits {rows[place]} and {others[place]} of the id together{where}", len(both))
-    yield Counted(lazy, both, np.full(len(both), n), np.full(len(both), 0.25))
+    rows, columns = np.triu_indices(ID_BITS, 1)
+    joint = (singles.T @ singles)[rows, columns].astype(float)
+    names_of_pairs = Lazy(
+        lambda place: f"bits {rows[place]} and {columns[place]} of the id together{where}", len(joint)
+    )
+    yield Counted(names_of_pairs, joint, np.full(len(joint), n), np.full(len(joint), 0.25))
 
 
 def _drawn(survey: Survey, reports: Reports) -> Iterator[Counted]:
     """Yield the counts of the fields that were asked, split by input."""
-    for given in np.unique(reports.inputs):
-        rows = reports.bits[reports.inputs == given]
-        at = list(columns(survey))
-        ones = np.array([rows[:, one.asked].sum() for one in at], dtype=float)
-        chances = np.array([float(survey.part(one.field)) for one in at])
-        yield Counted([f"{_name(one)} asked" for one in at], ones, np.full(len(at), float(len(rows))), chances)
+    for number in np.unique(reports.inputs):
+        rows = reports.bits[reports.inputs == number]
+        fields = list(columns(survey))
+        ones = np.array([rows[:, field.asked].sum() for field in fields], dtype=float)
+        chances = np.array([float(survey.part(field.field)) for field in fields])
+        yield Counted(
+            [f"{_name(field)} asked" for field in fields], ones, np.full(len(fields), float(len(rows))), chances
+        )
 
 
 def _spelling(reports: Reports, error: float) -> Check:
     """Check that the spelling of a report does not depend on the answers: Fisher's exact test of each spelling."""
-    tested, worst, told = 0, 1.0, ""
+    count, worst, detail = 0, 1.0, ""
     inputs = np.unique(reports.inputs)
     for shape, name in enumerate(reports.shape_names):
-        spelled = reports.shapes == shape
-        for given in inputs[:-1]:
-            one, rest = reports.inputs == given, reports.inputs > given
-            table = np.array([[(spelled & rows).sum(), (~spelled & rows).sum()] for rows in (one, rest)])
-            tested += 1
+        has_shape = reports.shapes == shape
+        for number in inputs[:-1]:
+            is_input, is_later = reports.inputs == number, reports.inputs > number
+            table = np.array([[(has_shape & rows).sum(), (~has_shape & rows).sum()] for rows in (is_input, is_later)])
+            count += 1
             p = float(fisher_exact(table).pvalue)
             if p < worst:
-                worst, told = p, f"{name[:80]}: {table[0, 0]} and {table[1, 0]} times, by what was answered"
-    corrected = min(1.0, worst * max(tested, 1))
+                worst, detail = p, f"{name[:80]}: {table[0, 0]} and {table[1, 0]} times, by what was answered"
+    corrected = min(1.0, worst * max(count, 1))
     ok = corrected >= error or math.isclose(worst, 1.0)
-    return Check("every report is spelled alike", ok, corrected, "" if ok else told)
+    return Check("every report is spelled alike", ok, corrected, "" if ok else detail)
 
 
 def _name(at: Columns) -> str:

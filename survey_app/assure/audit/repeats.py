@@ -51,36 +51,45 @@ def repeated_noise(survey: Survey, given: Inputs, reports: Reports, error: float
 
     The starts of processes are a separate family of tests, so that equal starts are found most easily.
     """
-    each = [reports.process == process for process in np.unique(reports.process)]
+    masks = [reports.process == process for process in np.unique(reports.process)]
     tests: list[tuple[Floats, int, float, str]] = []  # sums by distance, number of terms, bound, label
-    begun: list[tuple[Floats, int, float, str]] = []  # the tests at equal places of two processes
-    for what, series, largest in _series(survey, given, reports):
-        runs = [[_in_line(values[mine], reports.place[mine]) for values in series] for mine in each]
-        for number, one in enumerate(runs):
-            length = len(one[0])
-            tests.append((_products(one, one)[1 : length // 2], length * len(series), largest, f"{what}, {{}} apart"))
-            for other in runs[:number]:
-                shortest = min(length, len(other[0]))
-                ahead, behind = _products(one, other), _products(other, one)
-                both = np.concatenate([ahead[1 : shortest // 2], behind[1 : shortest // 2]])
-                tests.append((both, shortest * len(series), largest, f"{what}, in two processes"))
-                begun.append((ahead[:1], shortest * len(series), largest, f"{what}, where two processes begin"))
-    rare = 2 * (len(tests) + len(begun)) / error
-    found = [_oddest(tests, rare), _oddest(begun, rare)]
-    worst = min(found, key=lambda one: one.p_value)
+    start_tests: list[tuple[Floats, int, float, str]] = []  # the tests at equal places of two processes
+    for label, series, largest in _series(survey, given, reports):
+        runs = [[_in_line(values[mask], reports.place[mask]) for values in series] for mask in masks]
+        for number, series_here in enumerate(runs):
+            length = len(series_here[0])
+            tests.append(
+                (
+                    _products(series_here, series_here)[1 : length // 2],
+                    length * len(series),
+                    largest,
+                    f"{label}, {{}} apart",
+                )
+            )
+            for series_there in runs[:number]:
+                shortest = min(length, len(series_there[0]))
+                forward, backward = _products(series_here, series_there), _products(series_there, series_here)
+                products = np.concatenate([forward[1 : shortest // 2], backward[1 : shortest // 2]])
+                tests.append((products, shortest * len(series), largest, f"{label}, in two processes"))
+                start_tests.append(
+                    (forward[:1], shortest * len(series), largest, f"{label}, where two processes begin")
+                )
+    rare = 2 * (len(tests) + len(start_tests)) / error
+    oddities = [_oddest(tests, rare), _oddest(start_tests, rare)]
+    worst = min(oddities, key=lambda series_here: series_here.p_value)
     return Oddity(min(1.0, 2 * worst.p_value + error / 2), worst.told)
 
 
 def _oddest(tests: list[tuple[Floats, int, float, str]], rare: float) -> Oddity:
     count = sum(len(sums) for sums, *_ in tests)
-    worst, told = 1.0, ""
-    for sums, n, largest, what in tests:
+    worst, detail = 1.0, ""
+    for sums, n, largest, label in tests:
         if len(sums):
             place = int(np.abs(sums).argmax())
             chance = _tail(abs(float(sums[place])), _spread(n, largest, rare), largest**2)
             if chance < worst:
-                worst, told = chance, f"the same noise again: {what.format(place + 1)}"
-    return Oddity(worst * count, told)
+                worst, detail = chance, f"the same noise again: {label.format(place + 1)}"
+    return Oddity(worst * count, detail)
 
 
 def noise_of_many(survey: Survey, given: Inputs, reports: Reports) -> Oddity:
@@ -89,17 +98,17 @@ def noise_of_many(survey: Survey, given: Inputs, reports: Reports) -> Oddity:
     The test uses products over sets of fields.
     """
     fields = _some(survey)
-    worst, told, tested = 1.0, "", 0
-    for said in _ways(survey):
-        each = [_noise(survey, given, reports, at, said=said) for at in fields]
-        for some in _sets(len(fields)):
-            tested += 1
-            reached = abs(float(np.prod([each[place][0] for place in some], axis=0).sum()))
-            chance = _tail(reached, len(reports.inputs), math.prod(each[place][1] for place in some))
+    worst, detail, count = 1.0, "", 0
+    for by_bit in _ways(survey):
+        numbers = [_noise(survey, given, reports, at, said=by_bit) for at in fields]
+        for subset in _sets(len(fields)):
+            count += 1
+            total = abs(float(np.prod([numbers[place][0] for place in subset], axis=0).sum()))
+            chance = _tail(total, len(reports.inputs), math.prod(numbers[place][1] for place in subset))
             if chance < worst:
-                names = [question.id for place in some for question in fields[place].field.questions]
-                worst, told = chance, f"noise of {', '.join(names)} hangs together"
-    return Oddity(min(1.0, worst * max(tested, 1)), told)
+                names = [question.id for place in subset for question in fields[place].field.questions]
+                worst, detail = chance, f"noise of {', '.join(names)} hangs together"
+    return Oddity(min(1.0, worst * max(count, 1)), detail)
 
 
 def _sets(count: int) -> Iterator[tuple[int, ...]]:
@@ -127,8 +136,8 @@ def _noise(survey: Survey, given: Inputs, reports: Reports, at: Columns, *, said
         rows = reports.inputs == number
         if at.asked is not None:
             rows &= reports.bits[:, at.asked] == 1
-        channel, own = channel_of(at.field.mechanism), reports.bits[rows, at.part]
-        hits, chance = truthful_reports(channel, own, mixtures[index])
+        channel, field_bits = channel_of(at.field.mechanism), reports.bits[rows, at.part]
+        hits, chance = truthful_reports(channel, field_bits, mixtures[index])
         if said and at.field.mechanism.width == 1 and mixtures[index] == ((0, 1.0),):
             hits, chance = ~hits, 1 - chance
         values[rows] = (hits - chance) / math.sqrt(chance * (1 - chance))
@@ -142,22 +151,22 @@ def _series(survey: Survey, given: Inputs, reports: Reports) -> Iterator[tuple[s
     The numbers depend on whether each field of a report is true, or whether its bit is 1.
     With `ask` there is one series for the field that was asked, and one for which half of the fields was drawn.
     """
-    for said in _ways(survey):
-        each = [_noise(survey, given, reports, at, said=said) for at in _some(survey)]
-        values = [one for one, _ in each]
+    for by_bit in _ways(survey):
+        numbers = [_noise(survey, given, reports, at, said=by_bit) for at in _some(survey)]
+        values = [chance for chance, _ in numbers]
         if survey.ask:
             values = [np.sum(values, axis=0)]
-        yield "what is said" if said else "what is true", values, max(largest for _, largest in each)
+        yield "what is said" if by_bit else "what is true", values, max(largest for _, largest in numbers)
     if not survey.ask:
         return
     chances = np.array([float(survey.part(field)) for field in survey.fields])
     half = np.cumsum(chances) <= max(0.5, float(chances[0]))
-    one = float(chances[half].sum())
-    places = [int(at.asked or 0) for at, mine in zip(columns(survey), half, strict=True) if mine]
-    drawn = reports.bits[:, places].sum(axis=1)
-    if 0 < one < 1:
-        root = math.sqrt(one * (1 - one))
-        yield "what was asked", [(drawn - one) / root], max(one, 1 - one) / root
+    chance = float(chances[half].sum())
+    places = [int(at.asked or 0) for at, is_in_half in zip(columns(survey), half, strict=True) if is_in_half]
+    hits = reports.bits[:, places].sum(axis=1)
+    if 0 < chance < 1:
+        root = math.sqrt(chance * (1 - chance))
+        yield "what was asked", [(hits - chance) / root], max(chance, 1 - chance) / root
 
 
 def _some(survey: Survey) -> list[Columns]:
@@ -168,17 +177,19 @@ def _some(survey: Survey) -> list[Columns]:
 
 def _in_line(values: Floats, places: np.ndarray) -> Floats:
     """Return the values at the places of their lines, with zeros for lines that are no report."""
-    found = np.zeros(int(places.max()) + 1)
-    found[places] = values
-    return found
+    result = np.zeros(int(places.max()) + 1)
+    result[places] = values
+    return result
 
 
 def _products(one: list[Floats], other: list[Floats]) -> Floats:
     """Return the sum of left[i] · right[i + k] over all series, for every k."""
     size = next_fast_len(len(one[0]) + len(other[0]), real=True)
-    each = [np.conj(rfft(mine, size)) * rfft(theirs, size) for mine, theirs in zip(one, other, strict=True)]
-    found: Floats = irfft(np.sum(each, axis=0), size)[: len(other[0])]
-    return found
+    products = [
+        np.conj(rfft(left_row, size)) * rfft(right_row, size) for left_row, right_row in zip(one, other, strict=True)
+    ]
+    sums: Floats = irfft(np.sum(products, axis=0), size)[: len(other[0])]
+    return sums
 
 
 def _spread(n: int, largest: float, rare: float) -> float:
@@ -197,33 +208,33 @@ def _tail(reached: float, spread: float, largest: float) -> float:
 
 def recurrence(reports: Reports) -> Oddity:
     """Return the strongest sign that a bit of the ids follows a linear rule far shorter than in random bits."""
-    worst, told, tested = 0.0, "", 0
+    worst, detail, count = 0.0, "", 0
     for process in np.unique(reports.process):
         ids = reports.ids[reports.process == process]
         for stride in STRIDES:
-            for place in LOOKED_AT:
-                bits = ids[::stride, place][:MOST_BITS].tolist()
+            for bit in LOOKED_AT:
+                bits = ids[::stride, bit][:MOST_BITS].tolist()
                 if len(bits) < FEWEST_BITS:
                     continue
-                tested += 1
+                count += 1
                 length = shortest_rule(bits)
-                unlikely = min(0.0, 2.0 * length + 1 - len(bits))  # (2^(2L+1) + 1)/3 of 2^n rows have a rule ≤ L
-                if unlikely < worst:
-                    worst = unlikely
-                    told = f"bit {place} of the ids follows a rule of {length} bits, in {len(bits)} reports"
-    return Oddity(min(1.0, math.ldexp(max(tested, 1), max(int(worst), -1_000))), told)
+                log_p = min(0.0, 2.0 * length + 1 - len(bits))  # (2^(2L+1) + 1)/3 of 2^n rows have a rule ≤ L
+                if log_p < worst:
+                    worst = log_p
+                    detail = f"bit {bit} of the ids follows a rule of {length} bits, in {len(bits)} reports"
+    return Oddity(min(1.0, math.ldexp(max(count, 1), max(int(worst), -1_000))), detail)
 
 
 def shortest_rule(bits: list[int]) -> int:
     """Return the linear complexity: the length of the shortest linear feedback register that generates these bits."""
-    rule = before = 1
-    length, since, seen = 0, 1, 0
-    for place, bit in enumerate(bits):
-        seen = seen << 1 | bit
-        if (rule & seen).bit_count() & 1:
-            kept = rule
-            rule ^= before << since
-            if 2 * length <= place:
-                length, before, since = place + 1 - length, kept, 0
+    rule = previous = 1
+    length, since, history = 0, 1, 0
+    for position, bit in enumerate(bits):
+        history = history << 1 | bit
+        if (rule & history).bit_count() & 1:
+            earlier = rule
+            rule ^= previous << since
+            if 2 * length <= position:
+                length, previous, since = position + 1 - length, earlier, 0
         since += 1
     return length

@@ -53,10 +53,10 @@ def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
     seconds: list[float] = []
     ids, bits, shapes = bytearray(), bytearray(), list[int]()
     names: dict[bytes, int] = {}
-    possible: dict[str, bytes] = {}
+    bits_by_text: dict[str, bytes] = {}
     faults: Counter[str] = Counter()
-    for number, one in enumerate(printed):
-        for place, (asked, line) in enumerate(zip(one.inputs, one.lines, strict=True)):
+    for number, output in enumerate(printed):
+        for place, (input_number, line) in enumerate(zip(output.inputs, output.lines, strict=True)):
             try:
                 wire = decode(line)
                 if wire.survey != survey.digest:
@@ -64,22 +64,22 @@ def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
                 identity = from_text(wire.id)
                 if len(identity) != ID_BYTES:
                     raise ReportError("malformed_report", f"an id has {ID_BYTES} bytes")
-                if wire.bits not in possible:
+                if wire.bits not in bits_by_text:
                     unpack(survey, from_text(wire.bits))
-                    possible[wire.bits] = from_text(wire.bits)
+                    bits_by_text[wire.bits] = from_text(wire.bits)
             except (msgspec.DecodeError, UnicodeDecodeError, ReportError) as error:
                 faults[str(error)] += 1
                 continue
-            inputs.append(asked)
+            inputs.append(input_number)
             process.append(number)
             places.append(place)
-            seconds.append(one.seconds[place] if one.seconds else 0.0)
+            seconds.append(output.seconds[place] if output.seconds else 0.0)
             ids += identity
-            bits += possible[wire.bits]
+            bits += bits_by_text[wire.bits]
             shape = TEXTS.sub(lambda text: b'"' + b"." * (len(text[0]) - 2) + b'"', line)
             shapes.append(names.setdefault(shape, len(names)))
     count = len(inputs)
-    spelled = [bytes(ids[ID_BYTES * place : ID_BYTES * (place + 1)]) for place in range(count)]
+    id_bytes = [bytes(ids[ID_BYTES * place : ID_BYTES * (place + 1)]) for place in range(count)]
     return Reports(
         np.array(inputs, dtype=np.int64),
         np.array([_before(printed, process, places, lag) for lag in LAGS], dtype=np.int64),
@@ -90,7 +90,7 @@ def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
         _columns(bits, count, survey.length, survey.width),
         np.array(shapes, dtype=np.int64),
         [name.decode("utf-8", "replace").strip() for name in names],
-        count - len(set(spelled)),
+        count - len(set(id_bytes)),
         [f"{number} lines are no report to this survey: {reason}" for reason, number in faults.most_common(MOST_TOLD)],
     )
 
@@ -98,7 +98,8 @@ def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
 def _before(printed: Sequence[Printed], process: list[int], places: list[int], lag: int) -> list[int]:
     """Return the input that each process was given `lag` lines before each report; −1 if there is none."""
     return [
-        printed[one].inputs[place - lag] if place >= lag else -1 for one, place in zip(process, places, strict=True)
+        printed[number].inputs[place - lag] if place >= lag else -1
+        for number, place in zip(process, places, strict=True)
     ]
 
 

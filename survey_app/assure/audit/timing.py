@@ -44,26 +44,26 @@ class TimedField:
 def timed_fields(survey: Survey, given: Inputs, reports: Reports, error: float) -> dict[int, TimedField]:
     """Return the result for every field, from timed reports; `error` is for all fields together."""
     first = int(len(reports.seconds) * CALIBRATION)
-    usual = float(np.median(reports.seconds[:first])) if first else LEAST
-    apart = max(LEAST, usual)
-    bins = np.searchsorted([usual / 2, usual + apart, usual + 3 * apart], reports.seconds)
-    found: dict[int, TimedField] = {}
+    usual_time = float(np.median(reports.seconds[:first])) if first else LEAST
+    margin = max(LEAST, usual_time)
+    bins = np.searchsorted([usual_time / 2, usual_time + margin, usual_time + 3 * margin], reports.seconds)
+    results: dict[int, TimedField] = {}
     part = error / (2 * len(survey.fields))
     for index, at in enumerate(columns(survey)):
-        used = (np.arange(len(reports.seconds)) >= first) & _asked(at, reports)
-        mine = used & np.isin(reports.inputs, given.pairs[index])
-        second = reports.inputs[mine] == given.pairs[index][1]
-        explained = telling(channel_of(at.field.mechanism), given.symbols(index), reports.bits[mine, at.part])
-        outcomes = [*explained, ~explained[0] & ~explained[1]]
-        found[index] = TimedField(
+        is_used = (np.arange(len(reports.seconds)) >= first) & _asked(at, reports)
+        is_pair = is_used & np.isin(reports.inputs, given.pairs[index])
+        second = reports.inputs[is_pair] == given.pairs[index][1]
+        explains = telling(channel_of(at.field.mechanism), given.symbols(index), reports.bits[is_pair, at.part])
+        outcomes = [*explains, ~explains[0] & ~explains[1]]
+        results[index] = TimedField(
             max(
-                _lower([(outcomes, bins[mine], second)], part),
-                _lower(_against_rest(given, index, at, reports, used, bins), part),
+                _lower([(outcomes, bins[is_pair], second)], part),
+                _lower(_against_rest(given, index, at, reports, is_used, bins), part),
             ),
-            guessed(reports.seconds[mine], second),
-            guessed(reports.seconds[mine], explained[1]),
+            guessed(reports.seconds[is_pair], second),
+            guessed(reports.seconds[is_pair], explains[1]),
         )
-    return found
+    return results
 
 
 def noise_in_time(survey: Survey, given: Inputs, reports: Reports) -> tuple[float, str]:
@@ -72,21 +72,27 @@ def noise_in_time(survey: Survey, given: Inputs, reports: Reports) -> tuple[floa
     Only reports to the same answers are compared. For any times, the noise of an honest client is independent of them.
     So the number of true reports in each group by time is hypergeometric.
     """
-    worst, told, tested = 1.0, "", 0
+    worst, detail, count = 1.0, "", 0
     for number, mixtures in enumerate(given.mixtures):
         for at, mixture in zip(columns(survey), mixtures, strict=True):
             rows = (reports.inputs == number) & _asked(at, reports)
-            said, _ = truthful_reports(channel_of(at.field.mechanism), reports.bits[rows, at.part], mixture)
-            part = (PARTS * (rankdata(reports.seconds[rows], "ordinal") - 1)) // max(len(said), 1)
+            is_true, _ = truthful_reports(channel_of(at.field.mechanism), reports.bits[rows, at.part], mixture)
+            group = (PARTS * (rankdata(reports.seconds[rows], "ordinal") - 1)) // max(len(is_true), 1)
             for place in range(PARTS):
-                inside = part == place
-                tested += 1
-                hits, law = int(said[inside].sum()), hypergeom(len(said), int(said.sum()), int(inside.sum()))
-                chance = 2 * float(min(law.cdf(hits), law.sf(hits - 1)))
+                in_group = group == place
+                count += 1
+                hits, distribution = (
+                    int(is_true[in_group].sum()),
+                    hypergeom(len(is_true), int(is_true.sum()), int(in_group.sum())),
+                )
+                chance = 2 * float(min(distribution.cdf(hits), distribution.sf(hits - 1)))
                 if chance < worst:
                     names = " + ".join(question.id for question in at.field.questions)
-                    worst, told = chance, f"{names}: {hits} of {inside.sum()}, where {law.mean():.0f} were expected"
-    return min(1.0, worst * max(tested, 1)), told
+                    worst, detail = (
+                        chance,
+                        f"{names}: {hits} of {in_group.sum()}, where {distribution.mean():.0f} were expected",
+                    )
+    return min(1.0, worst * max(count, 1)), detail
 
 
 def _asked(at: Columns, reports: Reports) -> Hits:
@@ -95,28 +101,30 @@ def _asked(at: Columns, reports: Reports) -> Hits:
 
 def _against_rest(given: Inputs, index: int, at: Columns, reports: Reports, used: Hits, bins: Indices) -> list[Divided]:
     """Return the reports to a field split by answer, each answer against all others: whether it was named, and when."""
-    each = [mixtures[index] for mixtures in given.mixtures]
-    found: list[Divided] = []
-    for mixture in dict.fromkeys(each):
-        mine = np.isin(reports.inputs[used], [place for place, one in enumerate(each) if one == mixture])
-        said, _ = truthful_reports(channel_of(at.field.mechanism), reports.bits[used, at.part], mixture)
-        found.append(([said, ~said], bins[used], mine))
-    return found
+    field_mixtures = [mixtures[index] for mixtures in given.mixtures]
+    result: list[Divided] = []
+    for mixture in dict.fromkeys(field_mixtures):
+        is_answer = np.isin(
+            reports.inputs[used], [place for place, other in enumerate(field_mixtures) if other == mixture]
+        )
+        is_true, _ = truthful_reports(channel_of(at.field.mechanism), reports.bits[used, at.part], mixture)
+        result.append(([is_true, ~is_true], bins[used], is_answer))
+    return result
 
 
 def _lower(divided: list[Divided], error: float) -> float:
-    compared = []
+    rows = []
     for outcomes, bins, second in divided:
         n, n_other = float((~second).sum()), float(second.sum())
-        events = [one & (bins == place) for one in outcomes for place in range(PARTS)] if n and n_other else []
-        compared += [(float((one & ~second).sum()), n, float((one & second).sum()), n_other) for one in events]
-    return seen_loss(Compared(*np.array(compared).T), error) if compared else 0.0
+        events = [event & (bins == place) for event in outcomes for place in range(PARTS)] if n and n_other else []
+        rows += [(float((event & ~second).sum()), n, float((event & second).sum()), n_other) for event in events]
+    return seen_loss(Compared(*np.array(rows).T), error) if rows else 0.0
 
 
 def guessed(seconds: Floats, which: Hits) -> float:
     """Return how often time separates two reports of different kinds, in either direction (area under the curve)."""
-    n, others = int(which.sum()), int((~which).sum())
-    if not n or not others:
+    n, n_other = int(which.sum()), int((~which).sum())
+    if not n or not n_other:
         return 0.5
-    above = (float(rankdata(seconds)[which].sum()) - n * (n + 1) / 2) / (n * others)
-    return max(above, 1 - above)
+    share = (float(rankdata(seconds)[which].sum()) - n * (n + 1) / 2) / (n * n_other)
+    return max(share, 1 - share)

@@ -21,7 +21,7 @@ def examine(db: str, found_by: str, url: str | None, environ: Mapping[str, str])
     `db` is the URL of the store, and `source` names the option or variable that set it.
     A running server is examined only if `url` is given.
     """
-    begun = time.time() - time.monotonic()
+    clock_offset = time.time() - time.monotonic()
     yield from machine_checks.findings()
     path = file_of(db)
     if path is not None:
@@ -29,10 +29,12 @@ def examine(db: str, found_by: str, url: str | None, environ: Mapping[str, str])
     elif db.startswith(("postgresql://", "postgres://")):
         yield from postgres_checks.findings(db, found_by, environ)
     else:
-        what = "names no store" if "@" in db else f"is {db!r}, which names no store"
-        yield failed("database", f"{found_by} {what}", "write sqlite:///candor.db or postgresql://user@host/database")
+        problem = "names no store" if "@" in db else f"is {db!r}, which names no store"
+        yield failed(
+            "database", f"{found_by} {problem}", "write sqlite:///candor.db or postgresql://user@host/database"
+        )
     yield from environment_checks.findings(environ, in_a_file=path is not None)
-    yield machine_checks.clock(time.time(), begun, time.time() - time.monotonic())
+    yield machine_checks.clock(time.time(), clock_offset, time.time() - time.monotonic())
     if url is not None:
         yield from proxy_checks.findings(url, time.time())
     else:

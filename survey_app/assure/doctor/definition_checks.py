@@ -12,8 +12,8 @@ THEN = "nobody can begin to answer it; reports from forms that are open still co
 def findings(definitions: Iterable[bytes]) -> Iterator[Finding]:
     """Yield a warning for each stored definition that this version's clients refuse."""
     for source in definitions:
-        if why := name_objection(source):
-            yield warned("definition", why, THEN)
+        if objection := name_objection(source):
+            yield warned("definition", objection, THEN)
 
 
 def name_objection(source: bytes) -> str:

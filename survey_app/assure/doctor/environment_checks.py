@@ -35,34 +35,34 @@ LEAST_TOKEN = 16  # characters
 
 def findings(environ: Mapping[str, str], *, in_a_file: bool) -> Iterator[Finding]:
     """Yield findings about the variables that are set; no finding contains the value of a secret."""
-    ours = {name: value for name, value in environ.items() if name.startswith(PREFIX)}
-    for name in sorted(ours.keys() - VARIABLES.keys()):
-        near = difflib.get_close_matches(name, VARIABLES, 1)
-        then = f"did you mean {near[0]}?" if near else "docs/commands.md has all of them"
-        yield warned("environment", f"{name} is set, and nobody reads it", then)
-    yield fine("environment", f"set: {', '.join(sorted(ours.keys() & VARIABLES.keys())) or 'nothing'}")
+    settings = {name: value for name, value in environ.items() if name.startswith(PREFIX)}
+    for name in sorted(settings.keys() - VARIABLES.keys()):
+        matches = difflib.get_close_matches(name, VARIABLES, 1)
+        advice = f"did you mean {matches[0]}?" if matches else "docs/commands.md has all of them"
+        yield warned("environment", f"{name} is set, and nobody reads it", advice)
+    yield fine("environment", f"set: {', '.join(sorted(settings.keys() & VARIABLES.keys())) or 'nothing'}")
     for name, default in LIMITS.items():
-        yield _limit(name, ours.get(name, default), default)
-    proxies = ours.get("CANDOR_TRUSTED_PROXIES", "0")
+        yield _limit(name, settings.get(name, default), default)
+    proxies = settings.get("CANDOR_TRUSTED_PROXIES", "0")
     if not (proxies.isascii() and proxies.isdigit()):
         yield failed("proxies", f"CANDOR_TRUSTED_PROXIES is {proxies!r}", "write a number, 0 where there is no proxy")
-    if in_a_file and "CANDOR_TICKETS" in ours:
-        then = "unset it: with SQLite tickets are in a file beside the database"
-        yield warned("tickets", "CANDOR_TICKETS is set, and the store is a file", then)
-    if 0 < len(ours.get("CANDOR_METRICS_TOKEN", "")) < LEAST_TOKEN:
-        then = f"take a random one of at least {LEAST_TOKEN} letters"
-        yield warned("metrics", "CANDOR_METRICS_TOKEN is short enough to be guessed", then)
-    if "CANDOR_SMTP" in ours:
-        yield _mail(ours)
+    if in_a_file and "CANDOR_TICKETS" in settings:
+        advice = "unset it: with SQLite tickets are in a file beside the database"
+        yield warned("tickets", "CANDOR_TICKETS is set, and the store is a file", advice)
+    if 0 < len(settings.get("CANDOR_METRICS_TOKEN", "")) < LEAST_TOKEN:
+        advice = f"take a random one of at least {LEAST_TOKEN} letters"
+        yield warned("metrics", "CANDOR_METRICS_TOKEN is short enough to be guessed", advice)
+    if "CANDOR_SMTP" in settings:
+        yield _mail(settings)
 
 
 def _limit(name: str, limit: str, default: str) -> Finding:
-    what = "reports" if name == "CANDOR_RATE_LIMIT" else "passwords"
+    requests = "reports" if name == "CANDOR_RATE_LIMIT" else "passwords"
     if limit == "off":
-        return warned("limits", f"{name} is off: one address may send any number of {what}", f"{default} is usual")
+        return warned("limits", f"{name} is off: one address may send any number of {requests}", f"{default} is usual")
     if not LIMIT.fullmatch(limit):
         return failed("limits", f"{name} is {limit!r}, and no server starts so", f"write {default}, or off")
-    return fine("limits", f"{what} of one address: {limit}")
+    return fine("limits", f"{requests} of one address: {limit}")
 
 
 def _mail(ours: Mapping[str, str]) -> Finding:

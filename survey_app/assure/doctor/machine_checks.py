@@ -42,27 +42,29 @@ def findings() -> Iterator[Finding]:
 
 def _packages() -> Finding:
     try:
-        needed = [text for text in requires(PACKAGE) or () if "extra ==" not in text]
+        requirements = [text for text in requires(PACKAGE) or () if "extra ==" not in text]
     except PackageNotFoundError:
         return warned("packages", f"{PACKAGE} runs from a folder", "install it, so that its versions are known")
-    names = [re.split(r"[^\w.-]", text)[0] for text in needed]
-    found, missing = dict[str, str](), list[str]()
+    names = [re.split(r"[^\w.-]", text)[0] for text in requirements]
+    versions, missing = dict[str, str](), list[str]()
     for name in names:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             missing.append(name)
     if missing:
         return failed("packages", f"missing: {', '.join(missing)}", f"pip install --upgrade {PACKAGE}")
-    return fine("packages", ", ".join(f"{name} {found[name]}" for name in SHOWN if name in found))
+    return fine("packages", ", ".join(f"{name} {versions[name]}" for name in SHOWN if name in versions))
 
 
 def _extras() -> Finding:
-    there = [extra for extra, module in EXTRAS.items() if find_spec(module) or (extra == "js" and shutil.which("node"))]
-    absent = [extra for extra in EXTRAS if extra not in there]
-    lack = f"; not installed: {', '.join(absent)}" if absent else ""
-    then = f"where you need one: pip install '{PACKAGE}[{absent[0]}]'" if absent else ""
-    return fine("extras", f"{', '.join(there) or 'none'}{lack}", then)
+    present = [
+        extra for extra, module in EXTRAS.items() if find_spec(module) or (extra == "js" and shutil.which("node"))
+    ]
+    absent = [extra for extra in EXTRAS if extra not in present]
+    missing_text = f"; not installed: {', '.join(absent)}" if absent else ""
+    advice = f"where you need one: pip install '{PACKAGE}[{absent[0]}]'" if absent else ""
+    return fine("extras", f"{', '.join(present) or 'none'}{missing_text}", advice)
 
 
 def clock(moment: float, before: float, after: float) -> Finding:
@@ -70,11 +72,11 @@ def clock(moment: float, before: float, after: float) -> Finding:
 
     The last two arguments are its offsets from the monotonic clock, before and after the checks.
     """
-    told = f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    now_text = f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M:%S} UTC"
     if not LEAST_YEAR <= datetime.fromtimestamp(moment, UTC).year < MOST_YEAR:
         return failed(
-            "clock", f"it says {told}", "set it, and let it be kept right (NTP): surveys open and close by it"
+            "clock", f"it says {now_text}", "set it, and let it be kept right (NTP): surveys open and close by it"
         )
     if abs(after - before) > STEPPED:
         return warned("clock", f"it was set by {after - before:+.0f} s while we looked", "see that one NTP keeps it")
-    return fine("clock", told)
+    return fine("clock", now_text)

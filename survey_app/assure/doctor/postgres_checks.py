@@ -17,35 +17,35 @@ def findings(url: str, found_by: str, environ: Mapping[str, str]) -> Iterator[Fi
     try:
         from survey_app.store.postgres.inspection import inspect  # needs the extra "postgres"
     except ImportError:
-        then = "pip install 'candor-survey[postgres]'"
-        yield failed("database", f"PostgreSQL ({found_by}), and its driver is not installed", then)
+        advice = "pip install 'candor-survey[postgres]'"
+        yield failed("database", f"PostgreSQL ({found_by}), and its driver is not installed", advice)
         return
     try:
-        found = inspect(url)
+        state = inspect(url)
     except StoreError as error:
-        then = "see that it runs, and that the address, the account and its password are right"
-        yield failed("database", f"PostgreSQL ({found_by}) cannot be reached: {error}", then)
+        advice = "see that it runs, and that the address, the account and its password are right"
+        yield failed("database", f"PostgreSQL ({found_by}) cannot be reached: {error}", advice)
         return
-    named = f"{found.place}, PostgreSQL {found.server} ({found_by})"
-    if not found.usable:
-        told = (
-            f"was made by a newer Candor (version {found.version})" if found.version else "is no database of Candor's"
+    label = f"{state.place}, PostgreSQL {state.server} ({found_by})"
+    if not state.usable:
+        problem = (
+            f"was made by a newer Candor (version {state.version})" if state.version else "is no database of Candor's"
         )
-        yield failed("database", f"{named} {told}", "use the newer version here, too, or name another database")
-    elif found.version == 0:
-        yield warned("database", f"{named} is empty", "candor user add NAME begins it")
+        yield failed("database", f"{label} {problem}", "use the newer version here, too, or name another database")
+    elif state.version == 0:
+        yield warned("database", f"{label} is empty", "candor user add NAME begins it")
     else:
-        yield fine("database", f"{named}, version {found.version}")
-    if found.unfinished:
+        yield fine("database", f"{label}, version {state.version}")
+    if state.unfinished:
         yield failed("integrity", "it is an unfinished copy", "run the same candor copy, or restore, once more")
-    if found.untidy_since:
-        told = f"untidy since {found.untidy_since}: the order of reports may be seen in it"
-        yield failed("tidiness", told, f"see why it cannot be rewritten ({DOCS})")
-    for line in found.warnings:
+    if state.untidy_since:
+        problem = f"untidy since {state.untidy_since}: the order of reports may be seen in it"
+        yield failed("tidiness", problem, f"see why it cannot be rewritten ({DOCS})")
+    for line in state.warnings:
         yield warned("surroundings", line, DOCS)
-    if not found.warnings:
+    if not state.warnings:
         yield fine("surroundings", "no setting that this account may see keeps the order of reports")
-    yield from definition_checks.findings(found.running)
+    yield from definition_checks.findings(state.running)
     yield _tickets(environ.get(TICKETS))
 
 

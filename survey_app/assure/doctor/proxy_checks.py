@@ -53,17 +53,17 @@ def findings(url: str, moment: float) -> Iterator[Finding]:
         return
     try:
         health, home, sign_in = (_get(parts, path) for path in ("/healthz", "/", "/login"))
-        claimed = _get(parts, "/login", {"X-Forwarded-Proto": "http" if parts.scheme == "https" else "https"})
+        forged = _get(parts, "/login", {"X-Forwarded-Proto": "http" if parts.scheme == "https" else "https"})
     except ssl.SSLError as error:
         yield failed("https", f"{parts.hostname}: {error.reason or error}", "renew or mend its certificate")
         return
     except (OSError, http.client.HTTPException) as error:
-        told = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        yield failed("server", f"{url} does not answer: {told}", "see that it runs, and look at its log")
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        yield failed("server", f"{url} does not answer: {reason}", "see that it runs, and look at its log")
         return
     yield _health(health)
     yield _encrypted(parts, health)
-    yield from _forwarded(parts, sign_in, claimed)
+    yield from _forwarded(parts, sign_in, forged)
     yield _compression(sign_in)
     yield _kept(home)
     yield _clock(health, moment)
@@ -71,8 +71,8 @@ def findings(url: str, moment: float) -> Iterator[Finding]:
 
 
 def _get(parts: SplitResult, path: str, headers: dict[str, str] | None = None) -> Reply:
-    make = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = make(parts.hostname or "", parts.port, timeout=PATIENCE)
+    connection_type = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = connection_type(parts.hostname or "", parts.port, timeout=PATIENCE)
     try:
         connection.request("GET", path, headers={"Accept-Encoding": "gzip, br", **(headers or {})})
         reply = connection.getresponse()
@@ -92,8 +92,8 @@ def _health(reply: Reply) -> Finding:
         return failed(
             "server", f"/healthz says {status}", "make room on its disk (docs/operations.md, When the disk is full)"
         )
-    told = f"/healthz answers {reply.status}, and not as Candor does"
-    return failed("server", told, "see that the address, and what the proxy passes on, are right")
+    problem = f"/healthz answers {reply.status}, and not as Candor does"
+    return failed("server", problem, "see that the address, and what the proxy passes on, are right")
 
 
 def _encrypted(parts: SplitResult, reply: Reply) -> Finding:
@@ -102,8 +102,8 @@ def _encrypted(parts: SplitResult, reply: Reply) -> Finding:
             return fine("https", "this machine alone, so it needs none")
         return failed("https", "reports go unencrypted, and clients refuse to send them", "serve it over https")
     if "max-age=" not in reply.said("Strict-Transport-Security"):
-        then = f"let the proxy send Strict-Transport-Security: {STAY_ENCRYPTED}, or set X-Forwarded-Proto"
-        return warned("https", "encrypted, but a first visit may go without (no HSTS)", then)
+        advice = f"let the proxy send Strict-Transport-Security: {STAY_ENCRYPTED}, or set X-Forwarded-Proto"
+        return warned("https", "encrypted, but a first visit may go without (no HSTS)", advice)
     return fine("https", "encrypted, and browsers are told to stay so")
 
 
@@ -111,15 +111,15 @@ def _forwarded(parts: SplitResult, sign_in: Reply, claimed: Reply) -> Iterator[F
     if not sign_in.said("Set-Cookie"):
         yield warned("proxy", f"/login answers {sign_in.status} without a cookie", "see what the proxy passes on")
         return
-    secure, after = (_is_secure(reply) for reply in (sign_in, claimed))
+    secure, secure_if_forged = (_is_secure(reply) for reply in (sign_in, claimed))
     if parts.scheme == "https" and not secure:
         yield failed("proxy", "the server does not know that it is asked over https", BEHIND)
-    elif secure != after:
-        then = "let the proxy set X-Forwarded-*, not pass it on; without a proxy: --trusted-proxies 0"
-        yield failed("proxy", "a visitor can say how it asks, and so from which address: limits do not hold", then)
+    elif secure != secure_if_forged:
+        advice = "let the proxy set X-Forwarded-*, not pass it on; without a proxy: --trusted-proxies 0"
+        yield failed("proxy", "a visitor can say how it asks, and so from which address: limits do not hold", advice)
     elif parts.scheme == "http":
-        then = f"over https it can; behind one: {BEHIND}"
-        yield fine("proxy", "no visitor is believed; whether the proxy is cannot be seen over http", then)
+        advice = f"over https it can; behind one: {BEHIND}"
+        yield fine("proxy", "no visitor is believed; whether the proxy is cannot be seen over http", advice)
     else:
         yield fine("proxy", "the server knows how it is asked, and believes nobody else")
 
@@ -133,10 +133,10 @@ def _compression(sign_in: Reply) -> Finding:
 
     In a compressed page, text chosen by an attacker next to a secret would reveal the secret by its length.
     """
-    coded = sign_in.said("Content-Encoding")
-    if coded not in ("", "identity"):
-        then = "let the proxy compress nothing; Candor does, where it is safe"
-        return failed("compression", f"the proxy compresses researchers' pages ({coded})", then)
+    encoding = sign_in.said("Content-Encoding")
+    if encoding not in ("", "identity"):
+        advice = "let the proxy compress nothing; Candor does, where it is safe"
+        return failed("compression", f"the proxy compresses researchers' pages ({encoding})", advice)
     return fine("compression", "researchers' pages are not compressed")
 
 
@@ -150,19 +150,21 @@ def _kept(home: Reply) -> Finding:
         "default-src 'none'" not in home.said("Content-Security-Policy")
         or home.said("Referrer-Policy") != "no-referrer"
     ):
-        then = "let the proxy pass on Content-Security-Policy and Referrer-Policy as they are"
-        return failed("headers", "the page that visitors get lacks the headers that protect it", then)
+        advice = "let the proxy pass on Content-Security-Policy and Referrer-Policy as they are"
+        return failed("headers", "the page that visitors get lacks the headers that protect it", advice)
     return fine("headers", "visitors get the protecting headers, and no cookie")
 
 
 def _clock(reply: Reply, moment: float) -> Finding:
     try:
-        apart = parsedate_to_datetime(reply.said("Date")).timestamp() - moment
+        difference = parsedate_to_datetime(reply.said("Date")).timestamp() - moment
     except (ValueError, TypeError):
         return warned("clocks", "the server does not tell its time", "look at its clock on the machine itself")
-    told = f"the server's is {abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} ours"
-    if abs(apart) >= WRONG:
-        return failed("clocks", told, "set them, and let them be kept right (NTP): surveys open and close by them")
-    if abs(apart) >= AWRY:
-        return warned("clocks", told, "let both be kept right (NTP)")
+    comparison = f"the server's is {abs(difference):.0f} s {'ahead of' if difference > 0 else 'behind'} ours"
+    if abs(difference) >= WRONG:
+        return failed(
+            "clocks", comparison, "set them, and let them be kept right (NTP): surveys open and close by them"
+        )
+    if abs(difference) >= AWRY:
+        return warned("clocks", comparison, "let both be kept right (NTP)")
     return fine("clocks", "the server's and ours agree")

@@ -19,21 +19,21 @@ DOCS = "docs/operations.md, When the disk is full"
 
 def findings(path: Path, found_by: str) -> Iterator[Finding]:
     """Yield all findings about the file, without opening it for writing."""
-    named = f"{path} ({found_by})"
+    label = f"{path} ({found_by})"
     try:
         if path.is_dir():
-            yield failed("database", f"{named} is a folder", "name a file in it: sqlite:////folder/candor.db")
+            yield failed("database", f"{label} is a folder", "name a file in it: sqlite:////folder/candor.db")
             return
         if not path.exists():
-            yield from _absent(path, named)
+            yield from _absent(path, label)
             return
         if not is_sqlite(path):
-            yield failed("database", f"{named} is no SQLite database", "name another one with --db or CANDOR_DB")
+            yield failed("database", f"{label} is no SQLite database", "name another one with --db or CANDOR_DB")
             return
     except OSError as error:
-        yield failed("database", f"{named}: {error.strerror}", "run candor doctor as the user whose file it is")
+        yield failed("database", f"{label}: {error.strerror}", "run candor doctor as the user whose file it is")
         return
-    yield from _contents(path, named)
+    yield from _contents(path, label)
     yield _writable(path)
     yield _permissions(path)
     yield _room(path)
@@ -49,87 +49,89 @@ def _absent(path: Path, named: str) -> Iterator[Finding]:
 
 def _contents(path: Path, named: str) -> Iterator[Finding]:
     try:
-        found = inspect(path)
+        state = inspect(path)
     except StoreError as error:
         yield warned("database", f"{named}: {error}", "start the server, then ask again")
         return
-    version, wal = found.version, Path(f"{path}-wal")
+    version, wal = state.version, Path(f"{path}-wal")
     if version > VERSION:
-        then = f"use the newer version here, too; this one knows versions up to {VERSION}"
-        yield failed("database", f"{named} was made by a newer Candor (version {version})", then)
+        advice = f"use the newer version here, too; this one knows versions up to {VERSION}"
+        yield failed("database", f"{named} was made by a newer Candor (version {version})", advice)
     elif 0 < version < EARLIEST:
-        then = "keep it with that version, and name a new file for this one (--db)"
-        yield failed("database", f"{named} was made by an earlier Candor (version {version})", then)
+        advice = "keep it with that version, and name a new file for this one (--db)"
+        yield failed("database", f"{named} was made by an earlier Candor (version {version})", advice)
     elif 0 < version < VERSION:
-        then = "make a backup; the next command or start brings it up to date"
-        yield warned("database", f"{named} is of version {version}, and this Candor's is {VERSION}", then)
-    elif version == 0 and not found.damage and path.stat().st_size:
+        advice = "make a backup; the next command or start brings it up to date"
+        yield warned("database", f"{named} is of version {version}, and this Candor's is {VERSION}", advice)
+    elif version == 0 and not state.damage and path.stat().st_size:
         yield failed("database", f"{named} is SQLite's, but not Candor's", "name another one with --db or CANDOR_DB")
     else:
         yield fine("database", f"{named}, version {version or VERSION}")
-    if found.damage:
-        then = "stop the server, and restore the last backup into a new file: candor --db sqlite:///new.db restore FILE"
-        yield failed("integrity", f"the file is damaged: {found.damage}", then)
-    elif found.unfinished:
+    if state.damage:
+        advice = (
+            "stop the server, and restore the last backup into a new file: candor --db sqlite:///new.db restore FILE"
+        )
+        yield failed("integrity", f"the file is damaged: {state.damage}", advice)
+    elif state.unfinished:
         yield failed("integrity", "it is an unfinished copy", "run the same candor copy, or restore, once more")
     else:
         yield fine(
             "integrity", "SQLite's quick check finds nothing wrong", "candor survey check SLUG recounts a survey"
         )
-    if found.untidy_since:
-        then = f"make room, or end whoever reads the file all the time ({DOCS})"
+    if state.untidy_since:
+        advice = f"make room, or end whoever reads the file all the time ({DOCS})"
         yield failed(
-            "tidiness", f"untidy since {found.untidy_since}: the order of reports may be seen in the file", then
+            "tidiness", f"untidy since {state.untidy_since}: the order of reports may be seen in the file", advice
         )
-    elif found.untidy or (wal.exists() and wal.stat().st_size):
+    elif state.untidy or (wal.exists() and wal.stat().st_size):
         yield fine("tidiness", "to be tidied", "a running server does it when it is quiet, or the next start")
     else:
         yield fine("tidiness", "no order of arrival is left in the file")
-    yield from definition_checks.findings(found.running)
+    yield from definition_checks.findings(state.running)
 
 
 def _writable(path: Path) -> Finding:
     """Return a finding about write permission to the file and its folder, since SQLite writes to both."""
-    shut = [str(one) for one in (path.parent, path) if one.exists() and not os.access(one, os.W_OK)]
+    unwritable = [str(item) for item in (path.parent, path) if item.exists() and not os.access(item, os.W_OK)]
     if os.statvfs(path.parent).f_flag & os.ST_RDONLY:
         return failed("writing", f"{path.parent} is on a disk that is mounted read-only", "mount it for writing")
-    if shut:
-        return failed("writing", f"this account may not write {' and '.join(shut)}", "run commands as the owner")
+    if unwritable:
+        return failed("writing", f"this account may not write {' and '.join(unwritable)}", "run commands as the owner")
     return fine("writing", f"{path.parent} can be written")
 
 
 def _permissions(path: Path) -> Finding:
     tickets = Path(f"{path}-tickets")
     journal = Path(f"{tickets}-journal")
-    belonging = [path, *files_beside(path), tickets, journal, Path(f"{tickets}.lock")]
-    there = {one: one.stat() for one in belonging if one.exists()}
-    owner = there[path].st_uid
-    open_to_all = [str(one) for one, found in there.items() if found.st_mode & OTHERS]
-    foreign = [str(one) for one, found in there.items() if found.st_uid != owner]
+    paths = [path, *files_beside(path), tickets, journal, Path(f"{tickets}.lock")]
+    stats = {item: item.stat() for item in paths if item.exists()}
+    owner = stats[path].st_uid
+    open_to_all = [str(item) for item, status in stats.items() if status.st_mode & OTHERS]
+    other_owner = [str(item) for item, status in stats.items() if status.st_uid != owner]
     folder = path.parent.stat().st_mode
     if open_to_all:
         return failed("permissions", f"others may open {', '.join(open_to_all)}", f"chmod 600 {' '.join(open_to_all)}")
-    if foreign:
-        then = f"give them to user {owner}, who owns the database, or remove a .lock while nobody runs"
-        return failed("permissions", f"another user owns {', '.join(foreign)}", then)
+    if other_owner:
+        advice = f"give them to user {owner}, who owns the database, or remove a .lock while nobody runs"
+        return failed("permissions", f"another user owns {', '.join(other_owner)}", advice)
     if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
         return warned("permissions", f"anybody may write into {path.parent}", f"chmod o-w {path.parent}")
     if owner != os.geteuid():
-        then = "run commands as that user, as the server does"
-        return warned("permissions", f"the files are for user {owner} alone, and this is user {os.geteuid()}", then)
-    return fine("permissions", f"{len(there)} files, for their owner alone")
+        advice = "run commands as that user, as the server does"
+        return warned("permissions", f"the files are for user {owner} alone, and this is user {os.geteuid()}", advice)
+    return fine("permissions", f"{len(stats)} files, for their owner alone")
 
 
 def _room(path: Path) -> Finding:
     """Return a finding about free disk space: to be tidied, the file is rewritten next to the old one."""
-    free, needed = shutil.disk_usage(path.parent).free, path.stat().st_size
-    told = f"{_bytes(free)} free beside {_bytes(needed)}"
-    if free < needed:
-        then = f"make room: the file cannot be tidied, and then tells the order of reports ({DOCS})"
-        return failed("disk", f"{told}: less than to write the database anew", then)
-    if free < max(2 * needed, LITTLE):
-        return warned("disk", told, "make room soon: tidying takes as much as the database is large")
-    return fine("disk", told)
+    free, size = shutil.disk_usage(path.parent).free, path.stat().st_size
+    comparison = f"{_bytes(free)} free beside {_bytes(size)}"
+    if free < size:
+        advice = f"make room: the file cannot be tidied, and then tells the order of reports ({DOCS})"
+        return failed("disk", f"{comparison}: less than to write the database anew", advice)
+    if free < max(2 * size, LITTLE):
+        return warned("disk", comparison, "make room soon: tidying takes as much as the database is large")
+    return fine("disk", comparison)
 
 
 def _bytes(count: int) -> str:

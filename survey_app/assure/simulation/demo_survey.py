@@ -55,8 +55,8 @@ def respondents(published: Published, count: int) -> Iterator[list[Submission]]:
     rng = np.random.default_rng()
     people = people_of(published.survey, count, rng)
     for rows in devices.reports(published.survey, people, rng):
-        made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]
-        yield from (made[i : i + CHUNK] for i in range(0, len(made), CHUNK))
+        submissions = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]
+        yield from (submissions[i : i + CHUNK] for i in range(0, len(submissions), CHUNK))
 
 
 def sample(name: str) -> Path:

@@ -28,14 +28,14 @@ def reports(survey: Survey, indices: Mapping[str, Indices], rng: Generator) -> I
 
 
 def _chunk(survey: Survey, indices: Mapping[str, Indices], count: int, rng: Generator) -> Bits:
-    asked = _asked(survey, count, rng) if survey.ask else None
+    field_numbers = _asked(survey, count, rng) if survey.ask else None
     bits = np.zeros((count, survey.width), dtype=np.uint8)
-    for position, at in enumerate(columns(survey)):
-        mine = np.arange(count) if asked is None else np.flatnonzero(asked == position)
-        symbols = _symbols(at.field, {name: column[mine] for name, column in indices.items()}, rng)
-        bits[mine, at.part] = channel_of(at.field.mechanism).sample(symbols, rng)
-        if at.asked is not None:
-            bits[mine, at.asked] = 1
+    for position, place in enumerate(columns(survey)):
+        rows = np.arange(count) if field_numbers is None else np.flatnonzero(field_numbers == position)
+        symbols = _symbols(place.field, {name: column[rows] for name, column in indices.items()}, rng)
+        bits[rows, place.part] = channel_of(place.field.mechanism).sample(symbols, rng)
+        if place.asked is not None:
+            bits[rows, place.asked] = 1
     return bits
 
 

@@ -52,11 +52,11 @@ class Tried:
 
 def try_out(survey: Survey, respondents: int, rng: np.random.Generator) -> list[Tried]:
     """Return the results of simulated respondents for each question, with figures in the order of a results page."""
-    said = draw_people(survey, {}, respondents, rng)
-    told = results(survey, tally(survey, said, respondents, rng))
+    answers = draw_people(survey, {}, respondents, rng)
+    document = results(survey, tally(survey, answers, respondents, rng))
     return [
-        Tried(question, tuple(_line(question, line, said[question.id]) for line in in_order([question], lines)))
-        for question, lines in zip(survey.questions, (part.estimates for part in told.questions), strict=True)
+        Tried(question, tuple(_line(question, line, answers[question.id]) for line in in_order([question], lines)))
+        for question, lines in zip(survey.questions, (part.estimates for part in document.questions), strict=True)
     ]
 
 
@@ -72,8 +72,8 @@ def tally(survey: Survey, said: dict[str, Indices], respondents: int, rng: np.ra
 
 
 def _line(question: Question, line: survey_document.Line, said: Indices) -> Line:
-    true = truth(question, line.option, line.kind, said)
-    return Line(line.option, line.kind, true, line.n, line.estimate, line.low, line.high)
+    true_value = truth(question, line.option, line.kind, said)
+    return Line(line.option, line.kind, true_value, line.n, line.estimate, line.low, line.high)
 
 
 def truth(question: Question, option: str, kind: FigureKind, said: Indices) -> float:

@@ -1,8 +1,8 @@
-"""The design of a survey: which questions a device answers together, and how often each block is drawn.
+"""The design of a survey: the blocks of questions that a device answers, and how often each block is drawn.
 
-Each device answers one block at the full ε. The questions of a block are randomized together and share only the number
-of its cells. A block needs as many respondents as its most demanding question. The survey needs as many as all blocks
-together. A block is drawn in proportion to its need. `ask: auto` searches for the blocks that need the fewest
+Each device answers one block at the full ε. The questions of a block are randomized jointly and share only the number
+of its cells. A block needs as many respondents as its most demanding question. The survey needs as many as all its
+blocks in total. A block is drawn in proportion to its need. `ask: auto` searches for the blocks that need the fewest
 (docs/methods.md §15).
 """
 
@@ -34,7 +34,7 @@ Polynomial = tuple[float, float, float]  # n·Var = (1 + τ)(v_f + τ v_u) + τ 
 
 @dataclass(frozen=True)
 class Block:
-    """Questions that are randomized together, and the respondents they need if everybody answers them."""
+    """Questions that are randomized jointly, and the respondents they need if everybody answers them."""
 
     questions: tuple[str, ...]
     chance: int
@@ -43,7 +43,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Design:
-    """The blocks of a survey; each device answers all of them, or one that it draws (`ask` is auto or one)."""
+    """The blocks of a survey. Each device answers all of them, or one that it draws (`ask` is auto or one)."""
 
     ask: Ask
     blocks: tuple[Block, ...]
@@ -57,7 +57,7 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A question, its place in the survey, its response rate among those asked, and its weight.
+    """A question, its place in the survey, its predicted response rate, and its weight.
 
     The weight multiplies its need of respondents.
     """
@@ -69,7 +69,7 @@ class Asked:
     known: dict[tuple[int, ...], list[Polynomial]] = field(default_factory=dict, repr=False)
 
     def figures(self, cells: tuple[int, ...]) -> list[Polynomial]:
-        """Return the main figures, if so many cells of a block hold each symbol; cached."""
+        """Return the main figures, if so many cells of a block hold each symbol. The result is cached."""
         if cells not in self.known:
             self.known[cells] = [
                 (
@@ -77,7 +77,9 @@ class Asked:
                     self.weight * (figure.true + figure.blind + figure.apart**2),
                     self.weight * figure.blind,
                 )
-                for figure in (one.moments for one in main_figures(self.question, self.answering, cells))
+                for figure in (
+                    main_figure.moments for main_figure in main_figures(self.question, self.answering, cells)
+                )
             ]
         return self.known[cells]
 
@@ -92,7 +94,7 @@ class Way(NamedTuple):
 
 
 def best_way(question: Question, answering: float, odds: float) -> Way:
-    """Return the best randomization of a single question; `odds` is e^ε."""
+    """Return the best randomization of a single question. `odds` is e^ε."""
     return min(_ways(question, answering, odds), key=lambda way: rounded(way.variance))
 
 
@@ -104,15 +106,15 @@ def _ways(question: Question, answering: float, odds: float) -> Iterator[Way]:
         return
     if not has_sets or question.size <= MOST_SETS:
         figure, size = _figure(question, answering), question.size
-        below = int(size / (odds + 1))
-        for weight in sorted({1, max(below, 1), min(below + 1, size - 1)}):
+        lower_weight = int(size / (odds + 1))
+        for weight in sorted({1, max(lower_weight, 1), min(lower_weight + 1, size - 1)}):
             p = weight * odds / (weight * odds + size - weight)
             yield Way(set_variance(figure, size, weight, p), question, weight=weight)
     if has_sets:
         options = kind.count(question)
-        half = event_moments(design_share(question, answering), 0.5)
+        one_option = event_moments(design_share(question, answering), 0.5)
         for draw in range(1, min(options, MOST_DRAWN) + 1):
-            yield Way(blind_variance(half, blindness(2**draw, odds)) * options / draw, question, draw=draw)
+            yield Way(blind_variance(one_option, blindness(2**draw, odds)) * options / draw, question, draw=draw)
 
 
 def _figure(question: Question, answering: float) -> Moments:
@@ -121,7 +123,7 @@ def _figure(question: Question, answering: float) -> Moments:
 
 
 class Joint(NamedTuple):
-    """Questions randomized together: how many cells they have, and their main figures times their weights."""
+    """Questions that are randomized jointly: their number of cells, and their main figures times their weights."""
 
     cells: int
     figures: Sequence[Polynomial]
@@ -135,35 +137,38 @@ TOO_LARGE = Joint(MOST_MERGED_CELLS + 1, [(math.inf,) * 3])  # fits into no bloc
 
 
 def joint(asked: Iterable[Asked]) -> Joint:
-    """Return the cells and figures of questions randomized together; impossible combinations are no cells."""
-    ordered = sorted(asked, key=lambda one: one.place)
-    counts = cell_counts([one.question for one in ordered])
+    """Return the cells and figures of jointly randomized questions. Impossible combinations are no cells."""
+    ordered = sorted(asked, key=lambda item: item.place)
+    counts = cell_counts([item.question for item in ordered])
     figures: list[Polynomial] = []
-    for one, cells in zip(ordered, counts, strict=True):
+    for item, cells in zip(ordered, counts, strict=True):
         scale = math.gcd(*cells)
-        figures += one.figures(tuple(count // scale for count in cells))
+        figures += item.figures(tuple(count // scale for count in cells))
     return Joint(sum(counts[0]), figures)
 
 
 def unit_price(unit: Sequence[Asked], odds: float) -> float:
     """Return the price of a unit by itself: of one question, or of a group that its author wants joint."""
     if len(unit) > 1:
-        whole = joint(unit)
-        return whole.price(blindness(whole.cells, odds))
+        questions = joint(unit)
+        return questions.price(blindness(questions.cells, odds))
     return unit[0].weight * best_way(unit[0].question, unit[0].answering, odds).variance
 
 
 class Prices(dict[int, float]):
-    """The price of every block of units at one ε, computed at the first lookup; infinite if not allowed."""
+    """The price of every block of units at one ε, computed at the first lookup.
+
+    A forbidden block has an infinite price.
+    """
 
     def __init__(self, units: Sequence[Sequence[Asked]], epsilon: float) -> None:
         super().__init__()
         self.units, self.odds = units, math.exp(epsilon)
         self.most = MOST_MERGED_WEAK if epsilon > WEAK else MOST_MERGED
         small = [len(unit) > 1 or unit[0].question.size <= MOST_MERGED_CELLS for unit in units]
-        self.parts = [joint(unit) if one else TOO_LARGE for unit, one in zip(units, small, strict=True)]
+        self.parts = [joint(unit) if is_small else TOO_LARGE for unit, is_small in zip(units, small, strict=True)]
         self.counts, self.sizes = [len(unit) for unit in units], [part.cells for part in self.parts]
-        self.products = [math.prod(asked.question.size for asked in unit) for unit in units]
+        self.products = [math.prod(item.question.size for item in unit) for unit in units]
         self.most_work = min(MOST_CELLS, MOST_WORK // len(units))  # keeps all blocks together below the limit
         self.kin = _kin(units)
         self.families: dict[int, Joint] = {}
@@ -174,52 +179,55 @@ class Prices(dict[int, float]):
         return price
 
     def _price(self, block: int) -> float:
-        members, left, related = list[int](), block, 0
+        members, remaining, related_mask = list[int](), block, 0
         questions, cells = 0, 1
-        while left:
-            unit = left & -left
-            left ^= unit
+        while remaining:
+            unit = remaining & -remaining
+            remaining ^= unit
             members.append(i := unit.bit_length() - 1)
             questions += self.counts[i]
             if self.kin[i] & block:
-                related |= unit
+                related_mask |= unit
             else:
                 cells *= self.sizes[i]
                 if cells > MOST_MERGED_CELLS:
                     return math.inf
         if questions > self.most:
             return math.inf
-        parts = [self.parts[i] for i in members if not related >> i & 1]
-        if related:
+        parts = [self.parts[i] for i in members if not related_mask >> i & 1]
+        if related_mask:
             if math.prod(self.products[i] for i in members) > self.most_work:
                 return math.inf
-            parts.append(self._family(related))
+            parts.append(self._family(related_mask))
             cells *= parts[-1].cells
         tau = blindness(cells, self.odds)
         return max(part.price(tau) for part in parts) if cells <= MOST_MERGED_CELLS else math.inf
 
     def _family(self, block: int) -> Joint:
-        """Return units that depend on each other as one; their possible combinations have to be counted."""
+        """Join units that depend on each other, and return them as one.
+
+        Their possible combinations have to be counted.
+        """
         family = self.families.get(block)
         if family is None:
             members = [i for i in range(block.bit_length()) if block >> i & 1]
             large = any(self.parts[i] is TOO_LARGE for i in members)
-            family = TOO_LARGE if large else joint(asked for i in members for asked in self.units[i])
+            family = TOO_LARGE if large else joint(item for i in members for item in self.units[i])
             self.families[block] = family
         return family
 
 
 def _kin(units: Sequence[Sequence[Asked]]) -> list[int]:
-    """Return for every unit the mask of the units that show one of its questions or are shown by one."""
-    unit_of = {asked.question.id: i for i, unit in enumerate(units) for asked in unit}
+    """Return for every unit the mask of its related units: those that show one of its questions or are shown by one."""
+    unit_of = {item.question.id: i for i, unit in enumerate(units) for item in unit}
     kin = [0] * len(units)
     for i, unit in enumerate(units):
-        for asked in unit:
-            condition = asked.question.show_if
-            other = unit_of.get(condition.question, i) if condition else i
-            if other != i:
-                kin[i] |= 1 << other
-                kin[other] |= 1 << i
+        for item in unit:
+            condition = item.question.show_if
+            related = unit_of.get(condition.question, i) if condition else i
+            if related != i:
+                kin[i] |= 1 << related
+                kin[related] |= 1 << i
     return kin
 
 
@@ -231,7 +239,7 @@ def best_blocks(units: Sequence[Sequence[Asked]], epsilon: float) -> list[list[i
 
 
 def unit_orders(prices: Prices) -> list[list[int]]:
-    """Return orders in which neighbours are alike or dependent: by price, cells, blind variance and family."""
+    """Return orders in which neighbours are alike or related: by price, cells, blind variance and family."""
     places = range(len(prices.units))
     return [
         sorted(places, key=lambda i: prices[1 << i]),
@@ -242,15 +250,18 @@ def unit_orders(prices: Prices) -> list[list[int]]:
 
 
 def _families(kin: Sequence[int]) -> list[int]:
-    """Return an order in which each unit is near the units that it depends on, the childless nearest."""
+    """Return an order in which each unit is near its related units.
+
+    Units with the fewest relations are the nearest.
+    """
     order: list[int] = []
-    waiting = list(reversed(range(len(kin))))
-    while waiting:
-        i = waiting.pop()
+    stack = list(reversed(range(len(kin))))
+    while stack:
+        i = stack.pop()
         if i not in order:
             order.append(i)
-            near = [j for j in range(len(kin)) if kin[i] >> j & 1]
-            waiting += sorted(near, key=lambda j: (-kin[j].bit_count(), -j))
+            neighbours = [j for j in range(len(kin)) if kin[i] >> j & 1]
+            stack += sorted(neighbours, key=lambda j: (-kin[j].bit_count(), -j))
     return order
 
 
@@ -267,9 +278,9 @@ def chances(needs: Sequence[float]) -> list[int]:
 
 
 def joint_price(group: Sequence[Asked], epsilon: float) -> float:
-    """Return the need of questions together, relative to their need apart.
+    """Return the need of jointly randomized questions, relative to their need in separate blocks.
 
     Below 1, a cross-tabulation of the questions costs no extra respondents.
     """
     odds = math.exp(epsilon)
-    return unit_price(group, odds) / sum(unit_price((one,), odds) for one in group)
+    return unit_price(group, odds) / sum(unit_price((question,), odds) for question in group)

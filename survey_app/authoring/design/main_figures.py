@@ -1,9 +1,9 @@
 """The main figures of a question, by which designs are compared: those that must reach the margin.
 
 They are the share of a yes, of an option or of a bin, and the mean of a scale or a number. The margin of a mean is a
-part of its range. A share is among all who are asked, a mean among those who answer: scores (a − mean)/answering, and 0
-for no answer. The variance of a figure depends on how many of the field's combinations hold each symbol of the question
-(docs/methods.md §15).
+part of its range. A share is among all respondents who are asked, a mean among those who answer. Its scores are (a −
+mean)/response rate, and 0 for no answer. The variance of a figure depends on how many of the field's combinations hold
+each symbol of the question (docs/methods.md §15).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ USUAL = Guess()
 
 
 def main_figures(question: Question, answering: float, cells: Sequence[int] | None = None) -> list[Assumed]:
-    """Return the distinct main figures; a mean is on a range of length 1.
+    """Return the distinct main figures. A mean is on a range of length 1.
 
     `cells` counts how many of a field's combinations hold each symbol; by default, one each.
     """
@@ -34,16 +34,17 @@ def main_figures(question: Question, answering: float, cells: Sequence[int] | No
 
 
 def design_share(question: Question, answering: float) -> float:
-    """Return the share at which designs are judged, of all who are asked: of a yes, or of one option, point or bin.
+    """Return the share at which designs are compared: of a yes, or of one option, point or bin.
 
-    Options of a choice and bins count as equally popular only if few respondents remain to choose them.
+    It is a share of the respondents who are asked. Options of a choice and bins count as equally popular only if few
+    respondents remain to choose them.
     """
     kind = kind_of(question)
     return answering * kind.usual_share(question) if question.show_if else kind.design_share(question)
 
 
 def main_parts(question: Question, cells: Sequence[int] | None = None) -> list[float]:
-    """Return which parts of a field's combinations hold an answer that must reach the margin, each part once."""
+    """Return the distinct parts of a field's combinations that hold an answer which must reach the margin."""
     kind = kind_of(question)
     parts = kind.parts(question, cells)
     return sorted({parts[answer] for answer in kind.main_answers(question)})
@@ -51,7 +52,7 @@ def main_parts(question: Question, cells: Sequence[int] | None = None) -> list[f
 
 @lru_cache(maxsize=256)
 def leading_mean(question: Question) -> PlannedMean | None:
-    """Return the mean of a question, if there will be one and designs are judged by it; else None."""
+    """Return the mean of a question if there will be one and designs are compared by it; else None."""
     kind = kind_of(question)
     mean = None if kind.scores(question) is None else kind.planned_mean(question, USUAL)
     return mean if mean is not None and mean.leads else None
@@ -60,15 +61,15 @@ def leading_mean(question: Question) -> PlannedMean | None:
 def answered_mean(
     mean: PlannedMean, question: Question, answering: float, cells: Sequence[int] | None = None
 ) -> Assumed:
-    """Return the mean of those who answer, on a range of length 1: a ratio, taken as linear."""
-    apart, shares = (mean.places - mean.shares @ mean.places) / answering, mean.shares
+    """Return the mean among respondents who answer, on a range of length 1: a ratio, taken as linear."""
+    scores, shares = (mean.places - mean.shares @ mean.places) / answering, mean.shares
     if question.optional:
-        apart, shares = np.append(apart, 0.0), np.append(shares * answering, 1 - answering)
-    return Assumed(apart, shares, np.array(cells or [1] * len(apart), dtype=float))
+        scores, shares = np.append(scores, 0.0), np.append(shares * answering, 1 - answering)
+    return Assumed(scores, shares, np.array(cells or [1] * len(scores), dtype=float))
 
 
 def variance(question: Question, answering: float, mechanism: Mechanism, cells: Sequence[int] | None = None) -> float:
-    """Return n·Var of the question's least certain main figure, for those who are asked."""
+    """Return n·Var of the question's least certain main figure, among the respondents who are asked."""
     channel = channel_of(mechanism)
     return max(channel.variance(figure) for figure in main_figures(question, answering, cells)) / channel.asked
 
@@ -86,20 +87,22 @@ def cell_counts(questions: Sequence[Question]) -> list[list[int]]:
     for i in reversed(range(len(questions))):
         if (parent := parents[i]) is not None:
             shows[i] = _showing(questions[parent], questions[i])
-            inside = sum(below[i])
-            below[parent] = [n * inside if shown else n for n, shown in zip(below[parent], shows[i], strict=True)]
-    whole = prod(sum(below[i]) for i, parent in enumerate(parents) if parent is None)
-    beside, hidden = [0] * len(questions), [0] * len(questions)  # combinations of the others, if it is shown, hidden
+            combinations = sum(below[i])
+            below[parent] = [
+                n * combinations if is_shown else n for n, is_shown in zip(below[parent], shows[i], strict=True)
+            ]
+    total = prod(sum(below[i]) for i, parent in enumerate(parents) if parent is None)
+    if_shown, if_hidden = [0] * len(questions), [0] * len(questions)  # combinations of the other questions
     counts: list[list[int]] = []
     for i, parent in enumerate(parents):
         if parent is None:
-            beside[i] = whole // sum(below[i])
+            if_shown[i] = total // sum(below[i])
         else:
             by_symbol = list(zip(below[parent], shows[i], strict=True))
-            beside[i] = beside[parent] * sum(n for n, shown in by_symbol if shown) // sum(below[i])
-            hidden[i] = beside[parent] * sum(n for n, shown in by_symbol if not shown) + hidden[parent]
-        counts.append([beside[i] * n for n in below[i]])
-        counts[i][-1] += hidden[i]
+            if_shown[i] = if_shown[parent] * sum(n for n, is_shown in by_symbol if is_shown) // sum(below[i])
+            if_hidden[i] = if_shown[parent] * sum(n for n, is_shown in by_symbol if not is_shown) + if_hidden[parent]
+        counts.append([if_shown[i] * n for n in below[i]])
+        counts[i][-1] += if_hidden[i]
     return counts
 
 

@@ -2,7 +2,7 @@
 
 A block is a set of units as a bit mask. Up to ten units, all partitions are compared. Above, several starts are
 improved by moving, ejecting and swapping single units. The best of them is improved by comparing all partitions of a
-few blocks at a time. The search is deterministic: of equal partitions the first is kept, so equal prices give equal
+few blocks at a time. The search is deterministic: of equal partitions the first is returned, so equal prices give equal
 blocks.
 """
 
@@ -35,46 +35,49 @@ def cheapest(count: int, cost: Cost, orders: Sequence[Sequence[int]]) -> list[in
 def exactly(units: Sequence[int], cost: Cost) -> list[int]:
     """Return the best of all partitions.
 
-    The lowest remaining unit is in some block, and the rest is a smaller problem.
+    The lowest remaining unit is in some block, and the other units are a smaller problem.
     """
     masks, prices = [0], [0.0]  # of every set of units, numbered by their positions here
-    for some in range(1, 1 << len(units)):
-        masks.append(masks[some & (some - 1)] | 1 << units[(some & -some).bit_length() - 1])
-        prices.append(cost(masks[some]))
-    best, taken = [0.0], [0]
-    for some in range(1, len(masks)):
-        lowest = some & -some
-        rest = some ^ lowest
-        least, block, more = float("inf"), lowest, rest & -rest
+    for subset in range(1, 1 << len(units)):
+        masks.append(masks[subset & (subset - 1)] | 1 << units[(subset & -subset).bit_length() - 1])
+        prices.append(cost(masks[subset]))
+    best, last_blocks = [0.0], [0]
+    for subset in range(1, len(masks)):
+        lowest = subset & -subset
+        rest = subset ^ lowest
+        least, block, extension = float("inf"), lowest, rest & -rest
         while True:  # all subsets of the rest, from its lowest unit on; the empty set last
-            price = prices[lowest | more] + best[rest ^ more]
+            price = prices[lowest | extension] + best[rest ^ extension]
             if price < least * LESS:
-                least, block = price, lowest | more
-            if not more:
+                least, block = price, lowest | extension
+            if not extension:
                 break
-            more = (more - rest) & rest
+            extension = (extension - rest) & rest
         best.append(least)
-        taken.append(block)
-    blocks, left = [], len(masks) - 1
-    while left:
-        blocks.append(masks[taken[left]])
-        left ^= taken[left]
+        last_blocks.append(block)
+    blocks, remaining = [], len(masks) - 1
+    while remaining:
+        blocks.append(masks[last_blocks[remaining]])
+        remaining ^= last_blocks[remaining]
     return blocks
 
 
 def by_search(units: Sequence[int], cost: Cost, orders: Sequence[Sequence[int]]) -> list[int]:
-    """Return the best partition found from greedy merging, and from the best cuts of each order into runs."""
-    wanted = set(units)
-    starts = [_greedy(sorted(units), cost), *(_runs([i for i in order if i in wanted], cost) for order in orders)]
+    """Return the best partition of a search from several starts.
+
+    The starts are a greedy merge and the best cuts of each order into runs.
+    """
+    unit_set = set(units)
+    starts = [_greedy(sorted(units), cost), *(_runs([i for i in order if i in unit_set], cost) for order in orders)]
     starts.sort(key=lambda blocks: _total(blocks, cost))
     exchange = Exchange(cost)
-    found = [_improved(start, cost, exchange) for start in starts[:MOST_STARTS]]
-    return _polished(min(found, key=lambda blocks: _total(blocks, cost)), cost)
+    partitions = [_improved(start, cost, exchange) for start in starts[:MOST_STARTS]]
+    return _polished(min(partitions, key=lambda blocks: _total(blocks, cost)), cost)
 
 
 def _polished(start: Sequence[int], cost: Cost) -> list[int]:
     """Repartition a few neighbouring blocks optimally, in several orders, up to a limit."""
-    blocks, seen, changed = list(start), set[int](), True
+    blocks, searched, changed = list(start), set[int](), True
     while changed:
         changed = False
         for order in (cost, lambda block: cost(block) / block.bit_count(), lambda block: block & -block):
@@ -82,12 +85,12 @@ def _polished(start: Sequence[int], cost: Cost) -> list[int]:
             for i in range(len(ring)):
                 window = _window(ring[i:] + ring[:i])
                 old = [block for block in blocks if block & window]
-                if window in seen or len(seen) == MOST_WINDOWS or sum(old) != window:
+                if window in searched or len(searched) == MOST_WINDOWS or sum(old) != window:
                     continue
-                seen.add(window)
-                new = exactly([unit.bit_length() - 1 for unit in _units(window)], cost)
-                if sum(map(cost, new)) < sum(map(cost, old)) * LESS:
-                    blocks = [block for block in blocks if not block & window] + new
+                searched.add(window)
+                better = exactly([unit.bit_length() - 1 for unit in _units(window)], cost)
+                if sum(map(cost, better)) < sum(map(cost, old)) * LESS:
+                    blocks = [block for block in blocks if not block & window] + better
                     changed = True
     return blocks
 
@@ -107,28 +110,28 @@ def _total(blocks: Sequence[int], cost: Cost) -> float:
 
 
 def _greedy(units: Sequence[int], cost: Cost) -> list[int]:
-    """Merge the two blocks that save most together, as long as any do."""
+    """Merge the two blocks with the largest saving, as long as any merge saves."""
     blocks = [1 << i for i in units]
 
-    def saving(one: int, other: int) -> float:
-        apart = cost(one) + cost(other)
-        return apart - cost(one | other) if cost(one | other) < apart * LESS else 0.0
+    def compute_saving(one: int, other: int) -> float:
+        separate_cost = cost(one) + cost(other)
+        return separate_cost - cost(one | other) if cost(one | other) < separate_cost * LESS else 0.0
 
-    pairs = [(one, other) for i, other in enumerate(blocks) for one in blocks[:i]]
-    savings = {pair: saved for pair in pairs if (saved := saving(*pair))}
+    pairs = [(first, second) for i, second in enumerate(blocks) for first in blocks[:i]]
+    savings = {pair: amount for pair in pairs if (amount := compute_saving(*pair))}
     while savings:
         merged_pair = max(savings, key=savings.__getitem__)
         merged = merged_pair[0] | merged_pair[1]
         blocks = [block for block in blocks if block not in merged_pair]
-        savings = {pair: saved for pair, saved in savings.items() if not (pair[0] | pair[1]) & merged}
-        savings |= {(block, merged): saved for block in blocks if (saved := saving(block, merged))}
+        savings = {pair: amount for pair, amount in savings.items() if not (pair[0] | pair[1]) & merged}
+        savings |= {(block, merged): amount for block in blocks if (amount := compute_saving(block, merged))}
         blocks.append(merged)
     return blocks
 
 
 def _runs(order: Sequence[int], cost: Cost) -> list[int]:
     """Return the best cuts of an order into runs of neighbours."""
-    best, taken = [0.0], [0]
+    best, last_blocks = [0.0], [0]
     for end in range(1, len(order) + 1):
         least, block, run = float("inf"), 0, 0
         for start in range(end - 1, max(end - 1 - LONGEST_RUN, -1), -1):
@@ -137,11 +140,11 @@ def _runs(order: Sequence[int], cost: Cost) -> list[int]:
             if price < least * LESS:
                 least, block = price, run
         best.append(least)
-        taken.append(block)
+        last_blocks.append(block)
     blocks, end = [], len(order)
     while end:
-        blocks.append(taken[end])
-        end -= taken[end].bit_count()
+        blocks.append(last_blocks[end])
+        end -= last_blocks[end].bit_count()
     return blocks
 
 
@@ -156,22 +159,22 @@ class Exchange:
         self.known: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def __call__(self, one: int, other: int) -> tuple[int, ...]:
-        """Return the two new blocks if they are cheaper together, else an empty tuple."""
-        found = self.known.get((one, other))
-        if found is None:
-            found = self.known[one, other] = self._best(one, other)
-        return found
+        """Return the two new blocks if their total cost is lower, else an empty tuple."""
+        exchange = self.known.get((one, other))
+        if exchange is None:
+            exchange = self.known[one, other] = self._best(one, other)
+        return exchange
 
     def _best(self, one: int, other: int) -> tuple[int, ...]:
         least = (self.cost(one) + (self.cost(other) if other else 0.0)) * LESS
         best: tuple[int, ...] = ()
-        away, back = (0, *_units(one)), (0, *_units(other))
-        for here in away:
-            for there in back:
-                first, second = one ^ here | there, other ^ there | here
-                price = (self.cost(first) if first else 0.0) + (self.cost(second) if second else 0.0)
+        units, other_units = (0, *_units(one)), (0, *_units(other))
+        for unit in units:
+            for other_unit in other_units:
+                new_first, new_second = one ^ unit | other_unit, other ^ other_unit | unit
+                price = (self.cost(new_first) if new_first else 0.0) + (self.cost(new_second) if new_second else 0.0)
                 if price < least:
-                    least, best = price * LESS, (first, second)
+                    least, best = price * LESS, (new_first, new_second)
         return best
 
 
@@ -188,10 +191,12 @@ def _improved(start: Sequence[int], cost: Cost, exchange: Exchange) -> list[int]
     blocks, changed = list(start), True
     while changed:
         changed = False
-        for one in tuple(blocks):
-            for other in (0, *blocks) if one in blocks else ():
-                if (not other or one < other) and (better := exchange(one, other)):
-                    blocks = [block for block in blocks if block not in (one, other)] + [new for new in better if new]
+        for first in tuple(blocks):
+            for second in (0, *blocks) if first in blocks else ():
+                if (not second or first < second) and (exchanged := exchange(first, second)):
+                    blocks = [block for block in blocks if block not in (first, second)] + [
+                        new for new in exchanged if new
+                    ]
                     changed = True
                     break
         for block in () if changed else tuple(blocks):
@@ -202,11 +207,11 @@ def _improved(start: Sequence[int], cost: Cost, exchange: Exchange) -> list[int]
 
 
 def _dissolved(blocks: Sequence[int], gone: int, cost: Cost, order: int) -> list[int] | None:
-    """Move each unit of one block to the place where it costs least; return None if that is no better."""
-    left, before, price = [block for block in blocks if block != gone], cost(gone), 0.0
+    """Move each unit of one block to the place where it costs least. Return None if that is no better."""
+    remaining, old_cost, price = [block for block in blocks if block != gone], cost(gone), 0.0
     for unit in _units(gone)[::order]:
-        more = [cost(block | unit) - cost(block) for block in left] + [cost(unit)]
-        least = min(range(len(more)), key=more.__getitem__)
-        left[least : least + 1] = [left[least] | unit if least < len(left) else unit]
-        price += more[least]
-    return left if price < before * LESS else None
+        extra_costs = [cost(block | unit) - cost(block) for block in remaining] + [cost(unit)]
+        place = min(range(len(extra_costs)), key=extra_costs.__getitem__)
+        remaining[place : place + 1] = [remaining[place] | unit if place < len(remaining) else unit]
+        price += extra_costs[place]
+    return remaining if price < old_cost * LESS else None

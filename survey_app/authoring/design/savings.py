@@ -14,31 +14,34 @@ DIGITS = 2  # significant digits of a number of respondents, which rests on gues
 
 
 def saving(built: Built) -> str | None:
-    """Return one sentence about `ask`, as in the file or as recommended; None if there is no choice or no saving."""
-    chosen, split = built.design, built.designs.get(Ask.ALL)
+    """Return one sentence about `ask`, as in the file or as recommended.
+
+    Return None if there is no choice or no saving.
+    """
+    design, split = built.design, built.designs.get(Ask.ALL)
     if len(built.survey.questions) == 1:
         return None
-    other = _fewest(built)
-    fewer = other if other and other.respondents <= WORTHWHILE * chosen.respondents else None
-    if chosen.ask is Ask.ALL:
-        if fewer is None:
+    alternative = _fewest(built)
+    better = alternative if alternative and alternative.respondents <= WORTHWHILE * design.respondents else None
+    if design.ask is Ask.ALL:
+        if better is None:
             return None
         return (
-            f"{_way(fewer)} would let each device answer {_blocks(fewer)}: "
-            f"{_needs(fewer, built)} instead of {_about(chosen)}"
+            f"{_way(better)} would let each device answer {_blocks(better)}: "
+            f"{_needs(better, built)} instead of {_about(design)}"
         )
-    sentence = f"each device answers {_blocks(chosen)}: {_needs(chosen, built)}"
-    if split and split.respondents >= chosen.respondents:
+    sentence = f"each device answers {_blocks(design)}: {_needs(design, built)}"
+    if split and split.respondents >= design.respondents:
         sentence += f" instead of {_about(split)} if each answered everything and ε were split"
     elif split:
         sentence += f", and {_about(split)} if each answered everything and ε were split (ask: all)"
-    return f"{sentence}; {_way(fewer)} would need {_about(fewer)}" if fewer else sentence
+    return f"{sentence}; {_way(better)} would need {_about(better)}" if better else sentence
 
 
 def _fewest(built: Built) -> Design | None:
     """Return the best blocks, or everything in one block: the design that needs fewer respondents."""
-    others = [design for design in (built.designs.get(Ask.AUTO), built.whole) if design]
-    return min(others, key=lambda design: design.respondents, default=None)
+    designs = [design for design in (built.designs.get(Ask.AUTO), built.whole) if design]
+    return min(designs, key=lambda design: design.respondents, default=None)
 
 
 def _way(design: Design) -> str:
@@ -50,13 +53,13 @@ def _blocks(design: Design) -> str:
     if len(blocks) == 1:
         return "everything, as one block"
     noun = "blocks" if any(len(block.questions) > 1 for block in design.blocks) else "questions"
-    named = f" ({'; '.join(blocks)})" if len(blocks) <= MOST_NAMED else ""
-    return f"one of {len(blocks)} {noun}{named}"
+    names = f" ({'; '.join(blocks)})" if len(blocks) <= MOST_NAMED else ""
+    return f"one of {len(blocks)} {noun}{names}"
 
 
 def _needs(design: Design, built: Built) -> str:
-    weighted = " (weights counted)" if any(item.need != 1 for item in built.wishes.items) else ""
-    return f"about {_about(design)} respondents for ±{numbers.quantity(100 * MARGIN)} points{weighted}"
+    note = " (weights counted)" if any(item.need != 1 for item in built.wishes.items) else ""
+    return f"about {_about(design)} respondents for ±{numbers.quantity(100 * MARGIN)} points{note}"
 
 
 def _about(design: Design) -> str:

@@ -1,3 +1,4 @@
-"""An author's file while it is written: `edits` change it, `form` holds what the fields of the editor mean, `splice`
-changes a text in place, `write` spells values, `xlsform` begins one from a form that others read.
+"""Editing an author's file: `edits` changes it, and `form_fields` converts it to and from the editor's forms.
+
+`splice` changes a text in place, `yaml_text` formats values, and `xlsform` converts an XLSForm into a draft.
 """

@@ -1,7 +1,7 @@
-"""One change at a place of an author's file, and the proof that nothing else changed.
+"""One change at a place of an author's file, and the check that nothing else changed.
 
-A place is a path of keys and positions. The new text, read again, must say what was asked for and nothing else; if it
-does not, the edit is refused and the text stays.
+A place is a path of keys and positions. The new text is parsed again and compared with the intended content. If they
+differ, the edit is refused and the text stays unchanged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,11 +16,11 @@ Path = Sequence[str | int]
 
 
 class EditError(Exception):
-    """An edit that this file does not take; the message says what to do."""
+    """An edit that is impossible in this file. The message tells the author what to do."""
 
 
 def at(path: Path) -> Callable[[Any], Any]:
-    """How the node at a path is found from the root of a text."""
+    """Return a function that finds the node at a path, from the root of a text."""
 
     def find(root: Any) -> Any:
         for step in path:
@@ -31,14 +31,14 @@ def at(path: Path) -> Callable[[Any], Any]:
 
 
 def put(text: str, find: Callable[[Any], Any], changes: Mapping[str, Plain | None], order: Sequence[str]) -> str:
-    """Other values for keys of the mapping that is found in a text; None takes a key away."""
+    """Set keys of the mapping that `find` returns, and return the new text. None as a value removes the key."""
     mapping = find(splice.compose(text))
-    there = splice.pairs(mapping)
-    given = {key: value for key, value in changes.items() if value is not None}
-    cuts = [splice.replace_value(text, mapping, key, value) for key, value in given.items() if key in there]
-    new = {key: value for key, value in given.items() if key not in there}
+    entries = splice.pairs(mapping)
+    values = {key: value for key, value in changes.items() if value is not None}
+    cuts = [splice.replace_value(text, mapping, key, value) for key, value in values.items() if key in entries]
+    new = {key: value for key, value in values.items() if key not in entries}
     text = splice.apply(text, [*cuts, *splice.insert_entries(text, mapping, new, order)])
-    for key in (key for key, value in changes.items() if value is None and key in there):
+    for key in (key for key, value in changes.items() if value is None and key in entries):
         text = splice.apply(text, [splice.drop_entry(text, find(splice.compose(text)), key)])
     return text
 
@@ -46,23 +46,26 @@ def put(text: str, find: Callable[[Any], Any], changes: Mapping[str, Plain | Non
 def merge(
     text: str, path: Path, old: Mapping[str, Plain], new: Mapping[str, Plain], order: Callable[[Path], Sequence[str]]
 ) -> str:
-    """Change a mapping from what it says to what it should say, key by key, and mappings inside of it likewise."""
+    """Change the mapping at a path from `old` to `new`, key by key, and return the new text.
+
+    Mappings inside it are changed in the same way.
+    """
     changes: dict[str, Plain | None] = {key: None for key in old if key not in new}
     for key, value in new.items():
-        was = old.get(key)
-        if isinstance(was, dict) and isinstance(value, dict) and was and value and was != value:
-            text = merge(text, [*path, key], was, value, order)
-        elif was != value:
+        old_value = old.get(key)
+        if isinstance(old_value, dict) and isinstance(value, dict) and old_value and value and old_value != value:
+            text = merge(text, [*path, key], old_value, value, order)
+        elif old_value != value:
             changes[key] = value
     return put(text, at(path), changes, order(path)) if changes else text
 
 
 def finish(source: bytes, text: str, expected: Mapping[str, Plain]) -> bytes:
-    """The new file, if it says what it should."""
+    """Return the new file if its content is as expected. Raise EditError if it is not."""
     mark = BOM if source.startswith(BOM.encode()) else ""
-    done = (mark + text).encode()
+    new_source = (mark + text).encode()
     try:
-        read_back: Plain = content_of(done).said
+        read_back: Plain = content_of(new_source).said
     except AuthoringError as error:
         read_back = str(error)
     if _trimmed(read_back) != _trimmed({**expected}):
@@ -70,11 +73,11 @@ def finish(source: bytes, text: str, expected: Mapping[str, Plain]) -> bytes:
             "This file is written in a way that the editor cannot change here without touching the rest of it. "
             "Change it in its YAML instead."
         )
-    return done
+    return new_source
 
 
 def _trimmed(value: Plain) -> Plain:
-    """The value without the space around texts, which authoring does not read."""
+    """Return the value without the space around texts, which authoring ignores."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, list):

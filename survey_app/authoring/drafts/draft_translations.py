@@ -1,8 +1,8 @@
-"""The texts of a draft beside their translations, and what changes in its file when they are typed.
+"""The texts of a draft with their translations, and the changes in its file when an author enters them.
 
-A text is named by where a translation has it: `title`, `sections.0.text`, `questions.help.options.1`. What is typed
-goes to that place and no other, so that an author's comments and order survive; a text that is emptied is taken away,
-and then missing.
+Each text is named by its place in a translation: `title`, `sections.0.text`, `questions.help.options.1`. A translation
+is written to that place only, so that an author's comments and order survive. An emptied text is removed, and then
+counts as missing.
 """
 
 import re
@@ -28,7 +28,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Text:
-    """One text of the survey: where it is, what it is, and whether it may have several lines or be left out."""
+    """One text of the survey: its path, its kind, its words, and whether it may have several lines or be omitted."""
 
     path: Path
     what: str
@@ -44,26 +44,26 @@ class Text:
 
 @dataclass(frozen=True)
 class Part:
-    """Texts that belong together: those of the survey itself, of a section, or of a question."""
+    """Texts of the same part of a survey: the survey itself, a section, or a question."""
 
     title: str
     texts: tuple[Text, ...]
 
 
 def parts(content: Content) -> list[Part]:
-    """Every text of a file, in the order in which respondents read them; what cannot be read is left out."""
+    """Return every text of a file, in the order in which respondents read them. Unreadable entries are left out."""
     top = content.tree.members()
-    said = [
+    texts = [
         Text((key,), _word(key), _plain(top[key]), key in PARAGRAPHS, optional=key == "contact")
         for key in PROSE
         if key in top and _plain(top[key])
     ]
-    found = [Part("The survey", tuple(said))]
+    groups = [Part("The survey", tuple(texts))]
     try:
         entries = read_entries(top["questions"])
     except (KeyError, AuthoringError):
-        return found
-    return [*found, *_by_section(entries, top["questions"].items())]
+        return groups
+    return [*groups, *_by_section(entries, top["questions"].items())]
 
 
 def _by_section(entries: Entries, written: Sequence[Node]) -> Iterator[Part]:
@@ -84,9 +84,9 @@ def _by_section(entries: Entries, written: Sequence[Node]) -> Iterator[Part]:
 
 
 def _named(path: str, written: Sequence[Node]) -> str:
-    """What an entry of the file is called, with the number that the editor gives it."""
-    at = ENTRY.match(path)
-    place = int(at[1]) if at else 0
+    """Return the name of an entry of the file, with its number in the editor."""
+    match = ENTRY.match(path)
+    place = int(match[1]) if match else 0
     kind = "Section" if is_section(written[place]) else "Battery" if is_battery(written[place]) else "Question"
     return f"{kind} {place + 1}"
 
@@ -112,106 +112,118 @@ def _word(key: str) -> str:
 
 
 def tags(content: Content) -> list[str]:
-    """The languages that a file is translated into, finished or not."""
-    said = content.said.get("translations")
-    return list(said) if isinstance(said, dict) else []
+    """Return the tags of the languages that a file has translations for, complete or not."""
+    translations = content.said.get("translations")
+    return list(translations) if isinstance(translations, dict) else []
 
 
 def translated(content: Content, tag: str) -> dict[str, str]:
-    """What a file has for each text in a language, by the name of its field; nothing where it is missing."""
-    every = content.said.get("translations")
-    said = every.get(tag) if isinstance(every, dict) else None
-    return {text.name: _at(said, text.path) for part in parts(content) for text in part.texts}
+    """Return the translation of each text into a language, by the name of its field; empty where it is missing."""
+    translations = content.said.get("translations")
+    translation = translations.get(tag) if isinstance(translations, dict) else None
+    return {text.name: _at(translation, text.path) for group in parts(content) for text in group.texts}
 
 
 def _at(said: Plain | None, path: Path) -> str:
-    """The text at a path; one that stands for a whole question or section is its text or title."""
+    """Return the text at a path. A text that stands for a whole question or section is its text or title."""
     if not path:
         return tidy(said) if isinstance(said, str) else ""
-    step, *rest = path
+    step, *remaining_steps = path
     if isinstance(said, str):
         return tidy(said) if path in (("text",), ("title",)) else ""
     if isinstance(said, list):
-        return _at(said[step], tuple(rest)) if isinstance(step, int) and step < len(said) else ""
-    return _at(said.get(str(step)), tuple(rest)) if isinstance(said, dict) else ""
+        return _at(said[step], tuple(remaining_steps)) if isinstance(step, int) and step < len(said) else ""
+    return _at(said.get(str(step)), tuple(remaining_steps)) if isinstance(said, dict) else ""
 
 
 def missing(content: Content, tag: str) -> list[Text]:
-    """The texts that are still to be translated."""
-    known = translated(content, tag)
-    return [text for part in parts(content) for text in part.texts if not known[text.name] and not text.optional]
+    """Return the texts that are not translated into a language yet."""
+    translation_by_name = translated(content, tag)
+    return [
+        text
+        for group in parts(content)
+        for text in group.texts
+        if not translation_by_name[text.name] and not text.optional
+    ]
 
 
 def add_language(source: bytes, tag: str) -> bytes:
-    """A language more, with nothing in it."""
+    """Add a language without any texts. Raise EditError if the tag is invalid, or the language exists already."""
     content = content_of(source)
     if not LANGUAGE.fullmatch(tag):
         raise EditError(f"“{tag}” is no language tag; a tag is short, such as de for German or pt-BR.")
     if tag in (content.said.get("language", "en"), *tags(content)):
         raise EditError(f"The survey has {tag} already.")
-    every = content.said.get("translations")
-    return _write(source, {**(every if isinstance(every, dict) else {}), tag: {}})
+    translations = content.said.get("translations")
+    return _write(source, {**(translations if isinstance(translations, dict) else {}), tag: {}})
 
 
 def remove_language(source: bytes, tag: str) -> bytes:
-    """A language less, with all that was translated."""
-    every = content_of(source).said.get("translations")
-    left = {name: said for name, said in every.items() if name != tag} if isinstance(every, dict) else {}
-    return set_survey(source, {"translations": None}) if not left else _write(source, left)
+    """Remove a language with all its translations."""
+    translations = content_of(source).said.get("translations")
+    remaining = (
+        {name: translation for name, translation in translations.items() if name != tag}
+        if isinstance(translations, dict)
+        else {}
+    )
+    return set_survey(source, {"translations": None}) if not remaining else _write(source, remaining)
 
 
 def set_texts(source: bytes, tag: str, typed: Mapping[str, str]) -> bytes:
-    """What was typed for the texts of a language, by the names of their fields."""
+    """Set the texts of a language by the names of their fields. Raise EditError if the language does not exist."""
     content = content_of(source)
-    every = content.said.get("translations")
-    if not isinstance(every, dict) or tag not in every:
+    translations = content.said.get("translations")
+    if not isinstance(translations, dict) or tag not in translations:
         raise EditError(f"There is no language {tag} any more.")
-    known, said = translated(content, tag), every[tag]
-    new: dict[str, Plain] = {**said} if isinstance(said, dict) else {}
-    for part in parts(content):
-        texts = {one: tidy(typed.get(one.name, known[one.name])) for one in part.texts}
-        if any(text != known[one.name] for one, text in texts.items()):
-            _put_part(new, part, {one.path: text for one, text in texts.items()})
-    return _write(source, {**every, tag: new})
+    old_texts, old = translated(content, tag), translations[tag]
+    new: dict[str, Plain] = {**old} if isinstance(old, dict) else {}
+    for group in parts(content):
+        new_texts = {text: tidy(typed.get(text.name, old_texts[text.name])) for text in group.texts}
+        if any(new_text != old_texts[text.name] for text, new_text in new_texts.items()):
+            _put_part(new, group, {text.path: new_text for text, new_text in new_texts.items()})
+    return _write(source, {**translations, tag: new})
 
 
 def _put_part(new: dict[str, Plain], part: Part, texts: Mapping[Path, str]) -> None:
-    """The texts of one part in their place."""
+    """Set the texts of one part of the survey in a translation, or remove the empty ones."""
     first = part.texts[0].path
     if first[0] not in ("sections", "questions"):
         for path, text in texts.items():
             _keep(new, str(path[0]), text)
         return
-    said: dict[str, Plain] = {}
+    values: dict[str, Plain] = {}
     for path, text in texts.items():
         if len(path) > 3:
-            labels = said.setdefault(str(path[2]), [])
+            labels = values.setdefault(str(path[2]), [])
             if isinstance(labels, list):
                 labels.append(text)
         else:
-            said[str(path[2])] = text
-    said = {key: value for key, value in said.items() if (any(value) if isinstance(value, list) else value)}
+            values[str(path[2])] = text
+    values = {key: value for key, value in values.items() if (any(value) if isinstance(value, list) else value)}
     if first[0] == "questions":
-        every = new.get("questions")
-        questions: dict[str, Plain] = {**every} if isinstance(every, dict) else {}
-        _keep(questions, str(first[1]), _short(said, questions.get(str(first[1])), "text"))
+        old_questions = new.get("questions")
+        questions: dict[str, Plain] = {**old_questions} if isinstance(old_questions, dict) else {}
+        _keep(questions, str(first[1]), _short(values, questions.get(str(first[1])), "text"))
         _keep(new, "questions", questions)
         return
-    listed = new.get("sections")
-    sections: list[Plain] = [*listed] if isinstance(listed, list) else []
+    old_sections = new.get("sections")
+    sections: list[Plain] = [*old_sections] if isinstance(old_sections, list) else []
     place = int(first[1])
     sections += [""] * (place + 1 - len(sections))
-    sections[place] = _short(said, sections[place], "title")
+    sections[place] = _short(values, sections[place], "title")
     while sections and not sections[-1]:
         sections.pop()
     _keep(new, "sections", sections)
 
 
 def _short(said: dict[str, Plain], old: Plain | None, only: str) -> Plain:
-    """One text alone stands without its key, unless it had one; keys that are not ours stay."""
+    """Return a text by itself if it is the only one and had no key before; else a mapping.
+
+    Keys of `old` that are no texts are retained.
+    """
     if isinstance(old, dict):
-        others = {key: value for key, value in old.items() if key not in ("text", "title", "unit", *LABELS)}
-        return {**said, **others}
+        other_keys = {key: value for key, value in old.items() if key not in ("text", "title", "unit", *LABELS)}
+        return {**said, **other_keys}
     return said[only] if list(said) == [only] else said or ""
 
 
@@ -223,7 +235,7 @@ def _keep(new: dict[str, Plain], key: str, value: Plain) -> None:
 
 
 def _write(source: bytes, new: dict[str, Plain]) -> bytes:
-    """The file with other translations; what stays the same keeps its characters."""
+    """Write other translations into the file. Unchanged ones stay as they are, character by character."""
     content = content_of(source)
     old = content.said.get("translations")
     if not isinstance(old, dict) or not old:

@@ -1,8 +1,8 @@
-"""What of an author's file makes sense for another survey: all but its address, and dates that have passed.
+"""A duplicate of an author's file for another survey: all but its slug, and dates that have passed.
 
-Its title says that it is a copy, so that nobody mistakes one for the other in a list.
+The title of a duplicate ends with "(copy)", so that nobody confuses the two in a list.
 
-The key of another issuer signs for one definition alone, so it goes too, with the issuer: a duplicate begins with
+The key of another issuer signs for one definition alone. So it is left out with the issuer, and a duplicate begins with
 invitations of this server's own.
 """
 
@@ -18,35 +18,38 @@ LONGEST_STEM = 55  # of a slug, so that a number fits behind it
 
 
 def duplicate(source: bytes, is_free: Callable[[str], bool], now: datetime) -> tuple[bytes, list[str]]:
-    """The file of another survey, and the keys that were left out; AuthoringError or EditError if it cannot be read."""
-    said = content_of(source).said
-    slug = said.get("slug")
-    free, number = free_slug(slug if isinstance(slug, str) else "survey", is_free)
-    changes: dict[str, Plain | None] = {"slug": free}
-    title = said.get("title")
+    """Return the file of another survey, and the keys that were left out.
+
+    Raise AuthoringError or EditError if the file cannot be read.
+    """
+    data = content_of(source).said
+    slug = data.get("slug")
+    new_slug, number = free_slug(slug if isinstance(slug, str) else "survey", is_free)
+    changes: dict[str, Plain | None] = {"slug": new_slug}
+    title = data.get("title")
     if isinstance(title, str) and title.strip():
         changes["title"] = f"{title.strip()} (copy{f' {number - 1}' if number > 2 else ''})"
-    left_out = [key for key in DATES if key in said and _has_passed(said[key], now)]
-    changes |= dict.fromkeys(left_out)
-    invitations = said.get("invitations")
+    omitted = [key for key in DATES if key in data and _has_passed(data[key], now)]
+    changes |= dict.fromkeys(omitted)
+    invitations = data.get("invitations")
     if isinstance(invitations, dict):
-        kept = {key: value for key, value in invitations.items() if key == "from" and not _has_passed(value, now)}
-        if kept != invitations:
-            changes["invitations"] = kept or "true"
-            left_out += [f"invitations.{key}" for key in invitations if key not in kept]
-    return set_survey(source, changes), left_out
+        remaining = {key: value for key, value in invitations.items() if key == "from" and not _has_passed(value, now)}
+        if remaining != invitations:
+            changes["invitations"] = remaining or "true"
+            omitted += [f"invitations.{key}" for key in invitations if key not in remaining]
+    return set_survey(source, changes), omitted
 
 
 def free_slug(like: str, is_free: Callable[[str], bool]) -> tuple[str, int]:
-    """A slug that nothing has, and its number: exam-2 for a copy of exam."""
-    stem, place = like[:LONGEST_STEM].rstrip("-") or "survey", 2
-    while not is_free(f"{stem}-{place}"):
-        place += 1
-    return f"{stem}-{place}", place
+    """Return a free slug and its number: exam-2 for a copy of exam."""
+    stem, number = like[:LONGEST_STEM].rstrip("-") or "survey", 2
+    while not is_free(f"{stem}-{number}"):
+        number += 1
+    return f"{stem}-{number}", number
 
 
 def _has_passed(value: Plain, now: datetime) -> bool:
     try:
         return moment_of(value) <= now if isinstance(value, str) else False
     except ValueError:
-        return False  # whatever it is, the editor shows it
+        return False  # the editor shows the invalid value

@@ -1,8 +1,8 @@
-"""An author's file while it is written: its text is the only truth, and every edit changes as little of it as it can.
+"""The edits of an author's file: each changes as little of its text as possible, since only the text is stored.
 
-`write` spells values, `splice` changes a text in place, `form` holds what the fields of the editor mean, `faults` finds
-what authoring would refuse, `following` moves along what refers to a question. The edits here know what a survey is;
-each is checked before it is returned (`place`).
+`yaml_text` formats values, `splice` changes a text in place, `form_fields` converts values to and from the editor's
+forms, `diagnostics` finds errors, and `references` updates references to a question. The edits in this module know the
+structure of a survey. Each is checked before it is returned (`checked_edit`).
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ TOP_ORDER = (
 
 
 def _own_keys(*values: AuthorValue) -> list[str]:
-    """Return the keys of all types under which an author writes such values."""
+    """Return the keys of all types under which an author writes values of these kinds."""
     return [key for key, value in OWN_KEYS.items() if value in values]
 
 
@@ -45,13 +45,13 @@ questions: []
 
 
 def empty(slug: str, title: str = "", language: str = "") -> bytes:
-    """A file to begin with."""
+    """Return the file of a survey without questions."""
     file = EMPTY.format(slug=slug, title=scalar(title, flow=False)).encode()
     return set_survey(file, {"language": language}) if language else file
 
 
 def set_survey(source: bytes, changes: Mapping[str, Plain | None]) -> bytes:
-    """Other values for keys of the survey; None takes a key away."""
+    """Set keys of the survey, and return the new file. None as a value removes the key."""
     content = content_of(source)
     expected = _changed(content.said, changes)
     return finish(source, put(content.text, _root, changes, TOP_ORDER), expected)
@@ -60,30 +60,36 @@ def set_survey(source: bytes, changes: Mapping[str, Plain | None]) -> bytes:
 def set_question(
     source: bytes, position: int, changes: Mapping[str, Plain | None], renames: Mapping[str, str] | None = None
 ) -> bytes:
-    """Other keys, then other values, for a question; if its id changes, what refers to it does too."""
+    """Rename keys of a question, set others, and return the new file.
+
+    If the id of the question changes, references to it change too.
+    """
     content = content_of(source)
     question = content.question(position)
-    renamed = {(renames or {}).get(key, key): value for key, value in question.items()}
+    renamed_question = {(renames or {}).get(key, key): value for key, value in question.items()}
     expected = {**content.said, "questions": [*content.questions]}
-    cast(list[Plain], expected["questions"])[position] = _changed(renamed, changes)
+    cast(list[Plain], expected["questions"])[position] = _changed(renamed_question, changes)
     text = content.text
     if renames:
         node = _question(position)(splice.compose(text))
         text = splice.apply(text, [splice.rename_key(text, node, *pair) for pair in renames.items()])
-    text, rest = _statements(text, position, question, changes)
-    done = finish(source, put(text, _question(position), rest, QUESTION_ORDER), expected)
+    text, other_changes = _statements(text, position, question, changes)
+    new_source = finish(source, put(text, _question(position), other_changes, QUESTION_ORDER), expected)
     before, after = ids_of(question), ids_of(cast(list[Plain], expected["questions"])[position])
-    taken = [name for other in content.questions for name in ids_of(other)]
+    ids = [name for entry in content.questions for name in ids_of(entry)]
     for old, new in zip(before, after, strict=False):
-        if len(before) == len(after) and old != new and taken.count(old) == 1:
-            done = rename(done, old, new)
-    return done
+        if len(before) == len(after) and old != new and ids.count(old) == 1:
+            new_source = rename(new_source, old, new)
+    return new_source
 
 
 def _statements(
     text: str, position: int, question: Mapping[str, Plain], changes: Mapping[str, Plain | None]
 ) -> tuple[str, dict[str, Plain | None]]:
-    """The text with other statements, one by one where their order stays, and the changes that are left."""
+    """Change the statements one by one if their order stays the same.
+
+    Return the new text and the changes that remain.
+    """
     old, new = question.get("statements"), changes.get("statements")
     if not (isinstance(old, dict) and isinstance(new, dict) and old and new):
         return text, {**changes}
@@ -94,7 +100,7 @@ def _statements(
 
 
 def add_question(source: bytes, question: dict[str, Plain]) -> bytes:
-    """A question at the end."""
+    """Add a question at the end, and return the new file."""
     content = content_of(source)
     expected = {**content.said, "questions": [*content.questions, question]}
     root = splice.compose(content.text)
@@ -112,73 +118,73 @@ def add_question(source: bytes, question: dict[str, Plain]) -> bytes:
 
 
 def copy_question(source: bytes, position: int) -> bytes:
-    """The same question again behind itself, under an id of its own."""
+    """Insert a copy of a question after it, with an id of its own, and return the new file."""
     content = content_of(source)
-    question, own_ids = _copied(content, content.question(position))
+    question, new_ids = _copied(content, content.question(position))
     sequence = _list(splice.compose(content.text))
     start, stop = splice.chunks(content.text, sequence)[position]
-    own = content.text[start:stop]
+    copied_text = content.text[start:stop]
     if not sequence.flow_style:
-        while own.lstrip().startswith("#"):  # comments above stay with the first
-            own = own[splice.next_line(own, 0) :]
-    text = splice.insert_item(content.text, sequence, position, lambda _: own, lambda: own)
-    text = put(text, _question(position + 1), own_ids, QUESTION_ORDER)
+        while copied_text.lstrip().startswith("#"):  # comments above stay with the first
+            copied_text = copied_text[splice.next_line(copied_text, 0) :]
+    text = splice.insert_item(content.text, sequence, position, lambda _: copied_text, lambda: copied_text)
+    text = put(text, _question(position + 1), new_ids, QUESTION_ORDER)
     questions = [*content.questions[: position + 1], question, *content.questions[position + 1 :]]
-    done = finish(source, text, {**content.said, "questions": questions})
+    new_source = finish(source, text, {**content.said, "questions": questions})
     old = [*enumerate(content.questions)]
-    return rearrange(done, content.questions, [*old[: position + 1], (None, question), *old[position + 1 :]])
+    return rearrange(new_source, content.questions, [*old[: position + 1], (None, question), *old[position + 1 :]])
 
 
 def _copied(content: Content, question: dict[str, Plain]) -> tuple[dict[str, Plain], dict[str, Plain | None]]:
-    """A copy of an entry, and what is its own in it: ids that nobody else has."""
+    """Return a copy of an entry, and the keys that differ from the original: ids that no other entry has."""
     statements = question.get("statements")
-    own: dict[str, Plain | None] = {}
+    new_ids: dict[str, Plain | None] = {}
     if question.get("type") == BATTERY and isinstance(statements, dict):
-        own = {"statements": {free_id(content, name): text for name, text in statements.items()}}
+        new_ids = {"statements": {free_id(content, name): text for name, text in statements.items()}}
     elif "section" not in question:
-        own = {"id": free_id(content, _id(question))}
-    return {**question, **{key: value for key, value in own.items() if value is not None}}, own
+        new_ids = {"id": free_id(content, _id(question))}
+    return {**question, **{key: value for key, value in new_ids.items() if value is not None}}, new_ids
 
 
 def move_question(source: bytes, position: int, to: int) -> bytes:
-    """A question at another place; the others keep their order."""
+    """Move a question to another position, and return the new file. The other questions keep their order."""
     content = content_of(source)
     count = len(content.questions)
     if not (0 <= position < count and 0 <= to < count):
         raise EditError("There is no such place.")
-    order = [one for one in range(count) if one != position]
+    order = [i for i in range(count) if i != position]
     order.insert(to, position)
     text = splice.reorder(content.text, _list(splice.compose(content.text)), order)
-    done = finish(source, text, {**content.said, "questions": [content.questions[one] for one in order]})
-    return rearrange(done, content.questions, [(one, content.questions[one]) for one in order])
+    new_source = finish(source, text, {**content.said, "questions": [content.questions[i] for i in order]})
+    return rearrange(new_source, content.questions, [(i, content.questions[i]) for i in order])
 
 
 def delete_question(source: bytes, position: int) -> bytes:
-    """One question less."""
+    """Delete a question, and return the new file. Raise EditError if it does not exist."""
     content = content_of(source)
     if not 0 <= position < len(content.questions):
         raise EditError("There is no such question any more.")
-    left = [(i, one) for i, one in enumerate(content.questions) if i != position]
-    if left:
+    remaining = [(i, question) for i, question in enumerate(content.questions) if i != position]
+    if remaining:
         text = splice.delete_item(content.text, _list(splice.compose(content.text)), position)
-        done = finish(source, text, {**content.said, "questions": [one for _, one in left]})
+        new_source = finish(source, text, {**content.said, "questions": [question for _, question in remaining]})
     else:
-        done = set_survey(source, {"questions": []})
-    return rearrange(done, content.questions, left, ids_of(content.questions[position]))
+        new_source = set_survey(source, {"questions": []})
+    return rearrange(new_source, content.questions, remaining, ids_of(content.questions[position]))
 
 
 def free_id(content: Content, like: str) -> str:
-    """An id that no question has: help-2 for a copy of help."""
-    taken, place = {name for one in content.questions for name in ids_of(one)}, 2
+    """Return an id that no question has: help-2 for a copy of help."""
+    ids, number = {name for question in content.questions for name in ids_of(question)}, 2
     stem = like[:56] or "q"
-    while f"{stem}-{place}" in taken:
-        place += 1
-    return f"{stem}-{place}"
+    while f"{stem}-{number}" in ids:
+        number += 1
+    return f"{stem}-{number}"
 
 
 def _id(question: Plain) -> str:
-    found = question.get("id") if isinstance(question, dict) else None
-    return found if isinstance(found, str) else ""
+    name = question.get("id") if isinstance(question, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _changed(said: Mapping[str, Plain], changes: Mapping[str, Plain | None]) -> dict[str, Plain]:
@@ -202,7 +208,7 @@ def _first_question(text: str, root: Any, question: dict[str, Plain]) -> str:
     if root.flow_style:
         return put(text, _root, {"questions": [question]}, TOP_ORDER)
     newline = splice.newline_of(text)
-    written = newline + item(question, 2, newline)
+    question_text = newline + item(question, 2, newline)
     if "questions" not in splice.pairs(root):
         text = put(text, _root, {"questions": []}, TOP_ORDER)
         root = splice.compose(text)
@@ -210,7 +216,7 @@ def _first_question(text: str, root: Any, question: dict[str, Plain]) -> str:
     colon = text.index(":", name.end_mark.index) + 1
     stop = splice.end_of(old, text)
     ending = splice.line_end(text, stop)
-    return splice.apply(text, [splice.Cut(colon, ending, text[stop:ending].rstrip() + written)])
+    return splice.apply(text, [splice.Cut(colon, ending, text[stop:ending].rstrip() + question_text)])
 
 
 __all__ = [

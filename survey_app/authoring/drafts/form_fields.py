@@ -1,8 +1,8 @@
-"""The fields of the editor's forms: what they show of a file, and what changes when they are sent.
+"""The fields of the editor's forms: their text for a file, and the changes to the file when a form is sent.
 
-A field shows a key's value as text: options one a line, a condition as a question and its labels. What is sent is
-compared with what was shown, and only what differs becomes a change. A value that no field can show (a mapping where
-text belongs) has no field, so a form never touches it.
+A field shows a key's value as text: options one per line, a condition as a question and its labels. The sent text is
+compared with the text before, and only differences become changes. A value that no field can show (a mapping instead of
+text) has no field, so a form never changes it.
 """
 
 import re
@@ -18,7 +18,7 @@ from survey_app.authoring.yaml_source import Content, Plain
 from survey_app.kinds import KINDS
 from survey_app.kinds.question_kind import AuthorValue
 
-Shown = dict[str, str]  # for each field its text
+Shown = dict[str, str]  # the text of each field
 Changes = dict[str, Plain | None]
 
 PARAMETERS = {"warner": ("p",), "gamma": ("g",), "forced": ("truth", "yes")}
@@ -53,7 +53,7 @@ def keys_of(kind: str) -> tuple[str, ...]:
 
 
 def _known_keys(kind: str) -> set[str]:
-    """Return the same for a type, with the keys that only a definition has."""
+    """Return the keys of a question of this type, including the keys that only a definition has."""
     published = _client_type(kind)
     return {*published.required, *published.possible, *keys_of(kind)}
 
@@ -63,16 +63,16 @@ def _client_type(kind: str) -> QuestionType:
 
 
 def new_question(content: Content, kind: str) -> dict[str, Plain]:
-    """A question of this type to begin with, a battery or a section: it says nothing that nobody has written."""
+    """Return a new question of this type, or a new battery or section, without any content."""
     if kind in sections.KEYS:
         return sections.new_entry(kind)
-    taken = {name for one in content.questions for name in ids_of(one)}
-    number = next(i for i in range(1, len(taken) + 2) if f"q{i}" not in taken)
+    ids = {name for question in content.questions for name in ids_of(question)}
+    number = next(i for i in range(1, len(ids) + 2) if f"q{i}" not in ids)
     return {"id": f"q{number}", "type": kind, "text": "", **KINDS[kind].starter}
 
 
 def type_of(question: Plain) -> str | None:
-    """The type of a question, or what else an entry is, if it is one that we know."""
+    """Return the type of a question, or the kind of another entry. Return None if it is unknown."""
     kind = question.get("type") if isinstance(question, dict) else None
     if isinstance(question, dict) and sections.SECTION in question:
         return sections.SECTION
@@ -80,20 +80,20 @@ def type_of(question: Plain) -> str | None:
 
 
 def show_question(question: Mapping[str, Plain]) -> Shown:
-    """The fields of a question's form; without a known type, those of the first."""
+    """Return the fields of a question's form. Without a known type, they are those of the first type."""
     kind = type_of({**question}) or next(iter(KINDS))
-    shown: Shown = {}
+    fields: Shown = {}
     for key in keys_of(kind):
-        shown |= FIELDS.get(key, _show_text)(key, question.get(key))
-    return {**shown, "type": kind}
+        fields |= FIELDS.get(key, _show_text)(key, question.get(key))
+    return {**fields, "type": kind}
 
 
 def show_survey(said: Mapping[str, Plain]) -> Shown:
-    """The fields of the survey's own form."""
-    shown: Shown = {}
+    """Return the fields of the survey's own form."""
+    fields: Shown = {}
     for key in (*SURVEY_TEXTS, *MOMENTS, "accept_weak_privacy", "joint", "invitations"):
-        shown |= FIELDS.get(key, _show_text)(key, said.get(key))
-    return shown
+        fields |= FIELDS.get(key, _show_text)(key, said.get(key))
+    return fields
 
 
 def _show_text(key: str, value: Plain | None) -> Shown:
@@ -101,8 +101,8 @@ def _show_text(key: str, value: Plain | None) -> Shown:
 
 
 def _show_switch(key: str, value: Plain | None) -> Shown:
-    said = value.strip().lower() if isinstance(value, str) else value
-    return {key: "true" if said in TRUE else ""} if not isinstance(said, list | dict) else {}
+    text = value.strip().lower() if isinstance(value, str) else value
+    return {key: "true" if text in TRUE else ""} if not isinstance(text, list | dict) else {}
 
 
 def _show_lines(key: str, value: Plain | None) -> Shown:
@@ -111,22 +111,22 @@ def _show_lines(key: str, value: Plain | None) -> Shown:
 
 
 def _show_moment(key: str, value: Plain | None) -> Shown:
-    """A moment as browsers pick it, in UTC; as it is if it is none."""
-    shown = _show_text(key, value)
-    if shown.get(key) and (moment := _moment(shown[key])):
-        shown[key] = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M")
-    return shown
+    """Return a date and time as browsers show it, in UTC. Return other text unchanged."""
+    fields = _show_text(key, value)
+    if fields.get(key) and (moment := _moment(fields[key])):
+        fields[key] = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M")
+    return fields
 
 
 def _show_design(key: str, value: Plain | None) -> Shown:
     if value is None or (isinstance(value, str) and value in ("", *DESIGNS)):
         return {"design": value or "", "design_p": "", "design_yes": ""}
     if isinstance(value, dict) and len(value) == 1:
-        ((name, given),) = value.items()
-        if name in ("warner", "gamma") and isinstance(given, str):
-            return {"design": name, "design_p": given, "design_yes": ""}
-        if name == "forced" and isinstance(given, dict) and set(given) <= {"truth", "yes"}:
-            truth, yes = (given.get(part, "") for part in ("truth", "yes"))
+        ((name, parameter),) = value.items()
+        if name in ("warner", "gamma") and isinstance(parameter, str):
+            return {"design": name, "design_p": parameter, "design_yes": ""}
+        if name == "forced" and isinstance(parameter, dict) and set(parameter) <= {"truth", "yes"}:
+            truth, yes = (parameter.get(part, "") for part in ("truth", "yes"))
             if isinstance(truth, str) and isinstance(yes, str):
                 return {"design": name, "design_p": truth, "design_yes": yes}
     return {}
@@ -143,24 +143,29 @@ def _show_condition(key: str, value: Plain | None) -> Shown:
 
 
 def parents_of(content: Content, place: int) -> dict[str, str]:
-    """The earlier questions that a condition can be about, by their ids: those with answers to choose from."""
-    earlier = [one for one in content.questions[:place] if isinstance(one, dict) and _can_be_named(type_of(one))]
-    return {name: text for one in earlier for name, text in sections.texts_of(one).items()}
+    """Return the earlier questions that a condition can refer to, by their ids: those with a list of answers."""
+    entries = [
+        entry for entry in content.questions[:place] if isinstance(entry, dict) and _can_be_named(type_of(entry))
+    ]
+    return {name: text for entry in entries for name, text in sections.texts_of(entry).items()}
 
 
 def _can_be_named(kind: str | None) -> bool:
-    """Tell whether a condition can name answers to what an entry asks."""
+    """Return whether a condition can name answers to an entry of this type."""
     return kind is not None and (kind in sections.KEYS or _client_type(kind).has_labels)
 
 
 def _show_invitations(key: str, value: Plain | None) -> Shown:
-    """Nobody, all at once, or in two phases; another issuer is written in the file."""
-    nothing = {"invitations": "", "invitations_from": ""}
-    if isinstance(value, dict) and isinstance(begin := value.get("from", ""), str) and set(value) <= {"from"}:
-        shown = _show_moment("invitations_from", begin)
-        return nothing | shown | {"invitations": "phases" if begin else "own"}
+    """Return the fields for invitations: none, all at once, or in two phases.
+
+    Return no fields if the file names another issuer.
+    """
+    empty_fields = {"invitations": "", "invitations_from": ""}
+    if isinstance(value, dict) and isinstance(start := value.get("from", ""), str) and set(value) <= {"from"}:
+        start_fields = _show_moment("invitations_from", start)
+        return empty_fields | start_fields | {"invitations": "phases" if start else "own"}
     if value is None or isinstance(value, str):
-        return nothing | {"invitations": "own" if value and value.strip().lower() in TRUE else ""}
+        return empty_fields | {"invitations": "own" if value and value.strip().lower() in TRUE else ""}
     return {}
 
 
@@ -190,8 +195,8 @@ FIELDS: dict[str, Show] = {
 
 
 def answers_of(content: Content, parent: str) -> list[str]:
-    """What can be answered to a question, as the author labelled it."""
-    question = next((one for one in content.questions if isinstance(one, dict) and parent in ids_of(one)), {})
+    """Return the labels of the answers to a question, as the author wrote them."""
+    question = next((entry for entry in content.questions if isinstance(entry, dict) and parent in ids_of(entry)), {})
     kind = KINDS.get(type_of(question) or "")
     if kind and kind.preset_labels:
         return [*kind.preset_labels]
@@ -199,13 +204,13 @@ def answers_of(content: Content, parent: str) -> list[str]:
 
 
 def survey_changes(said: Mapping[str, Plain], sent: Mapping[str, str]) -> Changes:
-    """What a survey's form changes."""
-    shown = show_survey(said)
+    """Return the changes that a survey's form makes."""
+    fields = show_survey(said)
     if tag := tidy(sent.get("language_tag", "")):  # one that the list does not have
         sent = {**sent, "language": tag}
     changes: Changes = {}
     for key in (*SURVEY_TEXTS, *MOMENTS, "accept_weak_privacy", "joint"):
-        if key not in sent or key not in shown or (new := tidy(sent[key])) == shown[key]:
+        if key not in sent or key not in fields or (new := tidy(sent[key])) == fields[key]:
             continue
         if not new:
             changes[key] = "" if key in SURVEY_REQUIRED else None
@@ -215,16 +220,18 @@ def survey_changes(said: Mapping[str, Plain], sent: Mapping[str, str]) -> Change
             changes[key] = [re.split(r"[,\s]+", line.strip(", ")) for line in new.split("\n") if line.strip(", ")]
         else:
             changes[key] = new
-    invited = {key: tidy(sent.get(key, shown[key])) for key in ("invitations", "invitations_from") if key in shown}
-    if any(invited[key] != shown[key] for key in invited):
-        changes["invitations"] = _invitations(**invited)
+    invitation_fields = {
+        key: tidy(sent.get(key, fields[key])) for key in ("invitations", "invitations_from") if key in fields
+    }
+    if any(invitation_fields[key] != fields[key] for key in invitation_fields):
+        changes["invitations"] = _invitations(**invitation_fields)
     return changes
 
 
 def is_stray(said: Mapping[str, Plain], sent: Mapping[str, str]) -> bool:
-    """Whether a form gives a moment for a second phase, and asks for none."""
-    begin = tidy(sent.get("invitations_from", ""))
-    return begin not in ("", show_survey(said).get("invitations_from")) and sent.get("invitations") != "phases"
+    """Return whether a form has a start for a second phase, but no second phase."""
+    start = tidy(sent.get("invitations_from", ""))
+    return start not in ("", show_survey(said).get("invitations_from")) and sent.get("invitations") != "phases"
 
 
 def _invitations(invitations: str, invitations_from: str) -> Plain | None:
@@ -234,18 +241,18 @@ def _invitations(invitations: str, invitations_from: str) -> Plain | None:
 
 
 def _picked(moment: str) -> str:
-    """What a browser picked, in UTC; anything else as it was typed."""
+    """Return a date and time from a browser as a timestamp in UTC. Return other text unchanged."""
     return f"{moment}Z" if re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?", moment) else moment
 
 
 def question_changes(question: Mapping[str, Plain], sent: Mapping[str, str]) -> tuple[Changes, dict[str, str]]:
-    """What a question's form changes, and which keys get another name first."""
-    shown = show_question(question)
-    given = {key: _lines(text) if key in (*LISTS, "show_if_is") else tidy(text) for key, text in sent.items()}
-    differs = {key: new for key, new in given.items() if key in shown and new != shown[key]}
-    required = sections.NEEDED.get(shown["type"]) or {"id", "text", *KINDS[shown["type"]].starter}
+    """Return the changes that a question's form makes, and the keys to rename before that."""
+    fields = show_question(question)
+    form_values = {key: _lines(text) if key in (*LISTS, "show_if_is") else tidy(text) for key, text in sent.items()}
+    differences = {key: new for key, new in form_values.items() if key in fields and new != fields[key]}
+    required = sections.NEEDED.get(fields["type"]) or {"id", "text", *KINDS[fields["type"]].starter}
     changes: Changes = {}
-    for key, new in differs.items():
+    for key, new in differences.items():
         if key in LISTS:
             lines: list[Plain] = [*new.split("\n")] if new else []
             changes[key] = lines if lines or key in required else None
@@ -254,25 +261,28 @@ def question_changes(question: Mapping[str, Plain], sent: Mapping[str, str]) -> 
         elif key not in ("type", *DESIGN, *CONDITION):
             changes[key] = new or ("" if key in required and key in question else None)
     for parts, make in ((DESIGN, _design), (CONDITION, _condition)):
-        if any(part in differs for part in parts):
-            changes[parts[0]] = make([given.get(part, shown[part]) for part in parts])
-    kind = differs.get("type", shown["type"])
-    if kind not in KINDS or (kind == shown["type"] and type_of({**question})):
+        if any(part in differences for part in parts):
+            changes[parts[0]] = make([form_values.get(part, fields[part]) for part in parts])
+    kind = differences.get("type", fields["type"])
+    if kind not in KINDS or (kind == fields["type"] and type_of({**question})):
         return changes, {}
     return _another_type(question, kind, changes)
 
 
 def _another_type(question: Mapping[str, Plain], kind: str, changes: Changes) -> tuple[Changes, dict[str, str]]:
-    """The labels stay, under the name that the new type has for them; what it does not know goes."""
-    old, new = next((key for key in LABELS if key in question), None), _client_type(kind).labels_key
-    renames = {old: new} if old and new and new not in question else {}
+    """Change the type of a question, and return the changes with the keys to rename.
+
+    The labels stay, under the key of the new type. Keys that the new type does not have are removed.
+    """
+    old_key, new_key = next((key for key in LABELS if key in question), None), _client_type(kind).labels_key
+    renames = {old_key: new_key} if old_key and new_key and new_key not in question else {}
     changes = {renames.get(key, key): value for key, value in changes.items()} | {"type": kind}
-    there = {renames.get(key, key) for key in question}
-    foreign = {key for other in KINDS for key in _known_keys(other)} - _known_keys(kind)
-    changes |= {key: None for key in (there | set(changes)) & foreign}
+    present_keys = {renames.get(key, key) for key in question}
+    foreign_keys = {key for other_kind in KINDS for key in _known_keys(other_kind)} - _known_keys(kind)
+    changes |= {key: None for key in (present_keys | set(changes)) & foreign_keys}
     starter = KINDS[kind].starter
-    changes |= {key: value for key, value in starter.items() if key not in there and changes.get(key) is None}
-    return {key: value for key, value in changes.items() if value is not None or key in there}, renames
+    changes |= {key: value for key, value in starter.items() if key not in present_keys and changes.get(key) is None}
+    return {key: value for key, value in changes.items() if value is not None or key in present_keys}, renames
 
 
 def _design(parts: Sequence[str]) -> Plain | None:
@@ -283,14 +293,17 @@ def _design(parts: Sequence[str]) -> Plain | None:
 
 
 def _condition(parts: Sequence[str]) -> Plain | None:
-    """Labels that were ticked in the list of another question say nothing about this one."""
+    """Return a condition, or None if no question was chosen.
+
+    Labels that were chosen for another question are dropped.
+    """
     parent, labels, of = parts
     labels = labels if of in ("", parent) else ""
     return {"question": parent, "is": [*labels.split("\n")] if labels else []} if parent else None
 
 
 def tidy(text: str) -> str:
-    """Text as forms and files agree on it: no space around lines, no empty lines at the ends, \\n between them."""
+    """Return text without space around its lines or empty lines at its ends, with a line feed as line break."""
     lines = [line.strip() for line in re.split(r"\r\n|\r|\n", text)]
     return "\n".join(lines).strip("\n")
 
@@ -300,7 +313,7 @@ def _lines(text: str) -> str:
 
 
 def words_of(value: Plain) -> list[str] | None:
-    """The items of a list of texts, each on one line; None if it is none."""
+    """Return the items of a list of texts, each on one line, or None if the value is no list of texts."""
     if not isinstance(value, list):
         return None
     words = [" ".join(tidy(item).split("\n")) for item in value if isinstance(item, str)]
@@ -309,7 +322,7 @@ def words_of(value: Plain) -> list[str] | None:
 
 def _moment(text: str) -> datetime | None:
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.tzinfo and not found.second else None
+    return moment if moment.tzinfo and not moment.second else None

@@ -1,8 +1,8 @@
-"""The groups of a study in the editor: rows of a form, and the little that they change in the file.
+"""The groups of a study in the editor: rows of a form, and the small changes that they make in the file.
 
-A row is a group: what respondents read, the end of its link, and how many people it has. A row without a name and a
-label is no group; so emptying one takes the group away, and the empty rows below are for new ones. Groups that stay
-keep their place and their comments.
+A row is a group: its label, the end of its link, and its number of people. A row without a name and a label is no
+group. So emptying a row removes the group, and the empty rows at the end are for new ones. Groups that stay keep their
+place and their comments.
 """
 
 import re
@@ -19,11 +19,11 @@ from survey_app.authoring.yaml_source import Plain
 EMPTY_ROWS = 2
 PARTS = ("label", "name", "size")
 KEYS = ("label", "size")
-LONGEST_NAME = 40  # of one that is made of a label
+LONGEST_NAME = 40  # of a name that is derived from a label
 
 
 class Row(NamedTuple):
-    """A group as it shall be: what it was called, if it was there; its name now, its label and its size, if any."""
+    """A group in the form: its name before, if it existed; its new name; and its label and size, if any."""
 
     was: str
     name: str
@@ -32,12 +32,15 @@ class Row(NamedTuple):
 
     @property
     def said(self) -> dict[str, Plain]:
-        """What stands below its name."""
+        """The members below its name in the file."""
         return {key: text for key, text in (("label", self.label), ("size", self.size)) if text}
 
 
 def show(said: Mapping[str, Plain]) -> Shown:
-    """The fields of the form, with empty rows at the end; nothing where a form cannot show what the file says."""
+    """Return the fields of the form, with empty rows at the end.
+
+    Return none if a form cannot show the groups of the file.
+    """
     rows = _rows(said)
     if rows is None:
         return {}
@@ -59,9 +62,9 @@ def _rows(said: Mapping[str, Plain]) -> list[Row] | None:
         return None
     rows: list[Row] = []
     for name, member in groups.items():
-        known = member if isinstance(member, dict) else {}
-        label, size = (known.get(key, "") for key in KEYS)
-        if not (isinstance(label, str) and isinstance(size, str) and set(known) <= set(KEYS)):
+        fields = member if isinstance(member, dict) else {}
+        label, size = (fields.get(key, "") for key in KEYS)
+        if not (isinstance(label, str) and isinstance(size, str) and set(fields) <= set(KEYS)):
             return None
         if not isinstance(member, dict) and member != "":
             return None
@@ -70,25 +73,25 @@ def _rows(said: Mapping[str, Plain]) -> list[Row] | None:
 
 
 def wanted(said: Mapping[str, Plain], sent: Mapping[str, str]) -> list[Row] | None:
-    """The groups that a form asks for; None where it changes nothing."""
+    """Return the groups that a form requests, or None if it changes nothing."""
     old = _rows(said)
     if old is None or not sent.get("groups", "").isdecimal():
         return None
-    shown, rows = show(said), list[Row]()
+    fields, rows = show(said), list[Row]()
     for place in range(min(int(sent["groups"]), len(old) + EMPTY_ROWS)):
         label, name, size = (
-            " ".join(tidy(sent.get(_field(place, part), shown[_field(place, part)])).split()) for part in PARTS
+            " ".join(tidy(sent.get(_field(place, part), fields[_field(place, part)])).split()) for part in PARTS
         )
         if not label and not name:
             continue
         size = re.sub(r"(?<=\d),(?=\d{3})", "", size)  # as numbers of people are written
-        taken = {row.name for row in rows} | {row.name for row in old[place + 1 :]}
-        rows.append(Row(old[place].was if place < len(old) else "", name or named_like(label, taken), label, size))
+        used_names = {row.name for row in rows} | {row.name for row in old[place + 1 :]}
+        rows.append(Row(old[place].was if place < len(old) else "", name or named_like(label, used_names), label, size))
     return None if rows == old else rows
 
 
 def named_like(label: str, taken: set[str]) -> str:
-    """The end of a link that reads like a label."""
+    """Return a name for a group that resembles its label, and that no other group has."""
     plain = unicodedata.normalize("NFKD", label.lower()).encode("ascii", "ignore").decode()
     stem = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_NAME].strip("-") or "group"
     names = (stem if number == 1 else f"{stem}-{number}" for number in range(1, len(taken) + 2))
@@ -96,30 +99,33 @@ def named_like(label: str, taken: set[str]) -> str:
 
 
 def set_groups(source: bytes, rows: Sequence[Row]) -> bytes:
-    """Other groups; those that stay keep their place in the file, and new ones come last."""
+    """Set the groups of a study, and return the new file. Raise EditError if two groups have the same name.
+
+    Groups that stay keep their place in the file, and new ones come last.
+    """
     content = content_of(source)
     old = content.said.get("groups")
     if len({row.name for row in rows}) < len(rows):
         raise EditError("Two groups have the same link.")
     if not isinstance(old, dict) or not any(row.was in old for row in rows):
         return set_survey(source, {"groups": {row.name: row.said for row in rows} or None})
-    text, kept = content.text, [row for row in rows if row.was in old]
-    for name in set(old) - {row.was for row in kept}:
+    text, remaining = content.text, [row for row in rows if row.was in old]
+    for name in set(old) - {row.was for row in remaining}:
         text = splice.apply(text, [splice.drop_entry(text, _groups(splice.compose(text)), name)])
     node = _groups(splice.compose(text))
-    renamed = [row for row in kept if row.name != row.was]
+    renamed = [row for row in remaining if row.name != row.was]
     text = splice.apply(text, [splice.rename_key(text, node, row.was, scalar(row.name, flow=True)) for row in renamed])
     expected: dict[str, Plain] = {row.name: row.said for row in rows}
-    for row in kept:
-        said = old[row.was]
-        if not row.said and not said:
-            expected[row.name] = said
-        elif row.said and isinstance(said, dict) and said:
-            differ = {key: row.said.get(key) for key in KEYS if row.said.get(key) != said.get(key)}
-            text = put(text, _group(row.name), differ, KEYS)
+    for row in remaining:
+        old_value = old[row.was]
+        if not row.said and not old_value:
+            expected[row.name] = old_value
+        elif row.said and isinstance(old_value, dict) and old_value:
+            changes = {key: row.said.get(key) for key in KEYS if row.said.get(key) != old_value.get(key)}
+            text = put(text, _group(row.name), changes, KEYS)
         else:
             text = put(text, _groups, {row.name: row.said}, ())
-    text = put(text, _groups, {row.name: row.said for row in rows if row not in kept}, ())
+    text = put(text, _groups, {row.name: row.said for row in rows if row not in remaining}, ())
     return finish(source, text, {**content.said, "groups": expected})
 
 

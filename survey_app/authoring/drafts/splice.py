@@ -1,8 +1,8 @@
-"""Changes to a YAML text that leave every other byte where it was.
+"""Changes to a YAML text that leave every other byte unchanged.
 
-ruamel tells where each node begins and ends; a change replaces those characters and no others, so comments, order,
-quotes and blank lines survive. (Its round-trip mode would write the whole file anew, in its own layout, and leaves a
-comment behind when the question below it moves.) Nothing here knows what a survey is.
+ruamel reports where each node begins and ends. A change replaces those characters and no others, so comments, order,
+quotes and blank lines survive. Its round-trip mode would rewrite the whole file in its own layout. It would also leave
+a comment behind when the question below it moves. This module does not depend on the structure of a survey.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ BLOCK = ("|", ">")
 
 
 class Cut(NamedTuple):
-    """Replace the characters from `start` to `stop`."""
+    """A replacement of the characters from `start` to `stop`."""
 
     start: int
     stop: int
@@ -27,39 +27,39 @@ class Cut(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Characters of a text."""
+    """A range of characters in a text."""
 
     start: int
     stop: int
 
 
 def compose(text: str) -> Node:
-    """The nodes of a text that is known to be YAML, with their marks."""
+    """Return the root node of a text that is known to be YAML; its nodes have marks."""
     return YAML(typ="safe", pure=True).compose(text)
 
 
 def apply(text: str, cuts: Sequence[Cut]) -> str:
-    """The text after changes that do not overlap."""
+    """Return the text after changes that do not overlap."""
     parts: list[str] = []
-    at = 0
+    position = 0
     for cut in sorted(cuts, key=lambda cut: (cut.start, cut.stop)):
-        parts += (text[at : cut.start], cut.text)
-        at = cut.stop
-    return "".join([*parts, text[at:]])
+        parts += (text[position : cut.start], cut.text)
+        position = cut.stop
+    return "".join([*parts, text[position:]])
 
 
 def newline_of(text: str) -> str:
-    """How the file ends its lines."""
+    """Return the line break that the file uses."""
     return "\r\n" if "\r\n" in text else "\n"
 
 
 def pairs(mapping: Node) -> dict[str, tuple[Node, Node]]:
-    """The entries of a mapping node by their keys."""
+    """Return the entries of a mapping node by their keys."""
     return {key.value: (key, value) for key, value in mapping.value}
 
 
 def end_of(node: Node, text: str) -> int:
-    """Where a node really ends: ruamel's marks of blocks reach up to the next token."""
+    """Return the position where a node really ends, since ruamel's marks of blocks extend to the next token."""
     if isinstance(node, ScalarNode):
         if node.style in BLOCK:
             return int(node.start_mark.index) + len(text[node.start_mark.index : node.end_mark.index].rstrip())
@@ -71,7 +71,10 @@ def end_of(node: Node, text: str) -> int:
 
 
 def end_of_pair(pair: tuple[Node, Node], text: str) -> int:
-    """Where an entry of a mapping ends; one without a value ends with its colon, which ruamel does not mark."""
+    """Return the position where an entry of a mapping ends.
+
+    An entry without a value ends with its colon, which ruamel does not mark.
+    """
     key, value = pair
     return _colon(key, text) if _is_missing(value) else end_of(value, text)
 
@@ -85,25 +88,25 @@ def _colon(key: Node, text: str) -> int:
 
 
 def line_start(text: str, at: int) -> int:
-    """Where the line of a place begins."""
+    """Return the position where the line around `at` begins."""
     return text.rfind("\n", 0, at) + 1
 
 
 def line_end(text: str, at: int) -> int:
-    """Where the line of a place ends, before its line break."""
+    """Return the position where the line around `at` ends, before its line break."""
     stop = text.find("\n", at)
     stop = len(text) if stop < 0 else stop
     return stop - 1 if stop > at and text[stop - 1] == "\r" else stop
 
 
 def next_line(text: str, at: int) -> int:
-    """Where the line after that of a place begins."""
+    """Return the position where the line after `at` begins."""
     stop = text.find("\n", at)
     return len(text) if stop < 0 else stop + 1
 
 
 def replace_value(text: str, mapping: Node, key: str, value: Plain) -> Cut:
-    """Give a key that is there another value."""
+    """Replace the value of an existing key."""
     name, old = pairs(mapping)[key]
     start, stop = _colon(name, text) if _is_missing(old) else old.start_mark.index, end_of_pair((name, old), text)
     gap = " " if text[start - 1] == ":" else ""
@@ -112,25 +115,25 @@ def replace_value(text: str, mapping: Node, key: str, value: Plain) -> Cut:
     if isinstance(old, SequenceNode) and not old.flow_style and isinstance(value, list) and value and old.value:
         return _replace_items(text, old, value)
     indent, newline = name.start_mark.column, newline_of(text)
-    spelled = after_colon(value, indent, newline)
-    if isinstance(old, ScalarNode) and old.style not in BLOCK and newline not in spelled:
-        return Cut(start, stop, spelled[1:] if not gap else spelled)
+    new_text = after_colon(value, indent, newline)
+    if isinstance(old, ScalarNode) and old.style not in BLOCK and newline not in new_text:
+        return Cut(start, stop, new_text[1:] if not gap else new_text)
     colon = _colon(name, text)
-    if newline not in spelled:
-        return Cut(colon, stop, spelled)
+    if newline not in new_text:
+        return Cut(colon, stop, new_text)
     ending = line_end(text, stop)
     return Cut(colon, ending, after_colon(value, indent, newline, text[stop:ending].rstrip()))
 
 
 def _replace_items(text: str, sequence: Node, new: list[Plain]) -> Cut:
-    """Change only the lines between the items that stay, at the beginning and at the end of a block list."""
+    """Replace the items of a block list that differ, but not the equal items at its beginning and end."""
     old = [plain(node) for node in sequence.value]
     most = min(len(old), len(new))
     first = next((i for i in range(most) if old[i] != new[i]), most)
     last = next((i for i in range(most - first) if old[-1 - i] != new[-1 - i]), most - first)
     margin, newline = " " * sequence.start_mark.column, newline_of(text)
     lines = [f"{margin}- {item_line(item)}" for item in new[first : len(new) - last]]
-    if first == len(old) - last:  # nothing goes, some lines come
+    if first == len(old) - last:  # lines are only inserted
         if first:
             at = line_end(text, end_of(sequence.value[first - 1], text))
             return Cut(at, at, "".join(newline + line for line in lines))
@@ -148,7 +151,7 @@ def _dash(text: str, item: Node) -> int:
 
 
 def plain(node: Node) -> Plain:
-    """What a node holds."""
+    """Return the value of a node."""
     if isinstance(node, MappingNode):
         return {key.value: plain(value) for key, value in node.value}
     if isinstance(node, SequenceNode):
@@ -157,49 +160,49 @@ def plain(node: Node) -> Plain:
 
 
 def insert_entries(text: str, mapping: Node, new: Mapping[str, Plain], order: Sequence[str]) -> list[Cut]:
-    """New keys, each after the last one that precedes it in `order`, or at the end."""
-    there, newline = pairs(mapping), newline_of(text)
+    """Insert new keys, each after the last existing key that precedes it in `order`, or at the end."""
+    entries, newline = pairs(mapping), newline_of(text)
     cuts: list[Cut] = []
     for key in sorted(new, key=lambda key: order.index(key) if key in order else len(order)):
-        before = [name for name in order[: order.index(key)] if name in there] if key in order else []
-        after = there[before[-1] if before else next(reversed(there))] if there else None
+        preceding = [name for name in order[: order.index(key)] if name in entries] if key in order else []
+        neighbour = entries[preceding[-1] if preceding else next(reversed(entries))] if entries else None
         if mapping.flow_style:
-            at = end_of_pair(after, text) if after is not None else mapping.start_mark.index + 1
-            spelled = inline({key: new[key]})[1:-1]
-            comma = ", " if after is not None or cuts else ""
-            cuts.append(Cut(at, at, comma + spelled))
+            at = end_of_pair(neighbour, text) if neighbour is not None else mapping.start_mark.index + 1
+            entry_text = inline({key: new[key]})[1:-1]
+            comma = ", " if neighbour is not None or cuts else ""
+            cuts.append(Cut(at, at, comma + entry_text))
         else:
-            at = line_end(text, end_of_pair(after, text)) if after else len(text)
+            at = line_end(text, end_of_pair(neighbour, text)) if neighbour else len(text)
             indent = mapping.value[0][0].start_mark.column
             cuts.append(Cut(at, at, newline + " " * indent + entry(key, new[key], indent, newline)))
     return cuts
 
 
 def drop_entry(text: str, mapping: Node, key: str) -> Cut:
-    """Take a key away, with its value and the comment on its line."""
+    """Remove a key with its value and the comment on its line."""
     names = list(pairs(mapping))
     index = names.index(key)
     name, stop = mapping.value[index][0], end_of_pair(mapping.value[index], text)
-    following = mapping.value[index + 1][0].start_mark.index if index + 1 < len(names) else None
+    next_start = mapping.value[index + 1][0].start_mark.index if index + 1 < len(names) else None
     if mapping.flow_style:
         if index:
-            before = mapping.value[index - 1]
-            return Cut(end_of_pair(before, text), stop, " " if _is_missing(before[1]) else "")
-        return Cut(name.start_mark.index, following or stop, "")
+            previous = mapping.value[index - 1]
+            return Cut(end_of_pair(previous, text), stop, " " if _is_missing(previous[1]) else "")
+        return Cut(name.start_mark.index, next_start or stop, "")
     start = line_start(text, name.start_mark.index)
-    if text[start : name.start_mark.index].strip():  # it stands behind the dash of its item
-        return Cut(name.start_mark.index, following or line_end(text, stop), "" if following else "{}")
+    if text[start : name.start_mark.index].strip():  # it follows the dash of its item
+        return Cut(name.start_mark.index, next_start or line_end(text, stop), "" if next_start else "{}")
     return Cut(start, next_line(text, stop), "")
 
 
 def rename_key(text: str, mapping: Node, old: str, new: str) -> Cut:
-    """Another key for the same value."""
+    """Replace a key, and leave its value."""
     name = pairs(mapping)[old][0]
     return Cut(name.start_mark.index, name.end_mark.index, new)
 
 
 def chunks(text: str, sequence: Node) -> list[Span]:
-    """The characters of each item: in a block list whole lines, with the comments right above it."""
+    """Return the range of each item: in a block list whole lines, with the comments directly above it."""
     if sequence.flow_style:
         return [Span(item.start_mark.index, end_of(item, text)) for item in sequence.value]
     pieces: list[Span] = []
@@ -223,25 +226,28 @@ def _comments_above(text: str, start: int, floor: int) -> int:
 
 
 def reorder(text: str, sequence: Node, order: Sequence[int]) -> str:
-    """The items in another order; what lies between them stays between them."""
-    places = chunks(text, sequence)
-    cuts = [Cut(*places[at], text[slice(*places[taken])]) for at, taken in enumerate(order) if at != taken]
+    """Return the text with the items in another order. The text between two items stays in its place."""
+    spans = chunks(text, sequence)
+    cuts = [Cut(*spans[i], text[slice(*spans[j])]) for i, j in enumerate(order) if i != j]
     return apply(text, cuts)
 
 
 def insert_item(text: str, sequence: Node, after: int, write: Callable[[int], str], flow: Callable[[], str]) -> str:
-    """A new item behind another; `write` spells it for a block list with dashes in a column."""
+    """Return the text with a new item after another.
+
+    `write` formats it for a block list with dashes in a column, `flow` for a list in brackets.
+    """
     place = chunks(text, sequence)[after]
-    said = f", {flow()}" if sequence.flow_style else newline_of(text) + write(sequence.start_mark.column)
-    return apply(text, [Cut(place.stop, place.stop, said)])
+    item_text = f", {flow()}" if sequence.flow_style else newline_of(text) + write(sequence.start_mark.column)
+    return apply(text, [Cut(place.stop, place.stop, item_text)])
 
 
 def delete_item(text: str, sequence: Node, place: int) -> str:
-    """One item less; there must be others."""
-    places = chunks(text, sequence)
-    start, stop = places[place]
+    """Return the text without one item. It must not be the only one."""
+    spans = chunks(text, sequence)
+    start, stop = spans[place]
     if sequence.flow_style:
-        start, stop = (places[place - 1].stop, stop) if place else (start, places[1].start)
+        start, stop = (spans[place - 1].stop, stop) if place else (start, spans[1].start)
     else:
         stop = next_line(text, stop)
     return apply(text, [Cut(start, stop, "")])

@@ -1,7 +1,7 @@
-"""Plain values as YAML text: what authors type into forms, spelled so that it is read back as it was typed.
+"""Plain values as YAML text: the text that authors enter into forms, quoted so that it is read back unchanged.
 
-Authoring reads every scalar as text, so `yes` and `1:30` need no quotes; what YAML itself would misread gets double
-ones. Values are text, lists and mappings, as `survey_app.authoring.yaml_source` reads them.
+Authoring reads every scalar as text, so `yes` and `1:30` need no quotes. Text that YAML itself would misread gets
+double quotes. Values are text, lists and mappings, as `survey_app.authoring.yaml_source` reads them.
 """
 
 import json
@@ -18,7 +18,7 @@ UNSEEN = re.compile(r"[\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\uf
 
 
 def scalar(text: str, *, flow: bool) -> str:
-    """One line that YAML reads as this text; inside of brackets more of it needs quotes."""
+    """Return one line that YAML reads as this text. Inside brackets more characters need quotes."""
     if NUMBER.fullmatch(text):
         return text
     if not text or text != text.strip() or text[0] in INDICATORS or not _visible(text):
@@ -33,8 +33,8 @@ def _visible(text: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    spelled = json.dumps(text, ensure_ascii=False)
-    return "".join(char if _visible(char) else _escaped(ord(char)) for char in spelled)
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(char if _visible(char) else _escaped(ord(char)) for char in quoted)
 
 
 def _escaped(code: int) -> str:
@@ -42,7 +42,7 @@ def _escaped(code: int) -> str:
 
 
 def inline(value: Plain) -> str:
-    """A value on one line, in brackets if it is no text."""
+    """Return a value on one line, in brackets if it is no text."""
     if isinstance(value, str):
         return scalar(value, flow=True)
     if isinstance(value, list):
@@ -51,12 +51,12 @@ def inline(value: Plain) -> str:
 
 
 def entry(key: str, value: Plain, indent: int, newline: str) -> str:
-    """`key: value` as a part of a block mapping, without the first line's indentation."""
+    """Return `key: value` as a part of a block mapping, without the first line's indentation."""
     return f"{scalar(key, flow=False)}:{after_colon(value, indent, newline)}"
 
 
 def after_colon(value: Plain, indent: int, newline: str, comment: str = "") -> str:
-    """What follows a key's colon; a comment of the same line stays on it."""
+    """Return the text after a key's colon. A comment on the same line stays there."""
     margin = newline + " " * (indent + 2)
     if isinstance(value, str) and is_prose(value):
         return f" |{comment}" + "".join(margin + line if line else newline for line in value.split("\n"))
@@ -64,17 +64,17 @@ def after_colon(value: Plain, indent: int, newline: str, comment: str = "") -> s
         return comment + "".join(f"{margin}- {item_line(item)}" for item in value)
     if isinstance(value, dict) and len(inline(value)) > WIDTH - indent:
         return comment + "".join(margin + entry(key, member, indent + 2, newline) for key, member in value.items())
-    said = scalar(value, flow=False) if isinstance(value, str) else inline(value)
-    return f" {said}{comment}"
+    value_text = scalar(value, flow=False) if isinstance(value, str) else inline(value)
+    return f" {value_text}{comment}"
 
 
 def item_line(item: Plain) -> str:
-    """An item of a block list, after its dash."""
+    """Return an item of a block list, without its dash."""
     return scalar(item, flow=False) if isinstance(item, str) else inline(item)
 
 
 def is_prose(text: str) -> bool:
-    """Whether text is written as a literal block: several lines, none of which YAML would change."""
+    """Return whether text is written as a literal block: several lines, none of which YAML would change."""
     lines = text.split("\n")
     return (
         len(lines) > 1
@@ -84,6 +84,6 @@ def is_prose(text: str) -> bool:
 
 
 def item(question: dict[str, Plain], column: int, newline: str) -> str:
-    """A question as an item of a block list whose dashes stand in this column."""
+    """Return a question as an item of a block list whose dashes are in this column."""
     margin = newline + " " * (column + 2)
     return f"{' ' * column}- {margin.join(entry(key, value, column + 2, newline) for key, value in question.items())}"

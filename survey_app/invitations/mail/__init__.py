@@ -1,7 +1,7 @@
-"""Mail to the people a survey invites, from the machine of whoever has their addresses.
+"""Mail to the people that a survey invites, from the computer of the researcher who has their addresses.
 
-`people` reads the list, `kept` remembers beside it who has which link and got which message, `message` writes what is
-said, `post` talks to the SMTP server, `inviting` to whoever makes the codes, `round` decides who gets a message and
-sends it. No name and no address leaves this room but into a message: the survey's server is asked for a number of
-codes, and which hashes of codes were not brought.
+`recipients` reads the list, and `sent_log` records next to it who has which link and got which message. `message`
+composes messages, `smtp` sends them, and `code_source` gets the codes. `mailing` decides who gets a message, and sends
+it. Names and addresses leave this package only in messages. The survey's server is asked only for a number of codes,
+and for the hashes of unused codes.
 """

@@ -1,6 +1,6 @@
-"""Who makes the codes: the server over HTTP, with a token; or, on the server's own machine, its database.
+"""The two sources of codes: a server over HTTP, with a token; or, on the server's own machine, its database.
 
-Either is told how many codes are wanted, and asked which hashes were not brought; nothing else of a list goes there.
+Either is asked for a number of new codes, and for the hashes of unused codes. It gets nothing else from a list.
 """
 
 import json
@@ -19,19 +19,19 @@ LARGEST_REPLY = 100_000_000  # a million hashes
 
 
 class Inviting(Protocol):
-    """What this room asks of whoever invites."""
+    """A source of codes for one survey."""
 
     survey: Survey
 
     def make(self, count: int) -> list[str]:
-        """So many new codes."""
+        """Return so many new codes."""
 
     def not_taken(self) -> set[str]:
-        """The hashes, in hexadecimal, of codes that were not brought yet."""
+        """Return the hashes of unused codes, in hexadecimal."""
 
 
 class Here:
-    """The database of this machine."""
+    """The database on this machine."""
 
     def __init__(self, published: Published, file: TicketFile) -> None:
         self.survey, self._file = published.survey, file
@@ -45,7 +45,7 @@ class Here:
 
 
 class There:
-    """A server, by its API, with the token of somebody who may invite."""
+    """The API of a server, used with the token of an account that may invite."""
 
     def __init__(self, server: str, slug: str, token: str) -> None:
         address = f"{server.rstrip('/')}/s/{slug}"
@@ -60,7 +60,7 @@ class There:
         codes: list[str] = []
         while len(codes) < count:
             body = json.dumps({"count": min(AT_ONCE, count - len(codes))}).encode()
-            # once: an answer that was lost leaves codes that nobody has, and asking again would leave more
+            # no retry: a lost response leaves codes that nobody has, and a retry would leave more
             codes += transport.post(
                 self._url, body, self._codes, headers=self._headers, attempts=1, pause=lambda _: None
             )
@@ -76,25 +76,25 @@ class There:
 
     def _ask(self) -> dict[str, Any]:
         try:
-            found: dict[str, Any] = json.loads(transport.get(self._url, headers=self._headers, most=LARGEST_REPLY))
+            state: dict[str, Any] = json.loads(transport.get(self._url, headers=self._headers, most=LARGEST_REPLY))
         except Refused as error:
             if error.status == 404:
                 raise ListError(f"the server has no invitations for {self.survey.slug}, or is older") from None
             raise
-        if found["survey"] != self.survey.digest:
+        if state["survey"] != self.survey.digest:
             raise ListError("a new version was published just now; start again")
-        return found
+        return state
 
 
 def check(survey: Survey, state: State) -> None:
-    """Whether people can be invited to a survey here; ListError says why not."""
+    """Raise ListError if nobody can be invited to a survey from here."""
     slug, tickets = survey.slug, survey.tickets
     if tickets is None:
         raise ListError(f"anybody may answer {slug}: there is one link for all, and no invitation to send")
     if tickets.issuer:
         raise ListError(f"{tickets.issuer} invites to {slug}, by candor issuer invite")
-    if why := too_late(survey, now()):
-        raise ListError(why)
+    if refusal := too_late(survey, now()):
+        raise ListError(refusal)
     match state:
         case State.READY:
             raise ListError(f"{slug} is not open yet, so links would lead nowhere; open it first")

@@ -1,7 +1,7 @@
-"""What a message says: plain text, in the survey's language, the same for everybody but for the name and the link.
+"""Messages: plain text in the survey's language, the same for all recipients except for the name and the link.
 
-No pictures, no tracking, no second address. A text of one's own may have {name}, {link} and {title}. Nothing that
-somebody typed can add a header: names come from `people` on one line, and the email package refuses line breaks.
+A message has no pictures, no tracking and no second address. A custom template may contain {name}, {link} and {title}.
+No input can add a header: names from `recipients` are on one line, and the email package refuses line breaks.
 """
 
 import re
@@ -26,16 +26,16 @@ LONGEST_SUBJECT = 200
 
 @dataclass(frozen=True)
 class Letter:
-    """What everybody gets: from whom, the subject, and the text with its blanks."""
+    """The message to all recipients: sender, subject, and text with placeholders."""
 
     sender: Address
     subject: str
     text: str
     title: str
-    hello: tuple[str, str]  # with a name, and without
+    hello: tuple[str, str]  # with a name and without
 
     def to(self, person: Person) -> EmailMessage:
-        """The message to one person."""
+        """Return the message to one person."""
         user, _, host = person.email.rpartition("@")
         message = EmailMessage(policy=SMTP.clone(utf8=not user.isascii()))
         message["From"] = self.sender
@@ -44,13 +44,16 @@ class Letter:
         message["Date"] = format_datetime(now())
         message["Message-ID"] = make_msgid(domain=self.sender.domain)
         hello = self.hello[0] if person.name else self.hello[1]
-        filled = {"name": person.name, "link": person.link, "title": self.title}
-        message.set_content(fill(self.text, {"hello": fill(hello, filled), **filled}), cte="quoted-printable")
+        values = {"name": person.name, "link": person.link, "title": self.title}
+        message.set_content(fill(self.text, {"hello": fill(hello, values), **values}), cte="quoted-printable")
         return message
 
 
 def letter(survey: Survey, sender: str, *, remind: bool, subject: str = "", template: str = "") -> Letter:
-    """The letter of a survey: our own words in its language, or a text of one's own."""
+    """Return the letter of a survey: the default text in its language, or a custom template.
+
+    Raise ListError if the subject, the template or the sender is invalid.
+    """
     words = Words(survey.language)
     kind = "reminder" if remind else "invitation"
     subject = subject or words(f"mail.{kind}_subject", title=survey.title)
@@ -62,15 +65,15 @@ def letter(survey: Survey, sender: str, *, remind: bool, subject: str = "", temp
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """A text with its blanks filled in; braces around anything else stay."""
-    return BLANK.sub(lambda found: values.get(found[1], found[0]), text)
+    """Replace the placeholders of a text by their values; other text in braces stays."""
+    return BLANK.sub(lambda match: values.get(match[1], match[0]), text)
 
 
 def by_hand(survey: Survey, tag: str, link: str) -> str:
-    """The invitation in one of a survey's languages, for whoever sends it without our command."""
-    said, words = in_language(survey, tag), Words(tag)
-    filled = {"hello": words("mail.hello_nobody"), "link": link, "title": said.title}
-    return fill(_own_words(said, words, "invitation"), filled)
+    """Return the text of the invitation in one of a survey's languages, for sending it by other means."""
+    translation, words = in_language(survey, tag), Words(tag)
+    values = {"hello": words("mail.hello_nobody"), "link": link, "title": translation.title}
+    return fill(_own_words(translation, words, "invitation"), values)
 
 
 def _own_words(survey: Survey, words: Words, kind: str) -> str:

@@ -1,7 +1,8 @@
-"""Who is written to: a CSV with an address a line, read strictly, because a wrong one writes to the wrong person.
+"""Parsing the list of recipients: a CSV with one address per line.
 
-`email` is needed, `name` and `link` may be there (a list that `candor survey invite` or the console made has them);
-whatever else stands in the table is left alone. Every fault is told with its line, all at once.
+Parsing is strict, because a wrong address writes to the wrong person. The column `email` is required, `name` and `link`
+are optional; a list from `candor survey invite` or the console has them. Other columns are ignored. All faults are
+reported at once, each with its line.
 """
 
 import csv
@@ -15,15 +16,15 @@ from candor_client.address import HOST
 
 LOCAL = re.compile(r"[^\s@<>()\[\],;:\\\"]{1,64}")
 LONGEST_NAME = 200
-DELIMITERS = ",;\t"  # spreadsheets write what their country writes
+DELIMITERS = ",;\t"  # spreadsheets use the delimiter of their country
 
 
 class ListError(Exception):
-    """What is wrong with a list, a line for each fault."""
+    """The faults of a list, one per line."""
 
 
 class Person(NamedTuple):
-    """Somebody to write to; the link is empty unless the list has one."""
+    """A recipient; the link is empty unless the list has one."""
 
     name: str
     email: str
@@ -31,19 +32,19 @@ class Person(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What tells two people apart: the address, however it is written."""
+        """The address in lower case, which identifies a person."""
         return self.email.casefold()
 
 
 class People(NamedTuple):
-    """Everybody of a list, once, in its order; and what was left out, a sentence each."""
+    """The people on a list, each once and in the order of the list, and one sentence for each skipped duplicate."""
 
     everybody: list[Person]
     left_out: list[str]
 
 
 def read(data: bytes) -> People:
-    """The people of a list; ListError with everything that is wrong with it."""
+    """Return the people on a list. Raise ListError with all its faults."""
     rows = _rows(data)
     everybody: dict[str, tuple[int, Person]] = {}
     faults, left_out = [], []
@@ -56,8 +57,8 @@ def read(data: bytes) -> People:
             continue
         person = Person(name, plain(email), link)
         if person.key in everybody:
-            before = everybody[person.key][0]
-            left_out.append(f"line {line}: {email} stands on line {before} already, and gets one message")
+            first_line = everybody[person.key][0]
+            left_out.append(f"line {line}: {email} stands on line {first_line} already, and gets one message")
             continue
         everybody[person.key] = line, person
     if faults:
@@ -101,16 +102,16 @@ def _fault(name: str, email: str) -> str | None:
 
 
 def on_one_line(text: str) -> bool:
-    """Whether a text has no character that ends a line, or controls anything: what is behind it would be a header."""
+    """Return whether a text has no line break or control character; text after one could become a header."""
     return not any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in text)
 
 
 def plain(email: str) -> str:
-    """An address with its host as the network writes it (IDNA); ValueError if it is none."""
+    """Return an address with its host in the form of the network (IDNA). Raise ValueError if it is no address."""
     local, _, host = email.rpartition("@")
     if not LOCAL.fullmatch(local) or not local.isprintable() or ".." in f".{local}.":
         raise ValueError(email)
-    named = host.encode("idna").decode("ascii").lower()
-    if not HOST.fullmatch(named) or named.endswith("."):
+    ascii_host = host.encode("idna").decode("ascii").lower()
+    if not HOST.fullmatch(ascii_host) or ascii_host.endswith("."):
         raise ValueError(email)
-    return f"{local}@{named}"
+    return f"{local}@{ascii_host}"

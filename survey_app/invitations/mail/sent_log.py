@@ -1,10 +1,10 @@
-"""What is kept beside a list: who has which link, and which message they got; for whoever invites, and nobody else.
+"""The log next to a list: who has which link and got which message. Only the researcher who invites has it.
 
-The table `people.exam.sent.csv` beside `people.csv` has a line for each person: name, email, link, invited, reminded.
-It is the only place that says which code is whose. It is written anew, and moved to its place, before the first
-message; each message then changes 20 bytes of it in place, on disk before the next one: `sending` before its text is
-given to the SMTP server, and the moment when the server has it. Whoever is still `sending` when the table is read was
-being written to when something ended, and nobody knows whether it came through.
+The table `people.exam.sent.csv` next to `people.csv` has a line for each person: name, email, link, invited, reminded.
+Only this table connects codes with people. It is rewritten, and moved into place, before the first message. Each
+message then changes 20 bytes in place, on disk before the next message: `sending` before the text goes to the SMTP
+server, and the moment when the server has accepted it. If a line still says `sending` when the table is read, the
+program ended during that message. Then it is unknown whether the message was delivered.
 """
 
 import csv
@@ -27,7 +27,7 @@ SENDING = "sending"
 
 @dataclass
 class Sent:
-    """One line: a person with their link, and what became of the two messages: empty, SENDING or the moment."""
+    """One line: a person with their link, and the states of the two messages: empty, SENDING or the moment."""
 
     person: Person
     invited: str = ""
@@ -35,22 +35,22 @@ class Sent:
 
     @property
     def unsure(self) -> bool:
-        """Whether nobody knows if the last message came through."""
+        """Whether it is unknown if a message was delivered."""
         return SENDING in (self.invited, self.reminded)
 
     @property
     def last(self) -> datetime | None:
-        """When they were last written to."""
+        """The moment of the last message to this person, or None."""
         return max((moment_of(at) for at in (self.invited, self.reminded) if at not in ("", SENDING)), default=None)
 
 
 def beside(listed: Path, slug: str) -> Path:
-    """Where the table of a list and a survey lies."""
+    """Return the path of the log for a list and a survey."""
     return listed.with_name(f"{listed.stem}.{slug}.sent.csv")
 
 
 class Kept:
-    """The table, as it is on disk."""
+    """The log, as it is on disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -78,24 +78,24 @@ class Kept:
         return lines
 
     def write(self, lines: Sequence[Sent]) -> None:
-        """Put a whole table in the place of the old one, for nobody else to read; on return it is on disk."""
+        """Replace the table by these lines, readable by its owner only; on return it is on disk."""
         self.lines = {line.person.key: line for line in lines}
         self._places = {}
-        whole = bytearray(f"{','.join(COLUMNS)}\n".encode())
+        content = bytearray(f"{','.join(COLUMNS)}\n".encode())
         for line in lines:
             text = io.StringIO()
             person = line.person
             csv.writer(text, lineterminator="").writerow([as_cell(person.name), as_cell(person.email), person.link])
-            whole += text.getvalue().encode()
-            for what in ("invited", "reminded"):
-                self._places[person.key, what] = len(whole) + 1
-                whole += f",{getattr(line, what):{WIDTH}}".encode()
-            whole += b"\n"
+            content += text.getvalue().encode()
+            for column in ("invited", "reminded"):
+                self._places[person.key, column] = len(content) + 1
+                content += f",{getattr(line, column):{WIDTH}}".encode()
+            content += b"\n"
         new = self.path.with_name(f".{self.path.name}.new")
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "wb") as file:
             os.fchmod(handle, 0o600)
-            file.write(whole)
+            file.write(content)
             file.flush()
             os.fsync(handle)
         os.replace(new, self.path)
@@ -104,7 +104,7 @@ class Kept:
         os.close(folder)
 
     def mark(self, line: Sent, what: str, state: str) -> None:
-        """Say what became of a message, `invited` or `reminded`; on return it is on disk."""
+        """Record the state of a message in its column, `invited` or `reminded`; on return it is on disk."""
         setattr(line, what, state)
         handle = os.open(self.path, os.O_WRONLY)
         try:

@@ -1,7 +1,8 @@
-"""The SMTP server: connect, encrypt, sign in, and give it one message after the other.
+"""The connection to the SMTP server: connect, encrypt, sign in, and send one message after the other.
 
-What became of a message is one of three: the server has it, it certainly does not (and said why), or the connection
-was lost while it was given its text, and nobody knows. Passwords are never sent unencrypted to another machine.
+There are three outcomes of a message. The server has accepted it; or it has certainly not, and said why; or the
+connection was lost during the text, and the outcome is unknown. Passwords are never sent unencrypted to another
+machine.
 """
 
 import smtplib
@@ -15,24 +16,24 @@ from candor_client.address import is_local
 
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
 TIMEOUT = 60.0
-BUSY = 421  # the server closes the connection, whatever was asked
+BUSY = 421  # the server closes the connection, whatever the command was
 
 
 class PostError(Exception):
-    """The server cannot be used at all, or not any more; no message is lost by it."""
+    """The server cannot be used, or no longer; no message is lost."""
 
 
 class NotTaken(Exception):
-    """The server said that it does not take this message."""
+    """The server refused this message, or never got its text."""
 
 
 class Unknown(Exception):
-    """The connection was lost while the message was given: it may have been taken."""
+    """The connection was lost during the message, which may have been accepted."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where the SMTP server is, and how to sign in."""
+    """The address of the SMTP server, and how to sign in."""
 
     host: str
     port: int
@@ -42,7 +43,7 @@ class Server:
 
 
 class Post:
-    """A connection that is made when needed, and again when it was lost."""
+    """A connection that is opened when needed, and opened again after a loss."""
 
     def __init__(self, server: Server, sender: str) -> None:
         if server.security == "none" and server.user and not is_local(server.host):
@@ -51,7 +52,7 @@ class Post:
         self._smtp: smtplib.SMTP | None = None
 
     def connect(self) -> smtplib.SMTP:
-        """The connection, ready for a message; PostError if there is none to be had."""
+        """Return the connection, ready for a message. Raise SmtpError if it cannot be opened."""
         if self._smtp is not None:
             return self._smtp
         server, place = self._server, f"{self._server.host}:{self._server.port}"
@@ -77,35 +78,38 @@ class Post:
             raise PostError(f"{place} cannot do that: {error}{hint}") from None
         except (OSError, smtplib.SMTPException, ssl.SSLError) as error:
             self.close()
-            why = getattr(error, "strerror", None) or error
+            reason = getattr(error, "strerror", None) or error
             raise PostError(
-                f"there is no SMTP server to talk to at {place}: {why}; look at --smtp and --security"
+                f"there is no SMTP server to talk to at {place}: {reason}; look at --smtp and --security"
             ) from None
         return smtp
 
     def deliver(self, message: EmailMessage, address: str, about_to: Callable[[], None]) -> None:
-        """Give the server a message; `about_to` is called when from here on nobody could say that it was not taken."""
+        """Send a message; call `before_text` right before its text, after which its outcome may be unknown.
+
+        Raise MessageRefused, DeliveryUnknown or SmtpError if the server does not accept it.
+        """
         smtp = self.connect()
         plain = address.isascii()
         if not plain and not smtp.has_extn("smtputf8"):
             raise NotTaken("the SMTP server takes no addresses beyond ASCII")
         try:
             options = [] if plain else ["SMTPUTF8", "BODY=8BITMIME"]
-            code, said = smtp.mail(self._sender, options)
+            code, response = smtp.mail(self._sender, options)
             if code != 250:
                 self._refused(code)
-                raise PostError(f"the SMTP server takes nothing from {self._sender}: {code} {_said(said)}")
-            code, said = smtp.rcpt(address)
+                raise PostError(f"the SMTP server takes nothing from {self._sender}: {code} {_said(response)}")
+            code, response = smtp.rcpt(address)
             if code not in (250, 251):
                 self._refused(code)
-                raise NotTaken(f"{code} {_said(said)}")
+                raise NotTaken(f"{code} {_said(response)}")
         except (OSError, smtplib.SMTPException) as error:
             self.close()
             raise NotTaken(f"the connection was lost before the message: {error}") from None
         about_to()
         try:
-            code, said = smtp.data(message.as_bytes())
-        except smtplib.SMTPDataError as error:  # it did not let the text begin
+            code, response = smtp.data(message.as_bytes())
+        except smtplib.SMTPDataError as error:  # the server refused the text
             self._refused(error.smtp_code)
             raise NotTaken(f"{error.smtp_code} {_said(error.smtp_error)}") from None
         except (OSError, smtplib.SMTPException) as error:
@@ -113,7 +117,7 @@ class Post:
             raise Unknown(str(error)) from None
         if code != 250:
             self._refused(code)
-            raise NotTaken(f"{code} {_said(said)}")
+            raise NotTaken(f"{code} {_said(response)}")
 
     def _refused(self, code: int) -> None:
         if code == BUSY:

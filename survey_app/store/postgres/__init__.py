@@ -10,4 +10,4 @@ from survey_app.store.sql.sharing_queries import People
 
 
 class PostgresStore(People, Reports, PostgresContents, Tidying, Surroundings, Accounts, Drafts):
-    """See `survey_app.store.Store`."""
+    """The store in a PostgreSQL database; it implements `survey_app.store.Store`."""

@@ -1,4 +1,4 @@
-"""A PostgreSQL database, row by row; see `survey_app.store.sql.contents`."""
+"""The contents of a PostgreSQL database, row by row; see `survey_app.store.sql.contents`."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,11 +19,15 @@ from survey_app.tally import rows_of
 
 
 class PostgresContents(Contents, Database):
-    """The rows of a database."""
+    """The rows of a PostgreSQL database."""
 
     @contextmanager
     def frozen(self) -> Iterator[Session]:
-        """One moment of everything; nobody tidies up meanwhile, since in what is rewritten later nothing is seen."""
+        """Open a transaction that reads the whole database as of one moment.
+
+        Rewrites are blocked during it: a table that is rewritten later would look empty. Raise Unavailable if a survey
+        is deleted in the meantime.
+        """
         with self._borrowed() as raw, rewrite.patient(raw, True), all_or_nothing(raw, READ) as session:
             try:
                 yield session
@@ -31,11 +35,11 @@ class PostgresContents(Contents, Database):
                 raise Unavailable("a survey was deleted meanwhile; run the command again") from None
 
     def table_of(self, published: Published) -> tuple[str, str]:
-        """What the reports to a survey are kept in, and the statement that made their table."""
+        """Return the name of the database system, and the statement that created the table of the reports."""
         return "PostgreSQL", f"create table {reports(published.key)} {REPORTS}"
 
     def cell_of(self, published: Published, id: bytes, bits: bytes) -> list[tuple[str, bytes]]:
-        """Nothing: the files are PostgreSQL's own affair."""
+        """Return nothing: the layout of the files is internal to PostgreSQL."""
         return []
 
     def _tallies(self, connection: Any, after: int, count: int) -> list[Row]:
@@ -44,8 +48,8 @@ class PostgresContents(Contents, Database):
             " (select key from surveys where key > ? order by key limit ?) order by survey, shard",
             (after, count),
         ).fetchall()
-        together = groupby(rows, key=lambda row: row[:2])
-        return [(key, *merged([Tallied(*row[2:]) for row in shards]), final) for (key, final), shards in together]
+        groups = groupby(rows, key=lambda row: row[:2])
+        return [(key, *merged([Tallied(*row[2:]) for row in shards]), final) for (key, final), shards in groups]
 
     def _put_tallies(self, connection: Any, rows: Sequence[Row]) -> None:
         connection.executemany(INSERT_TALLY, [(row[0], 0, *row[1:]) for row in rows])
@@ -60,6 +64,6 @@ class PostgresContents(Contents, Database):
     def _make_room(self, connection: Any, surveys: Sequence[int]) -> None:
         for key in surveys:
             connection.execute(f"create table if not exists {reports(key)} {REPORTS}")
-        for table in KEYED:  # tables of other surveys are dropped by whoever tidies up
+        for table in KEYED:  # tables of other surveys are dropped by the next rewrite
             sequence = f"pg_get_serial_sequence('{table}', 'key')"
             connection.execute(f"select setval({sequence}, coalesce(max(key), 0) + 1, false) from {table}")

@@ -1,9 +1,9 @@
-"""The connections to PostgreSQL: a pool for whoever reads or administers, and one that collects, with its shard.
+"""The connections to PostgreSQL: a pool for reading and administration, and one connection that stores reports.
 
-One advisory lock orders everything: whoever collects holds it shared, whoever administers alone. So a survey closes
-when the writers in flight are done, no report slips in behind its last step, and there is no second lock to take in the
-wrong order. Advisory locks are in memory: unlike locks on rows they leave nothing on disk. What is committed is on disk
-(`synchronous_commit`). A connection that broke is replaced when it is used next.
+One advisory lock orders all writers. Transactions that store reports share it; administrative ones hold it alone. So a
+survey closes only after the running writers are done, and no report is stored after its last step. There is no second
+lock that could be taken in the wrong order. Advisory locks are in memory; unlike row locks, they leave nothing on disk.
+A commit is on disk (`synchronous_commit`). A broken connection is replaced at its next use.
 """
 
 import os
@@ -26,8 +26,8 @@ from survey_app.store.rewrite_schedule import Disorder
 from survey_app.store.sql.dialect import Base, Cursor
 
 POOL, WAIT_SECONDS = 8, 5.0
-SHARDS = 16  # for writers that do not wait for one another; more of them share
-HERE = "hashtext(current_schema())"  # others may be in the same database
+SHARDS = 16  # one for each writer, so that writers do not wait for each other; further writers share
+HERE = "hashtext(current_schema())"  # other stores may be in the same database
 ORDER, SHARD, QUOTA, TIDY, MIGRATE = (0x43414E44 + i for i in range(5))  # "CAND": our advisory locks
 SETTINGS = f"set synchronous_commit = on; set client_min_messages = error; set lock_timeout = '{WAIT_SECONDS:g}s'"
 BEGIN = "begin; set local idle_in_transaction_session_timeout = '60s'; select pg_advisory_xact_lock{}({}, " + HERE + ")"
@@ -36,7 +36,7 @@ BROKEN = (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalErro
 
 
 class Session:
-    """A connection that takes queries as SQLite does."""
+    """A connection that accepts queries in the form for SQLite."""
 
     def __init__(self, raw: "psycopg.Connection[Any]") -> None:
         self.raw = raw
@@ -46,14 +46,14 @@ class Session:
         return self.raw.execute(query.replace("?", "%s").encode(), values or None)
 
     def executemany(self, query: str, rows: Iterable[Sequence[Any]], /) -> None:
-        """Run a query for each of some rows."""
+        """Run a query once for each row of values."""
         with self.raw.cursor() as cursor:
             cursor.executemany(query.replace("?", "%s").encode(), rows)
 
 
 @contextmanager
 def all_or_nothing(raw: "psycopg.Connection[Any]", begin: str = "begin") -> Iterator[Session]:
-    """One transaction: committed at the end, taken back if anything is raised."""
+    """Open a transaction, which is committed at the end, or rolled back if anything is raised."""
     raw.execute(begin.encode())
     try:
         yield Session(raw)
@@ -65,7 +65,7 @@ def all_or_nothing(raw: "psycopg.Connection[Any]", begin: str = "begin") -> Iter
 
 
 class Database(Base):
-    """What all servers share."""
+    """The database that all servers share."""
 
     HOLDS = "position(cast(? as bytea) in definition) > 0"
 
@@ -80,7 +80,7 @@ class Database(Base):
 
     @property
     def place(self) -> str:
-        """Where it is, without its password."""
+        """The name and host of the database, without its password."""
         return place_of(self.url)
 
     # connections
@@ -103,7 +103,7 @@ class Database(Base):
                     min_size=0,
                     max_size=POOL,
                     timeout=WAIT_SECONDS,
-                    reconnect_timeout=0.0,  # who comes next tries at once: it doubles its pauses otherwise
+                    reconnect_timeout=0.0,  # the next caller tries at once; otherwise the pauses would double
                     num_workers=1,
                     open=True,
                 )
@@ -111,7 +111,7 @@ class Database(Base):
 
     @contextmanager
     def _borrowed(self) -> Iterator["psycopg.Connection[Any]"]:
-        """A connection of the pool; Unavailable if there is none, or if it breaks."""
+        """Borrow a connection of the pool. Raise Unavailable if there is none, or if it breaks."""
         try:
             with self._pool.connection() as raw:
                 yield raw
@@ -120,7 +120,7 @@ class Database(Base):
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
-        """One transaction that writes, while nobody else writes or collects."""
+        """Open a writing transaction, while no other process administers or stores reports."""
         with self._borrowed() as raw, all_or_nothing(raw, BEGIN.format("", ORDER)) as session:
             self._local.session = session
             try:
@@ -130,7 +130,10 @@ class Database(Base):
 
     @contextmanager
     def _collecting(self) -> Iterator[tuple[Session, int]]:
-        """One transaction that stores reports, beside those of other servers; the shard to count them in."""
+        """Open a transaction that stores reports, concurrent with those of other servers; yield it and its shard.
+
+        Raise Unavailable if the connection breaks.
+        """
         try:
             with self._collector:
                 begin = BEGIN.format("_shared", ORDER)
@@ -139,7 +142,7 @@ class Database(Base):
                     try:
                         raw.execute(begin.encode())
                         break
-                    except BROKEN:  # it may have broken while nobody used it; nothing was taken yet
+                    except BROKEN:  # it may have broken while idle; no report was read yet
                         self._end_writer()
                         if attempt:
                             raise
@@ -156,7 +159,7 @@ class Database(Base):
             raise _unavailable(error) from error
 
     def _take_shard(self) -> "tuple[psycopg.Connection[Any], int]":
-        """A connection with a shard that nobody else has, for as long as it lives; with any, if all are taken."""
+        """Return a connection and a shard that it alone uses while it is open, or any shard if all are in use."""
         raw = self._connect()
         number = f"({HERE} & 67108863) * 16 + n"
         query = f"select n from generate_series(0, %s) n where pg_try_advisory_lock(%s, {number}) limit 1"
@@ -193,45 +196,51 @@ class Database(Base):
     # setting up
 
     def migrate(self) -> None:
-        """Make the tables if there are none, or those that are lacking; safe to call at every start of every server."""
+        """Create the tables, or those that are missing; safe to call at every start of every server.
+
+        Raise StoreError if the database cannot be opened, or if its version is newer than VERSION or unknown.
+        """
         try:
             with self._connect() as raw, all_or_nothing(raw) as session:
                 session.execute(f"select pg_advisory_xact_lock(?, {HERE})", (MIGRATE,))
                 if session.execute("select to_regclass('settings')").fetchone()[0] is None:
                     session.execute(SCHEMA + "".join(ADDED.values()))
-                    first = [("version", b"%d" % VERSION), ("secret_key", secrets.token_bytes(32))]
-                    session.executemany("insert into settings values (?, ?)", first)
+                    settings = [("version", b"%d" % VERSION), ("secret_key", secrets.token_bytes(32))]
+                    session.executemany("insert into settings values (?, ?)", settings)
                     return
                 row = session.execute("select value from settings where name = 'version'").fetchone()
                 version = int(row[0]) if row else 0
                 if not 0 < version <= VERSION:
-                    newer = f"made by a newer Candor (version {version})" if version else "no database of Candor's"
-                    raise StoreError(f"{self.place} is {newer}")
-                for made, tables in ADDED.items():
-                    if made > version:
-                        session.execute(tables)
+                    fault = f"made by a newer Candor (version {version})" if version else "no database of Candor's"
+                    raise StoreError(f"{self.place} is {fault}")
+                for number, statements in ADDED.items():
+                    if number > version:
+                        session.execute(statements)
                 session.execute("update settings set value = ? where name = 'version'", (b"%d" % VERSION,))
         except psycopg.Error as error:
             raise StoreError(f"cannot open the database {self.place}: {first_line(error)}") from error
 
     def beside(self, what: str) -> Path | None:
-        """Where the one server that gives out tickets keeps them: never in the database, whose WAL has the reports."""
+        """Return the path of the ticket file on the one server that issues tickets, or None on other servers.
+
+        Tickets are never in the database, because its WAL contains the reports.
+        """
         path = os.environ.get(TICKETS)
         return Path(path) if path else None
 
     def secret_key(self) -> bytes:
-        """The key that signs sessions; all servers have the same."""
+        """Return the key that signs sessions; it is the same for all servers."""
         return bytes(self._one("select value from settings where name = 'secret_key'")[0])
 
 
 def place_of(url: str) -> str:
-    """Where a database is, without its password."""
-    said = conninfo_to_dict(url)
-    return f"{said.get('dbname', '')} at {said.get('host', 'localhost')}".strip()
+    """Return the name and host of the database at a URL, without its password."""
+    parts = conninfo_to_dict(url)
+    return f"{parts.get('dbname', '')} at {parts.get('host', 'localhost')}".strip()
 
 
 def check_address(url: str) -> None:
-    """StoreError for a URL that cannot be read; it tells nothing of what stands there, which may be a password."""
+    """Raise StoreError for a URL that cannot be parsed; the message does not quote it, since it may have a password."""
     try:
         host = str(conninfo_to_dict(url).get("host", ""))
     except psycopg.ProgrammingError:
@@ -244,7 +253,7 @@ def check_address(url: str) -> None:
 
 
 def first_line(error: psycopg.Error) -> str:
-    """What PostgreSQL says, without the values it may add below."""
+    """Return the first line of an error message; further lines may contain values."""
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 

@@ -1,4 +1,4 @@
-"""A look at a PostgreSQL database that changes nothing, and makes no tables."""
+"""Inspecting a PostgreSQL database without changing it or creating tables."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,10 @@ from survey_app.store.sql.survey_rows import RUNNING
 
 @dataclass(frozen=True)
 class PostgresInspection:
-    """What is there; version 0 where Candor has made no tables yet, `usable` where this Candor can work with it."""
+    """The state of a database.
+
+    `version` is 0 if Candor has created no tables yet. `is_usable` means that this Candor can work with it.
+    """
 
     place: str
     server: str
@@ -27,26 +30,26 @@ class PostgresInspection:
 
 
 def inspect(url: str) -> PostgresInspection:
-    """Look at a database; StoreError, without its password, if it cannot be reached."""
+    """Inspect the database at a URL. Raise StoreError, without its password, if it cannot be reached."""
     check_address(url)
     try:
         with psycopg.connect(url, autocommit=True, connect_timeout=int(WAIT_SECONDS)) as raw:
             raw.execute("set default_transaction_read_only = on")
-            made = raw.execute("select to_regclass('settings')").fetchone()
-            kept: dict[str, bytes] = (
-                dict(raw.execute("select name, value from settings").fetchall()) if made and made[0] else {}
+            table = raw.execute("select to_regclass('settings')").fetchone()
+            settings: dict[str, bytes] = (
+                dict(raw.execute("select name, value from settings").fetchall()) if table and table[0] else {}
             )
-            running = tuple(bytes(row[0]) for row in raw.execute(RUNNING)) if made and made[0] else ()
-            said: dict[str, str] = dict(
+            running = tuple(bytes(row[0]) for row in raw.execute(RUNNING)) if table and table[0] else ()
+            server_settings: dict[str, str] = dict(
                 raw.execute("select name, setting from pg_settings where name = any(%s)", [list(NAMES)])
             )
             slots = [name for (name,) in raw.execute("select slot_name from pg_replication_slots order by 1")]
             number = raw.info.server_version
     except psycopg.Error as error:
         raise StoreError(first_line(error)) from None
-    version = int(kept["version"]) if "version" in kept else 0
-    since = bytes(kept.get("untidy_since", b"")).decode()[:10]
-    usable = 0 < version <= VERSION or not kept
+    version = int(settings["version"]) if "version" in settings else 0
+    since = bytes(settings.get("untidy_since", b"")).decode()[:10]
+    usable = 0 < version <= VERSION or not settings
     server = f"{number // 10_000}.{number % 10_000}"
-    told = faults(said, slots)
-    return PostgresInspection(place_of(url), server, version, usable, MARK in kept, since, told, running)
+    warnings = faults(server_settings, slots)
+    return PostgresInspection(place_of(url), server, version, usable, MARK in settings, since, warnings, running)

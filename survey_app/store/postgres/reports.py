@@ -1,8 +1,8 @@
 """Reports in the PostgreSQL store: the hot path.
 
-Servers store side by side, each in its own shard of the tallies. Ids go in sorted, so that two servers that bring the
-same ones never wait for each other in a circle. A quota is counted under a lock of its own, so that it is exact over
-all servers; whoever finds it reached, or a date passed, closes the survey in a transaction after this one.
+Servers store reports concurrently, each in its own shard of the tallies. Ids are inserted in sorted order, so two
+servers with the same ids cannot deadlock. A quota is counted under a lock of its own, so it is exact over all servers.
+A server that finds a quota reached, or a date passed, closes the survey in a later transaction.
 """
 
 from collections import defaultdict
@@ -33,16 +33,16 @@ INSERT_TALLY = f"insert into tallies (survey, shard, {COLUMNS}, final) values (?
 
 
 class Reports(States, Database):
-    """What respondents send."""
+    """The reports of respondents, and their tallies."""
 
-    # for the transactions that administer
+    # in administrative transactions
 
     def _begin(self, connection: Any, key: int, width: int) -> None:
         connection.execute(f"create table {reports(key)} {REPORTS}")
         connection.execute(INSERT_TALLY, (key, 0, *Row.empty(width), 0))
 
     def _finish(self, connection: Any, keys: Sequence[int]) -> None:
-        """What all shards have pending is counted together; afterwards there is one row."""
+        """Take the last step of surveys, with the pending reports of all shards merged; each survey keeps one row."""
         for key in keys:
             query = (
                 f"select hold, {COLUMNS} from tallies join surveys on key = survey where survey = ? and final = 0"
@@ -59,45 +59,49 @@ class Reports(States, Database):
             self._put_tally(connection, key, merged([Row(*row) for row in rows.fetchall()]).revealed())
 
     def _put_tally(self, connection: Any, key: int, row: Row) -> None:
-        """Keep one final row in the place of all shards."""
+        """Replace all shards of a tally by one final row."""
         connection.execute("delete from tallies where survey = ?", (key,))
         connection.execute(INSERT_TALLY, (key, 0, *row, 1))
         self._mark(connection)
 
     def _drop(self, connection: Any, keys: Sequence[int]) -> None:
-        """The tables of reports are dropped when somebody tidies up: whoever reads one is not to stop all others."""
+        """Delete the tallies of surveys; the next rewrite drops their tables of reports.
+
+        Dropping a table here would wait for its readers, and make all other writers wait too.
+        """
         connection.executemany("delete from tallies where survey = ?", [(key,) for key in keys])
         connection.executemany("delete from tidied where survey = ?", [(key,) for key in keys])
         self._mark(connection)
 
-    # collecting
+    # storing reports
 
     def bits_of(self, submission: Submission) -> bytes | None:
-        """The stored bits of the report with the same id; None if there is none."""
+        """Return the stored bits of the report with the same id, or None if there is none."""
         try:
             row = self._one(f"select bits from {reports(submission.survey)} where id = ?", submission.id)
-        except psycopg.errors.UndefinedTable:  # deleted meanwhile
+        except psycopg.errors.UndefinedTable:  # deleted in the meantime
             return None
         return row and bytes(row[0])
 
     def write(self, take: Callable[[], Sequence[Submission]], *, batch: bool = False) -> list[Outcome]:
-        """Store what `take` gives once the lock is held, in one transaction; on return it is on disk.
+        """Store reports in one transaction, and return the outcome of each; on return they are on disk.
 
-        With `batch` they did not come one by one, and wait in a queue of their own until they are shown.
-        Unavailable means that nothing was acknowledged. Whatever arrived meanwhile shares one commit.
+        `get_submissions` is called once the lock is held, so reports that arrived during the wait share one commit.
+        With `batch`, the reports did not come one by one, and wait in a separate queue until they are shown. Raise
+        Unavailable if nothing was acknowledged.
         """
         with self._collecting() as (session, shard):
             moment = self.clock()
             submissions = take()
-            arrived: dict[int, list[Submission]] = defaultdict(list)
-            for one in submissions:
-                arrived[one.survey].append(one)
-            surveys = _open(session, sorted(arrived), moment)
+            by_survey: dict[int, list[Submission]] = defaultdict(list)
+            for submission in submissions:
+                by_survey[submission.survey].append(submission)
+            surveys = _open(session, sorted(by_survey), moment)
             for key, survey in surveys.items():
-                survey.look(session, key, arrived[key])
+                survey.look(session, key, by_survey[key])
             if any(survey.quota for survey in surveys.values()):
-                for one in submissions:  # in the order in which they came, over all groups
-                    surveys[one.survey].take(one)
+                for submission in submissions:  # in the order in which they came, over all groups
+                    surveys[submission.survey].take(submission)
             for key, survey in sorted(surveys.items()):
                 survey.store(session, key)
             for key, survey in sorted(surveys.items()):
@@ -106,9 +110,11 @@ class Reports(States, Database):
         if sum(len(survey.stored) for survey in surveys.values()) == len(submissions):
             outcomes = [Outcome.STORED] * len(submissions)
         else:
-            outcomes = [surveys[one.survey].outcome(one) for one in submissions]
-        with suppress(Unavailable):  # what is stored is stored; the next who comes closes it
-            for keys in {tuple(one.quota.keys) for one in surveys.values() if one.quota and one.quota.left <= 0}:
+            outcomes = [surveys[submission.survey].outcome(submission) for submission in submissions]
+        with suppress(Unavailable):  # the reports are stored; the next write closes the survey
+            for keys in {
+                tuple(survey.quota.keys) for survey in surveys.values() if survey.quota and survey.quota.left <= 0
+            }:
                 with self._transaction() as connection:
                     self._settle(connection, keys, moment)
             if any(survey.due for survey in surveys.values()):
@@ -118,27 +124,27 @@ class Reports(States, Database):
     # reading
 
     def snapshot(self, published: Published) -> Tally:
-        """The tally that may be shown: the last step of every shard. Neither clock nor terms are asked."""
+        """Return the tally that may be shown, as of the last step of every shard, whatever the clock and the terms."""
         rows = self._all("select shown, shown_counts from tallies where survey = ?", published.key)
         return tally_of(rows) if rows else Tally.empty(published.survey)
 
     @contextmanager
     def shown(self, published: Published) -> Iterator[tuple[Tally, Iterator[Bits]]]:
-        """The snapshot and the packed bits behind it, some thousands of reports at a time, both of one moment.
+        """Open the snapshot together with the packed bits of its reports, some thousands at a time, as of one moment.
 
-        Pending reports are left out: a cross-tab or an export must not show what the results do not show.
+        Pending reports are not included: a cross-tab or an export must not show more than the results.
         """
         with self._moment(published.key) as session:
             query = f"select {HIDDEN} from tallies where survey = ?"
             rows = session.execute(query, (published.key,)).fetchall() if session else []
             hidden = hidden_ids(rows)
-            if session is None or hidden is None:  # nothing is shown, or it was deleted meanwhile
+            if session is None or hidden is None:  # nothing is shown, or the survey was deleted in the meantime
                 yield Tally.empty(published.survey), iter(())
             else:
                 yield tally_of([row[:2] for row in rows]), _rows(session, published, hidden)
 
     def recount(self, published: Published, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
-        """The tally as it is kept, and as a recount of all reports finds it, at one moment; for the operator alone."""
+        """Return the stored tally and the tally of a recount of all reports, as of one moment; only for operators."""
         counts, count = np.zeros(published.survey.width, dtype=np.int64), 0
         with self._moment(published.key) as session:
             if session is None:
@@ -152,10 +158,10 @@ class Reports(States, Database):
 
     @contextmanager
     def _moment(self, key: int) -> Iterator[Session | None]:
-        """One moment of a survey; None if it is gone.
+        """Open a transaction that reads a survey as of one moment; yield None if the survey was deleted.
 
-        The tables are locked (against being rewritten) before the moment is chosen: in one that was rewritten after
-        it, nothing would be seen.
+        The tables are locked against rewrites before the moment is chosen. A table that was rewritten after that moment
+        would look empty.
         """
         with self._borrowed() as raw, all_or_nothing(raw, READ) as session:
             try:
@@ -169,7 +175,7 @@ class Reports(States, Database):
 
 @dataclass
 class _Quota:
-    """How many reports a survey still wants, or all groups of a study together."""
+    """The number of reports that a survey, or all groups of a study in all, still accept."""
 
     keys: list[int]
     left: int
@@ -177,7 +183,7 @@ class _Quota:
 
 @dataclass
 class _Survey:
-    """One survey during one transaction: why it takes nothing, how many it wants, and what became of the reports."""
+    """One survey during one transaction: its refusal or its quota, and its new and earlier reports."""
 
     refusal: Outcome | None = None
     due: bool = False
@@ -189,44 +195,48 @@ class _Survey:
     told: set[bytes] = field(default_factory=set)
 
     def look(self, session: Session, key: int, arrived: Sequence[Submission]) -> None:
-        """Find out which are known, where that decides whether another one is taken; else take them all."""
+        """Accept all reports, unless there is a refusal or a quota; then only look up which are stored already."""
         if self.there and (self.refusal or self.quota):
-            self.known = _known(session, key, [one.id for one in arrived])
+            self.known = _known(session, key, [submission.id for submission in arrived])
         elif self.there:
-            self.stored = {one.id: one for one in reversed(arrived)}  # of two with one id the first
+            self.stored = {
+                submission.id: submission for submission in reversed(arrived)
+            }  # the first, if two share an id
 
     def take(self, one: Submission) -> None:
-        """Take one that is new, if the survey wants a number of them, and more than it has."""
+        """Accept a new report to a survey with a quota, if the quota is not reached."""
         if self.quota and self.quota.left > 0 and one.id not in self.stored and one.id not in self.known:
             self.stored[one.id] = one
             self.quota.left -= 1
 
     def store(self, session: Session, key: int) -> None:
-        """Store what was taken; what another server was quicker with is known now."""
+        """Insert the accepted reports; those that another server stored first become earlier reports."""
         self.stored = {id: self.stored[id] for id in sorted(self.stored)}
-        if missed := _insert(session, key, self.stored):
-            self.known |= _known(session, key, missed)
-            self.stored = {id: one for id, one in self.stored.items() if id not in self.known}
+        if duplicates := _insert(session, key, self.stored):
+            self.known |= _known(session, key, duplicates)
+            self.stored = {id: submission for id, submission in self.stored.items() if id not in self.known}
 
     def outcome(self, one: Submission) -> Outcome:
-        """What became of a report, told in the order in which they came: of two with one id the first is stored."""
+        """Return the outcome of a report. Call it in the order of arrival: if two share an id, the first is stored."""
         stored = self.stored.get(one.id)
         if stored is not None and one.id not in self.told:
             self.told.add(one.id)
             return Outcome.STORED
-        known = stored.bits if stored is not None else self.known.get(one.id)
-        if known is None:
+        bits = stored.bits if stored is not None else self.known.get(one.id)
+        if bits is None:
             return self.refusal or Outcome.FULL
-        return Outcome.ALREADY_STORED if known == one.bits else Outcome.ID_TAKEN
+        return Outcome.ALREADY_STORED if bits == one.bits else Outcome.ID_TAKEN
 
 
 def _open(session: Session, keys: Sequence[int], moment: datetime) -> dict[int, _Survey]:
-    found = {row[0]: published_from(row) for row in session.execute(f"{SELECT} where key = any(?)", (keys,)).fetchall()}
+    versions = {
+        row[0]: published_from(row) for row in session.execute(f"{SELECT} where key = any(?)", (keys,)).fetchall()
+    }
     surveys: dict[int, _Survey] = {}
     limited: dict[int, tuple[int, list[int]]] = {}
     for key in keys:
-        published = found.get(key)
-        if published is None:  # deleted meanwhile
+        published = versions.get(key)
+        if published is None:  # deleted in the meantime
             surveys[key] = _Survey(Outcome.CLOSED, there=False)
         elif published.is_due(moment):
             surveys[key] = _Survey(Outcome.CLOSED, due=True)
@@ -235,7 +245,7 @@ def _open(session: Session, keys: Sequence[int], moment: datetime) -> dict[int, 
             if published.terms.max_reports is not None and surveys[key].refusal is None:
                 limited[key] = published.terms.max_reports, together(session, key)
     quotas: dict[int, _Quota] = {}
-    for key, (most, groups) in sorted(limited.items(), key=lambda one: one[1][1][0]):
+    for key, (most, groups) in sorted(limited.items(), key=lambda item: item[1][1][0]):
         if groups[0] not in quotas:
             session.execute("select pg_advisory_xact_lock(?, ?)", (QUOTA, groups[0]))
             quotas[groups[0]] = _Quota(groups, most - total_of(session, groups))
@@ -244,29 +254,29 @@ def _open(session: Session, keys: Sequence[int], moment: datetime) -> dict[int, 
 
 
 def _insert(session: Session, key: int, rows: Mapping[bytes, Submission]) -> list[bytes]:
-    """Insert reports, sorted by id; the ids that were there already."""
+    """Insert reports, sorted by id; return the ids that were stored already."""
     if not rows:
         return []
     if len(rows) >= COPIED:
         session.execute("savepoint all_at_once")
         try:
-            copy_in(session, key, rows_of([one.id + one.bits for one in rows.values()]))
+            copy_in(session, key, rows_of([submission.id + submission.bits for submission in rows.values()]))
             return []
         except psycopg.errors.UniqueViolation:
             session.execute("rollback to all_at_once")
-    values = (list(rows), [one.bits for one in rows.values()])
-    made = session.execute(
+    values = (list(rows), [submission.bits for submission in rows.values()])
+    inserted = session.execute(
         f"insert into {reports(key)} select * from unnest(cast(? as bytea[]), cast(? as bytea[]))"
         " on conflict do nothing returning id",
         values,
     ).fetchall()
-    stored = {row[0] for row in made}
+    stored = {row[0] for row in inserted}
     return [id for id in rows if id not in stored]
 
 
 def copy_in(session: Session, key: int, rows: Bits) -> None:
-    """COPY reports, each its id and its bits in one row of bytes; UniqueViolation if one is there already."""
-    framed = np.zeros((len(rows), rows.shape[1] + 10), dtype=np.uint8)  # 2 fields, and before each its length
+    """COPY reports into their table; each row has an id and bits. Raise UniqueViolation if an id is stored already."""
+    framed = np.zeros((len(rows), rows.shape[1] + 10), dtype=np.uint8)  # two fields, each after its length
     framed[:, 1], framed[:, 5] = 2, ID_BYTES
     framed[:, 6 : 6 + ID_BYTES] = rows[:, :ID_BYTES]
     width = np.frombuffer((rows.shape[1] - ID_BYTES).to_bytes(4, "big"), dtype=np.uint8)
@@ -288,20 +298,20 @@ def _known(session: Session, key: int, ids: Sequence[bytes]) -> dict[bytes, byte
 
 def _grow(session: Session, key: int, shard: int, arrived: Sequence[Submission], *, batch: bool, hold: Hold) -> None:
     query = f"select {COLUMNS} from tallies where survey = ? and shard = ? for update"
-    found = session.execute(query, (key, shard)).fetchone()
-    if found is None:  # the first in this shard
+    stored = session.execute(query, (key, shard)).fetchone()
+    if stored is None:  # the first in this shard
         width = session.execute("select length(counts) / 8 from tallies where survey = ? limit 1", (key,)).fetchone()[0]
         session.execute(f"{INSERT_TALLY} on conflict do nothing", (key, shard, *Row.empty(width), 0))
-        found = session.execute(query, (key, shard)).fetchone()
-    row = Row(*found).grown(arrived, _bits_of(session, key), batch=batch, hold=hold)
+        stored = session.execute(query, (key, shard)).fetchone()
+    row = Row(*stored).grown(arrived, _bits_of(session, key), batch=batch, hold=hold)
     session.execute(f"update tallies set ({COLUMNS}) = ({MARKS}) where survey = ? and shard = ?", (*row, key, shard))
 
 
 def _rows(session: Session, published: Published, hidden: frozenset[bytes]) -> Iterator[Bits]:
-    """In the order of ids: an export is not to tell the order of the heap."""
+    """Yield the bits of reports in the order of ids, since an export must not reveal the order of the heap."""
     with session.raw.cursor(name="reports", binary=True) as cursor:
         cursor.execute(f"select id, bits from {reports(published.key)} order by id".encode())
         most = rows_at_once(published.survey, CHUNK)
         while rows := cursor.fetchmany(most):
-            if shown := [bits for id, bits in rows if id not in hidden]:
-                yield rows_of(shown)
+            if visible := [bits for id, bits in rows if id not in hidden]:
+                yield rows_of(visible)

@@ -1,14 +1,16 @@
-"""How PostgreSQL is kept free of order: reports are rewritten in the order of their ids, in one transaction.
+"""Rewriting PostgreSQL tables, so that they reveal no order of arrival: reports are written in the order of their ids.
 
-A heap keeps rows in the order in which they came, `xmin` says which transaction brought each, and a row that was
-changed or deleted stays until its page is rewritten: the tallies of yesterday, one less the other, are single reports.
-CLUSTER and VACUUM FULL keep `xmin`, so a table of reports is written anew instead and takes the place of the old one.
-That goes on beside collecting; only the exchange waits for those who write to this survey, and it fails if one did
-meanwhile. Then it is done again while they wait, if it takes less than a second; larger surveys wait for a quiet
-moment, or for their closing. Small tables are emptied and filled in one transaction.
+A heap stores rows in the order of arrival, and `xmin` names the transaction of each row. An updated or deleted row
+remains until its page is rewritten; the difference of two old tallies is a single report. CLUSTER and VACUUM FULL keep
+`xmin`, so the reports are copied into a new table, which replaces the old one.
 
-A survey is untidy if it has more reports than when it was rewritten last: nobody has to write that down, so whatever a
-killed server left, another one finds.
+Servers can store reports during the copy. Only the exchange of the tables waits for writers to this survey, and it
+fails if one of them stored a report in the meantime. Then the copy is repeated while writers wait, if it takes less
+than a second. Larger surveys wait for a quiet moment, or for their closing. Small tables are emptied and filled in one
+transaction.
+
+A survey needs a rewrite if it has more reports than at its last rewrite. No process has to record that, so any server
+can finish the rewrites of a killed one.
 """
 
 import secrets
@@ -25,39 +27,39 @@ from survey_app.store.postgres.schema import REPORTS, reports
 from survey_app.store.records import Unavailable
 from survey_app.store.rewrite_schedule import rest_after
 
-PAUSE = 1.0  # seconds that those who report to one survey may wait
-PATIENCE = {False: "100ms", True: f"{PAUSE:g}s"}  # for those who read just now
+PAUSE = 1.0  # seconds that writers to one survey may wait
+PATIENCE = {False: "100ms", True: f"{PAUSE:g}s"}  # for current readers
 SMALL = ("surveys", "users", "tokens", "drafts", "audit", "actors", "shares", "links")
-BEHIND = (  # surveys that have reports which came after they were rewritten, and how many they had then
+BEHIND = (  # surveys with reports that came after their last rewrite, and their number of reports at that time
     "select s.key, coalesce(t.total, 0) from surveys s left join tidied t on t.survey = s.key"
     " where coalesce(t.total, 0) != (select sum(total) from tallies where survey = s.key)"
 )
-LEFT_OVER = (  # tables of surveys that were deleted
+LEFT_OVER = (  # tables of deleted surveys
     "select relname from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace"
     " and relname ~ '^reports_[0-9]+$' and substr(relname, 9)::bigint not in (select key from surveys)"
 )
 
 
 class Tidying(Database):
-    """What is at rest, and what it tells."""
+    """The rewrites of a PostgreSQL database, which leave no order of arrival on disk."""
 
     @property
     def untidy(self) -> bool:
-        """Whether order, or what was deleted, may still be seen at rest, whoever left it."""
+        """Whether order of arrival or deleted rows are readable on disk, whichever process left them."""
         try:
             queries = (BEHIND, LEFT_OVER, "select value from settings where name = 'untidy'")
-            found = [tuple(row) for query in queries for row in self._all(query)]
+            rows = [tuple(row) for query in queries for row in self._all(query)]
         except Unavailable:
             return True
-        return self._disorder.see(found or None)
+        return self._disorder.see(rows or None)
 
     def is_untidy_for(self, seconds: float) -> bool:
-        """Tell whether the same disorder was seen from here for so many seconds, whatever the reason."""
+        """Return whether this process has seen the same disorder for so many seconds, whatever the reason."""
         return self.untidy and self._disorder.age >= seconds
 
     @property
     def untidy_since(self) -> datetime | None:
-        """The day since which tidying up fails; None if it did not, the last time."""
+        """The day since which rewriting fails, or None if the last rewrite succeeded."""
         row = self._one("select value from settings where name = 'untidy_since'")
         return _day(datetime.fromisoformat(bytes(row[0]).decode())) if row else None
 
@@ -66,25 +68,28 @@ class Tidying(Database):
         connection.execute("insert into settings values ('untidy', ?) on conflict do nothing", mark)
 
     def tidy(self, *, now: bool = False) -> bool:
-        """Leave no order of arrival at rest; False if somebody reads, writes or tidies just now, or if the last time
-        is too recent: fifty times as long as it works passes between two times, but no more than a minute."""
-        begun = time.monotonic()
-        if begun < self._rest_until and not now:
+        """Rewrite the tables that need it, so that they reveal no order of arrival; return whether that is achieved.
+
+        Return False if others are reading, writing or rewriting, or if the last rewrite was too recent. The rest
+        between two rewrites is fifty times the length of a rewrite, and at most a minute. `now` skips that rest.
+        """
+        start = time.monotonic()
+        if start < self._rest_until and not now:
             return False
-        done = False
-        with suppress(Unavailable), self._borrowed() as raw, patient(raw, now) as alone:
-            if not alone:
+        success = False
+        with suppress(Unavailable), self._borrowed() as raw, patient(raw, now) as is_locked:
+            if not is_locked:
                 return False
-            begun = time.monotonic()  # waiting for others is no work
+            start = time.monotonic()  # waiting for others is not counted
             session = Session(raw)
             try:
-                done = self._tidy(session)
+                success = self._tidy(session)
             except BROKEN:
                 if raw.broken:
                     raise
-            self._tell(session, done)
-        self._rest_until = time.monotonic() + rest_after(time.monotonic() - begun)
-        return done
+            self._tell(session, success)
+        self._rest_until = time.monotonic() + rest_after(time.monotonic() - start)
+        return success
 
     def _tidy(self, session: Session) -> bool:
         marked = session.execute("delete from settings where name = 'untidy' returning 1").fetchone()
@@ -103,7 +108,7 @@ class Tidying(Database):
             if marked and not session.raw.broken:
                 self._mark(session)
             raise
-        for command in ("select pg_switch_wal()", "checkpoint"):  # what the WAL still has, it has no longer than this
+        for command in ("select pg_switch_wal()", "checkpoint"):  # limits how long the WAL keeps its contents
             with suppress(psycopg.errors.InsufficientPrivilege):
                 session.execute(command)
         return None not in totals.values()
@@ -112,21 +117,24 @@ class Tidying(Database):
         if done:
             session.execute("delete from settings where name = 'untidy_since'")
         else:
-            day = _day(self.clock()).isoformat().encode()  # a moment would tell when a report came
+            day = _day(self.clock()).isoformat().encode()  # a moment would reveal when a report came
             session.execute("insert into settings values ('untidy_since', ?) on conflict do nothing", (day,))
 
 
 @contextmanager
 def patient(raw: "psycopg.Connection[Any]", now: bool) -> Iterator[bool]:
-    """A connection that waits for readers only so long; whether nobody else tidies up meanwhile."""
+    """Limit how long a connection waits for readers, and hold the lock for rewrites; yield whether it was acquired.
+
+    With `now`, wait for the lock.
+    """
     raw.execute(f"set lock_timeout = '{PATIENCE[now]}'".encode())
     try:
-        alone = f"select {'pg_advisory_lock' if now else 'pg_try_advisory_lock'}(%s, {HERE})"
-        held = raw.execute(alone.encode(), (TIDY,)).fetchone() not in (None, (False,))
+        query = f"select {'pg_advisory_lock' if now else 'pg_try_advisory_lock'}(%s, {HERE})"
+        is_locked = raw.execute(query.encode(), (TIDY,)).fetchone() not in (None, (False,))
         try:
-            yield held
+            yield is_locked
         finally:
-            if held and not raw.broken:
+            if is_locked and not raw.broken:
                 raw.execute(f"select pg_advisory_unlock(%s, {HERE})".encode(), (TIDY,))
     finally:
         if not raw.broken:
@@ -134,7 +142,10 @@ def patient(raw: "psycopg.Connection[Any]", now: bool) -> Iterator[bool]:
 
 
 def _sort(session: Session, key: int) -> int | None:
-    """Write the reports of a survey anew, by their ids; how many there are, or None if others wrote meanwhile."""
+    """Rewrite the reports of a survey in the order of their ids.
+
+    Return their number, or None if others stored reports in the meantime.
+    """
     start = time.monotonic()
     total = _exchange(session, key, alone=False)
     if total is None and time.monotonic() - start < PAUSE:
@@ -149,10 +160,10 @@ def _exchange(session: Session, key: int, *, alone: bool) -> int | None:
         if alone:
             session.execute(lock)
         session.execute(f"create table {new} {REPORTS}")
-        written = session.execute(f"insert into {new} select id, bits from {old} order by id").rowcount
+        count = session.execute(f"insert into {new} select id, bits from {old} order by id").rowcount
         session.execute(lock)
         total: int = session.execute("select sum(total) from tallies where survey = ?", (key,)).fetchone()[0]
-        if written != total:
+        if count != total:
             raise _Overtaken
         session.execute(f"drop table {old}")
         session.execute(f"alter table {new} rename to {old}")
@@ -170,7 +181,7 @@ def _rewrite_tallies(session: Session, totals: Mapping[int, int]) -> None:
 
 
 def _rewrite(session: Session, table: str) -> None:
-    """Empty a small table, and fill it in the order of its keys: no row of before is left in its file."""
+    """Empty a small table and fill it in the order of its keys, so that no old row remains in its file."""
     session.execute(f"lock table {table} in access exclusive mode")
     session.execute(f"create temporary table rewritten on commit drop as select * from {table}")
     session.execute(f"truncate {table}")
@@ -183,4 +194,4 @@ def _day(moment: datetime) -> datetime:
 
 
 class _Overtaken(Exception):
-    """Reports came while their table was written anew."""
+    """Reports were stored while their table was rewritten."""

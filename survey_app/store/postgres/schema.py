@@ -1,8 +1,8 @@
-"""The tables in PostgreSQL: those of SQLite, but for what several servers write at once.
+"""The tables in PostgreSQL; they differ from those in SQLite only where several servers write at once.
 
-Reports lie in a table for each survey, so that one can be rewritten, or dropped, while the others take reports. A tally
-is in shards, a row for each server that writes, so that they do not wait for one row. Texts compare byte by byte, as in
-SQLite; moments are texts that are in the order of their moments.
+Each survey has its own table of reports, which can be rewritten or dropped while other surveys receive reports. A tally
+is split into shards, one row for each writing server, so that servers do not wait for the same row. Texts are compared
+byte by byte, as in SQLite. Moments are texts that sort in the order of their moments.
 """
 
 from survey_app.store.records import Hold
@@ -37,7 +37,7 @@ create table shares (slug text collate "C" not null, "user" bigint not null, rol
 create table links (hash bytea primary key, slug text collate "C" not null, label text not null,
     made text collate "C" not null);
 """
-ADDED = {  # what each version has more than the one before it
+ADDED = {  # by version: what it adds to the version before
     2: f"""
 alter table surveys add column hold integer not null default {Hold.NONE:d};
 alter table tallies add column batched bytea not null default '';
@@ -46,9 +46,9 @@ delete from settings where name = 'untidy_since';
 """,
 }
 REPORTS = "(id bytea primary key, bits bytea not null)"
-KEYED = ("users", "surveys", "drafts", "audit")  # tables whose keys a sequence gives
+KEYED = ("users", "surveys", "drafts", "audit")  # tables whose keys come from a sequence
 
 
 def reports(key: int) -> str:
-    """The table that holds the reports of a survey."""
+    """Return the name of the table with the reports of a survey."""
     return f"reports_{int(key)}"

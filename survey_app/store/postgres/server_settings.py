@@ -1,6 +1,6 @@
-"""What around the database keeps the order that the store erases, or loses what it acknowledged: one line each.
+"""Warnings about server settings that keep the order of arrival, or that risk the loss of acknowledged reports.
 
-A store can rewrite its tables; it cannot reach what the server writes besides. `docs/operations.md` says what to do.
+The store can rewrite its tables, but not the other files of the server. `docs/operations.md` says what to do.
 """
 
 from survey_app.store.postgres.database import Database
@@ -13,40 +13,40 @@ NAMES = (
 
 
 class Surroundings(Database):
-    """What an operator should know before people answer."""
+    """The settings of the PostgreSQL server that an operator should check before people answer."""
 
     def warnings(self) -> list[str]:
-        """Whatever is on that should be off, a sentence each; what this account may not see is not told."""
-        said = dict(self._all("select name, setting from pg_settings where name = any(?)", list(NAMES)))
+        """Return one sentence for each unsafe setting; settings that this account may not read are skipped."""
+        settings = dict(self._all("select name, setting from pg_settings where name = any(?)", list(NAMES)))
         slots = self._all("select slot_name from pg_replication_slots order by slot_name")
-        return faults(said, [name for (name,) in slots])
+        return faults(settings, [name for (name,) in slots])
 
 
 def faults(said: dict[str, str], slots: list[str]) -> list[str]:
-    """What is wrong with these settings and replication slots."""
+    """Return one sentence for each fault of these settings and replication slots."""
 
     def is_on(name: str) -> bool:
         return said.get(name, "off") not in ("off", "none", "-1")
 
-    found = []
+    texts = []
     if is_on("archive_mode"):
-        found.append("archive_mode is on: archived WAL keeps every report in the order of arrival")
+        texts.append("archive_mode is on: archived WAL keeps every report in the order of arrival")
     if slots:
-        found.append(f"there are replication slots ({', '.join(slots)}): their WAL keeps the order of arrival")
+        texts.append(f"there are replication slots ({', '.join(slots)}): their WAL keeps the order of arrival")
     if said.get("wal_level") == "logical":
-        found.append("wal_level is logical: it is there to hand every report on in the order of arrival; set replica")
+        texts.append("wal_level is logical: it is there to hand every report on in the order of arrival; set replica")
     if is_on("wal_recycle"):
-        found.append("wal_recycle is on: old WAL stays on disk, with the order of arrival, until it is overwritten")
+        texts.append("wal_recycle is on: old WAL stays on disk, with the order of arrival, until it is overwritten")
     if is_on("track_commit_timestamp"):
-        found.append("track_commit_timestamp is on: PostgreSQL keeps the moment of every commit")
+        texts.append("track_commit_timestamp is on: PostgreSQL keeps the moment of every commit")
     if said.get("log_statement") in ("mod", "all"):
-        found.append(f"log_statement is {said['log_statement']}: the log keeps when reports came")
+        texts.append(f"log_statement is {said['log_statement']}: the log keeps when reports came")
     for name in ("log_min_duration_statement", "log_min_duration_sample", "auto_explain.log_min_duration"):
         if is_on(name):
-            found.append(f"{name} is {said[name]}: the log keeps statements with their moments")
+            texts.append(f"{name} is {said[name]}: the log keeps statements with their moments")
     if "pg_stat_statements" in said.get("shared_preload_libraries", ""):
-        found.append("pg_stat_statements is loaded: see that it keeps no values of statements")
+        texts.append("pg_stat_statements is loaded: see that it keeps no values of statements")
     for name in ("fsync", "full_page_writes"):
         if said.get(name) == "off":
-            found.append(f"{name} is off: what was acknowledged may be lost when the machine fails")
-    return found
+            texts.append(f"{name} is off: what was acknowledged may be lost when the machine fails")
+    return texts

@@ -42,7 +42,7 @@ class Accounts(Base):
 
     def users(self) -> list[User]:
         """Return all accounts."""
-        return [found for row in self._all(f"{SELECT_USER} order by key") if (found := _user(row))]
+        return [user for row in self._all(f"{SELECT_USER} order by key") if (user := _user(row))]
 
     def set_password(self, user: User, password: str, *, keep_tokens: bool = False) -> None:
         """Change the hash of a password and end the sessions of its account.
@@ -63,8 +63,8 @@ class Accounts(Base):
         """
         with self._transaction() as connection:
             if disabled:
-                open_ones = connection.execute("select key from users where admin = 1 and disabled = 0").fetchall()
-                if [row[0] for row in open_ones] == [user.key]:
+                open_admins = connection.execute("select key from users where admin = 1 and disabled = 0").fetchall()
+                if [row[0] for row in open_admins] == [user.key]:
                     raise StoreError(f"{user.name} is the last administrator, so the account stays open")
             connection.execute(
                 "update users set disabled = ?, stamp = ? where key = ?",
@@ -85,8 +85,8 @@ class Accounts(Base):
             count = connection.execute('select count(*) from tokens where "user" = ?', (user.key,)).fetchone()[0]
             if count >= MOST_TOKENS:
                 raise StoreError(f"{user.name} has {count} tokens already; revoke some")
-            made = self.clock().date().isoformat()
-            connection.execute("insert into tokens values (?, ?, ?)", (token_hash, user.key, made))
+            day = self.clock().date().isoformat()
+            connection.execute("insert into tokens values (?, ?, ?)", (token_hash, user.key, day))
 
     def tokens(self, user: User) -> list[Token]:
         """Return the tokens of an account, the oldest first."""
@@ -97,9 +97,9 @@ class Accounts(Base):
         """Revoke one token of an account; return False if the account has no token with this id."""
         with self._transaction() as connection:
             rows = connection.execute('select hash from tokens where "user" = ?', (user.key,)).fetchall()
-            ended = [row for row in rows if token_id(bytes(row[0])) == token]
-            connection.executemany("delete from tokens where hash = ?", ended)
-        return bool(ended)
+            matches = [row for row in rows if token_id(bytes(row[0])) == token]
+            connection.executemany("delete from tokens where hash = ?", matches)
+        return bool(matches)
 
     def user_of_token(self, token_hash: bytes) -> User | None:
         """Return the account that a token belongs to, or None if it is disabled or there is none."""

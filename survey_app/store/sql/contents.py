@@ -72,9 +72,9 @@ class Contents(Base):
         """Yield the rows of a table in the order of its key, some thousands at a time."""
         if table == TALLIES:
             last = 0
-            while found := self._tallies(connection, last, CHUNK):
-                yield found
-                last = found[-1][0]
+            while rows := self._tallies(connection, last, CHUNK):
+                yield rows
+                last = rows[-1][0]
             return
         columns, keys = TABLES[table]
         names = ", ".join(columns.split(", ")[:keys])
@@ -82,17 +82,17 @@ class Contents(Base):
         while True:
             where = f"where ({names}) > ({', '.join('?' * keys)})" if after else ""
             query = f"select {columns} from {table} {where} order by {names} limit {CHUNK}"
-            if not (found := [tuple(row) for row in connection.execute(query, after).fetchall()]):
+            if not (rows := [tuple(row) for row in connection.execute(query, after).fetchall()]):
                 return
-            yield found
-            after = found[-1][:keys]
+            yield rows
+            after = rows[-1][:keys]
 
     def reports(self, connection: Connection, survey: int) -> Iterator[list[tuple[bytes, bytes]]]:
         """Yield ids and bits of all reports to a survey in the order of ids, some thousands at a time."""
         after = b""
-        while found := self._reports(connection, survey, after, CHUNK):
-            yield found
-            after = found[-1][0]
+        while reports := self._reports(connection, survey, after, CHUNK):
+            yield reports
+            after = reports[-1][0]
 
     def some_shown(self, published: Published, after: bytes, count: int) -> list[tuple[bytes, bytes]]:
         """Return ids and bits of up to `count` reports that are not pending, with the next ids after `after`."""
@@ -104,8 +104,8 @@ class Contents(Base):
             hidden = hidden_ids([(row.shown, row.shown_counts, row.pending, row.batched)])
             if hidden is None:
                 return []
-            found = self._reports(connection, published.key, after, count + len(hidden))
-        return [(bytes(id), bytes(bits)) for id, bits in found if bytes(id) not in hidden][:count]
+            reports = self._reports(connection, published.key, after, count + len(hidden))
+        return [(bytes(id), bytes(bits)) for id, bits in reports if bytes(id) not in hidden][:count]
 
     # unfinished copies
 
@@ -118,8 +118,8 @@ class Contents(Base):
         """Mark this store as a copy of another; raise StoreError if it holds other data."""
         with self._transaction() as connection:
             row = connection.execute("select value from settings where name = ?", (MARK,)).fetchone()
-            full = any(connection.execute(f"select 1 from {table} limit 1").fetchone() for table in TABLES)
-            if bytes(row[0]) != source if row else full:
+            has_data = any(connection.execute(f"select 1 from {table} limit 1").fetchone() for table in TABLES)
+            if bytes(row[0]) != source if row else has_data:
                 raise StoreError("the destination holds something else already; name an empty database")
             if row is None:
                 connection.execute("insert into settings values (?, ?)", (MARK, source))
@@ -147,13 +147,13 @@ class Contents(Base):
         Raise StoreError if other reports exist in that range of ids.
         """
         with self._transaction() as connection:
-            there = [one for one in self._reports(connection, survey, after, len(rows)) if one[0] <= rows[-1][0]]
-            if there == rows:
+            present = [row for row in self._reports(connection, survey, after, len(rows)) if row[0] <= rows[-1][0]]
+            if present == rows:
                 return
-            known = dict(there)
-            if not known.items() <= dict(rows).items():
+            present_bits = dict(present)
+            if not present_bits.items() <= dict(rows).items():
                 raise StoreError("the destination has reports that the source has not; name an empty database")
-            self._put_reports(connection, survey, [one for one in rows if one[0] not in known])
+            self._put_reports(connection, survey, [row for row in rows if row[0] not in present_bits])
 
     def end_copy(self) -> None:
         """Mark the copy as complete, and rewrite the store."""

@@ -62,8 +62,8 @@ class Drafts(Base):
                     raise StoreError(f"there are {count} drafts already; delete some")
                 return self._insert(connection, "insert into drafts (owner, source) values (?, ?)", (owner, source))
             values = (source, key, owner)
-            changed = connection.execute("update drafts set source = ? where key = ? and owner = ?", values)
-            if not changed.rowcount:
+            cursor = connection.execute("update drafts set source = ? where key = ? and owner = ?", values)
+            if not cursor.rowcount:
                 raise StoreError("this draft is gone")
             return key
 

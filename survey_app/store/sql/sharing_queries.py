@@ -30,13 +30,13 @@ class People(Surveys):
         with self._transaction() as connection:
             _check_there(self.owner_of(name), published)
             if role is None:
-                gone = connection.execute('delete from shares where slug = ? and "user" = ?', (name, user.key))
-                if not gone.rowcount:
+                cursor = connection.execute('delete from shares where slug = ? and "user" = ?', (name, user.key))
+                if not cursor.rowcount:
                     raise StoreError(f"{name} is not shared with {user.name}")
                 self._note(connection, published.owner, name, f"no longer shared with {user.name}")
                 return
-            others = 'select count(*) from shares where slug = ? and "user" != ?'
-            count = connection.execute(others, (name, user.key)).fetchone()[0]
+            query = 'select count(*) from shares where slug = ? and "user" != ?'
+            count = connection.execute(query, (name, user.key)).fetchone()[0]
             if count >= MOST_SHARES:
                 raise StoreError(f"{name} is shared with {count} accounts already; withdraw some")
             values = (name, user.key, role.said)
@@ -86,9 +86,9 @@ class People(Surveys):
             count = connection.execute("select count(*) from links where slug = ?", (name,)).fetchone()[0]
             if count >= MOST_LINKS:
                 raise StoreError(f"{name} has {count} links already; withdraw some")
-            made = self.clock().date().isoformat()
+            day = self.clock().date().isoformat()
             connection.execute(
-                "insert into links (hash, slug, label, made) values (?, ?, ?, ?)", (hashed, name, label, made)
+                "insert into links (hash, slug, label, made) values (?, ?, ?, ?)", (hashed, name, label, day)
             )
             self._note(connection, published.owner, name, f"made a link to the results, for {label}")
 
@@ -102,11 +102,11 @@ class People(Surveys):
         name = published.name
         with self._transaction() as connection:
             rows = connection.execute("select hash, label from links where slug = ?", (name,)).fetchall()
-            ended = [row for row in rows if token_id(bytes(row[0])) == link]
-            for hashed, label in ended:
+            matches = [row for row in rows if token_id(bytes(row[0])) == link]
+            for hashed, label in matches:
                 connection.execute("delete from links where hash = ?", (hashed,))
                 self._note(connection, published.owner, name, f"withdrew the link to the results, for {label}")
-        return bool(ended)
+        return bool(matches)
 
     def link_opens(self, hashed: bytes) -> str | None:
         """Return the name of the survey or study whose results a link opens.

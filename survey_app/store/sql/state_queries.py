@@ -44,8 +44,8 @@ class States(Log):
                 raise StoreError(f"{slug} is closed and stays closed; publish a new version instead")
             if before is State.READY and state is not State.OPEN:
                 raise StoreError(f"{slug} was never opened; open or delete it")
-            if before is State.READY and (why := too_late(published.survey, self.clock())):
-                raise StoreError(f"{why}. Publish a new version with a later from")
+            if before is State.READY and (refusal := too_late(published.survey, self.clock())):
+                raise StoreError(f"{refusal}. Publish a new version with a later from")
             if state is State.CLOSED:
                 self._end(connection, keys)
             else:
@@ -156,8 +156,8 @@ class States(Log):
         self._end(connection, keys)
         marks = ", ".join("?" * len(keys))
         query = f"select key from surveys where key in ({marks}) and {WAITS} and closes <= ?"
-        found = connection.execute(query, (*keys, moment_text(moment))).fetchall()
-        self._show_withheld(connection, [row[0] for row in found])
+        rows = connection.execute(query, (*keys, moment_text(moment))).fetchall()
+        self._show_withheld(connection, [row[0] for row in rows])
 
     def _show_withheld(self, connection: Connection, keys: Sequence[int]) -> None:
         self._reveal(connection, keys)

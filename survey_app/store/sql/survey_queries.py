@@ -36,7 +36,7 @@ class Surveys(States):
         study = _study_of(members)
         with self._transaction() as connection:
             if state is State.OPEN:
-                members = [Member(one, opening_terms(one, terms, self.clock())) for one, terms in members]
+                members = [Member(survey, opening_terms(survey, terms, self.clock())) for survey, terms in members]
             for survey, terms in members:
                 check_terms(survey, terms, self.clock())
                 _check_name(connection, survey, owner)
@@ -56,8 +56,8 @@ class Surveys(States):
                 )
                 keys.append(key)
                 self._begin(connection, key, survey.width)
-                done = "published" if state is State.OPEN else "added"
-                self._note(connection, owner, survey.slug, f"{done} {survey.digest[:12]}", by=by)
+                action = "published" if state is State.OPEN else "added"
+                self._note(connection, owner, survey.slug, f"{action} {survey.digest[:12]}", by=by)
             if state is State.OPEN:
                 self._supersede(connection, keys[0])
                 self._settle(connection, keys, self.clock())
@@ -109,14 +109,14 @@ class Surveys(States):
 
     def _read(self, where: str, *values: Any) -> list[Published]:
         """Return versions in their present state; dates that have passed are recorded first."""
-        found = [published_from(row) for row in self._all(f"{SELECT} {where}", *values)]
+        versions = [published_from(row) for row in self._all(f"{SELECT} {where}", *values)]
         moment = self.clock()
-        if not any(one.is_due(moment) for one in found):
-            return found
+        if not any(version.is_due(moment) for version in versions):
+            return versions
         with suppress(Unavailable):  # without it, only results that were shown before are shown
             self.expire()
-        found = [published_from(row) for row in self._all(f"{SELECT} {where}", *values)]
-        return [one for one in found if not one.terms.deletes or moment < one.terms.deletes]
+        versions = [published_from(row) for row in self._all(f"{SELECT} {where}", *values)]
+        return [version for version in versions if not version.terms.deletes or moment < version.terms.deletes]
 
 
 def _study_of(members: Sequence[Member]) -> str:
@@ -124,7 +124,7 @@ def _study_of(members: Sequence[Member]) -> str:
 
     Raise StoreError if they are not distinct groups of one study.
     """
-    studies, slugs = {one.survey.study for one in members}, {one.survey.slug for one in members}
+    studies, slugs = {member.survey.study for member in members}, {member.survey.slug for member in members}
     if len(studies) != 1 or len(slugs) != len(members) or (len(members) > 1 and "" in studies):
         raise StoreError("only the groups of one study are published together, each once")
     return studies.pop()
@@ -134,17 +134,17 @@ def _check_name(connection: Connection, survey: Survey, owner: int) -> None:
     """Raise StoreError for a slug that is taken; the bare name of a study is reserved for the study."""
     slug, study = survey.slug, survey.study
 
-    def found(where: str, *values: Any) -> bool:
+    def exists(where: str, *values: Any) -> bool:
         return connection.execute(f"select 1 from surveys where {where} limit 1", values).fetchone() is not None
 
-    if found("(slug = ? or study = ?) and owner != ?", slug, study or slug, owner):
+    if exists("(slug = ? or study = ?) and owner != ?", slug, study or slug, owner):
         raise StoreError(f"the slug {slug} belongs to somebody else; choose another")
-    if study and found("slug = ?", study):
+    if study and exists("slug = ?", study):
         raise StoreError(f"there is a survey {study} already; a study needs a slug of its own")
-    if found("study = ?", slug):
+    if exists("study = ?", slug):
         raise StoreError(f"there is a study {slug} already, which has this slug for itself; choose another")
-    if found("slug = ? and study != ?", slug, study):
+    if exists("slug = ? and study != ?", slug, study):
         raise StoreError(f"the slug {slug} is taken, by {'another study or survey' if study else 'a group of a study'}")
-    if found("slug = ? and digest = ?", slug, survey.digest):
-        together = "; a new version needs something new in every group, such as another description" if study else ""
-        raise StoreError(f"this very definition of {slug} is published already: {survey.digest}{together}")
+    if exists("slug = ? and digest = ?", slug, survey.digest):
+        hint = "; a new version needs something new in every group, such as another description" if study else ""
+        raise StoreError(f"this very definition of {slug} is published already: {survey.digest}{hint}")

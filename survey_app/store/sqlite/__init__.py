@@ -8,4 +8,4 @@ from survey_app.store.sqlite.reports import Reports
 
 
 class SqliteStore(People, Reports, SqliteContents, Accounts, Drafts):
-    """See `survey_app.store.Store`."""
+    """The store in one SQLite file; it implements `survey_app.store.Store`."""

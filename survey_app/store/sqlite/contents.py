@@ -1,4 +1,4 @@
-"""A SQLite file, row by row; see `survey_app.store.sql.contents`."""
+"""The contents of a SQLite file, row by row; see `survey_app.store.sql.contents`."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -13,22 +13,22 @@ from survey_app.store.tally_row import COLUMNS
 
 
 class SqliteContents(Contents, Database):
-    """The rows of a file."""
+    """The rows of a SQLite file."""
 
     @contextmanager
     def frozen(self) -> Iterator[Any]:
-        """One moment of everything; nobody waits for whoever reads it."""
+        """Open a transaction that reads the whole file as of one moment; it blocks no writers."""
         with closing(self._open()) as connection:
             connection.execute("begin")
             yield connection
 
     def table_of(self, published: Published) -> tuple[str, str]:
-        """Where the reports to a survey are kept, and the statement that made their table."""
-        (made,) = self._one("select sql from sqlite_master where name = 'reports'")
-        return str(self.path), made
+        """Return the path of the file that stores the reports, and the statement that created their table."""
+        (statement,) = self._one("select sql from sqlite_master where name = 'reports'")
+        return str(self.path), statement
 
     def cell_of(self, published: Published, id: bytes, bits: bytes) -> list[tuple[str, bytes]]:
-        """The bytes of a report in the file, part by part, each with what it is."""
+        """Return the bytes of a report in the file, part by part, each with its description."""
         return cell(published.key, id, bits)
 
     def _tallies(self, connection: Any, after: int, count: int) -> list[Row]:

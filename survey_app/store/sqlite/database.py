@@ -1,9 +1,9 @@
-"""The file: its tables, its connections, its one writer at a time.
+"""The SQLite file: its tables, its connections, and its single writer at a time.
 
-WAL with `synchronous=FULL`, so that a commit is on disk; `secure_delete`, so that what was deleted is wiped; every
-table that respondents touch is WITHOUT ROWID and keyed by something random, so that no order of arrival is kept.
-sqlite-utils makes the tables; the hot path is plain sqlite3. Several processes may write: each takes the lock for the
-length of one transaction, and commits nothing that could not be moved out of the WAL on a full disk.
+The file is in WAL mode with `synchronous=FULL`, so a commit is on disk. `secure_delete` wipes deleted rows. Every table
+with data of respondents is WITHOUT ROWID and has a random key, so it keeps no order of arrival. sqlite-utils creates
+the tables; the hot path uses plain sqlite3. Several processes may write. Each holds the lock for one transaction, and
+commits only what fits from the WAL into the file even when the disk is full.
 """
 
 import os
@@ -23,14 +23,14 @@ from survey_app.store.sql.survey_rows import HOLD_INVITED, TICKETS
 from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten
 
 VERSION = 6
-EARLIEST = 4  # of what can be brought up to date
+EARLIEST = 4  # the oldest version that can be migrated
 BUSY_SECONDS = LOCK_SECONDS = 5.0
 CHECKPOINT_PAGES = 1000
 PAGE_BYTES = 4096
-ASIDE = 16 * PAGE_BYTES  # the room that is set aside is a multiple of this
-SPARE = 16 * ASIDE  # what may stay so while it is not needed
+ASIDE = 16 * PAGE_BYTES  # the reserved disk space is a multiple of this
+SPARE = 16 * ASIDE  # the most that stays reserved while it is not needed
 
-BESIDE = ("-wal", "-shm", "-reserve", ".lock")  # ends of the names of files that belong to a database
+BESIDE = ("-wal", "-shm", "-reserve", ".lock")  # suffixes of the files that belong to a database
 
 SCHEMA = """
 create table settings (name text primary key, value blob not null) without rowid;
@@ -53,7 +53,7 @@ create table drafts (key integer primary key autoincrement, owner integer not nu
 create table audit (key integer primary key, owner integer not null references users, slug text not null,
     moment text not null, what text not null);
 """
-ADDED = {  # what each version has more than the one before it
+ADDED = {  # by version: what it adds to the version before
     5: """
 create table actors (event integer primary key, user integer not null references users);
 create table shares (slug text not null, user integer not null references users, role text not null,
@@ -70,27 +70,27 @@ KEY = "select value from settings where name = 'secret_key'"
 
 
 class OfAThread(sqlite3.Connection):
-    """A connection that is closed with the thread it is of; from Python 3.13 on, others that are left complain."""
+    """A connection that closes when its thread ends; from Python 3.13 on, an unclosed connection causes a warning."""
 
     def __del__(self) -> None:
-        with suppress(sqlite3.ProgrammingError):  # one that could not be opened
+        with suppress(sqlite3.ProgrammingError):  # the connection could not be opened
             self.close()
 
 
 def connect(path: Path) -> OfAThread:
-    """A connection for one thread, in which each statement is a transaction unless one is begun."""
+    """Open a connection for one thread; each statement is a transaction of its own unless one is begun."""
     return sqlite3.connect(
         path,
         timeout=BUSY_SECONDS,
         isolation_level=None,
         factory=OfAThread,
-        check_same_thread=False,  # whoever lets go of a store closes for threads that still run
+        check_same_thread=False,  # the thread that closes a store may close connections of threads that still run
     )
 
 
 @contextmanager
 def all_or_nothing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """One transaction that writes: committed at the end, taken back if anything is raised."""
+    """Open a writing transaction, which is committed at the end, or rolled back if anything is raised."""
     connection.execute("begin immediate")
     try:
         yield connection
@@ -102,7 +102,7 @@ def all_or_nothing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connectio
 
 
 class Database(Base):
-    """A connection for each thread; one writer at a time, over all processes."""
+    """The database: one connection per thread, and one writer at a time over all processes."""
 
     def __init__(self, path: Path, clock: Callable[[], datetime] = now) -> None:
         self.path, self.clock = path, clock
@@ -129,7 +129,10 @@ class Database(Base):
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, alone among all processes; Unavailable if it cannot be made durable."""
+        """Open a writing transaction, alone among all processes.
+
+        Raise Unavailable if it cannot be made durable.
+        """
         try:
             with self._lock.held(LOCK_SECONDS), all_or_nothing(self._connection) as connection:
                 yield connection
@@ -141,13 +144,14 @@ class Database(Base):
             raise Unavailable(str(error)) from error
 
     def _set_aside(self, connection: sqlite3.Connection) -> None:
-        """Keep as much of the disk as the file will grow by when the WAL is moved into it; OSError if it is full.
+        """Reserve the disk space by which the file will grow when the WAL is moved into it.
 
-        Otherwise a full disk would keep the WAL, and with it the order of arrival, for as long as it is full.
+        Otherwise the WAL, with the order of arrival, would remain for as long as the disk is full. Raise OSError if the
+        disk is full.
         """
         growth = connection.execute("pragma page_count").fetchone()[0] * PAGE_BYTES - self.path.stat().st_size
-        kept = self._reserve.stat().st_size if self._reserve.exists() else 0
-        if growth > kept:
+        reserved = self._reserve.stat().st_size if self._reserve.exists() else 0
+        if growth > reserved:
             handle = os.open(self._reserve, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
             try:
                 os.posix_fallocate(handle, 0, -(-growth // ASIDE) * ASIDE)
@@ -174,9 +178,10 @@ class Database(Base):
     # setting up
 
     def migrate(self) -> None:
-        """Make the file and its tables if there are none, or those that it lacks; safe to call at every start.
+        """Create the file and its tables, or add the tables that it lacks; safe to call at every start.
 
-        A file older than that is refused: what it holds was made for definitions of another format.
+        Raise StoreError if the file cannot be opened, or if its version is newer than VERSION or older than
+        EARLIEST_VERSION. Older files hold definitions in another format.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -188,21 +193,21 @@ class Database(Base):
                 with closing(sqlite3.connect(self.path)) as connection:
                     version = connection.execute("pragma user_version").fetchone()[0]
                     self._check_version(version)
-                    added = "".join(tables for made, tables in ADDED.items() if made > version)
+                    script = "".join(statements for number, statements in ADDED.items() if number > version)
                     if 0 < version < VERSION:
-                        connection.executescript(f"begin; {added} pragma user_version={VERSION}; commit;")
-                    if version and not connection.execute(KEY).fetchone():  # a crash of an earlier Candor
+                        connection.executescript(f"begin; {script} pragma user_version={VERSION}; commit;")
+                    if version and not connection.execute(KEY).fetchone():  # an earlier Candor crashed
                         connection.executescript(_new_key())
                 if version == 0:
-                    self._make(added)
+                    self._make(script)
         except FileExistsError as error:
             raise StoreError(f"cannot open the database {self.path}: {error.filename} is no folder") from error
         except (OSError, sqlite3.DatabaseError, Unavailable) as error:
-            why = getattr(error, "strerror", None) or error
-            raise StoreError(f"cannot open the database {self.path}: {why}") from error
+            reason = getattr(error, "strerror", None) or error
+            raise StoreError(f"cannot open the database {self.path}: {reason}") from error
 
     def _make(self, added: str) -> None:
-        import sqlite_utils  # it brings pandas where that is installed: half a second, for new files only
+        import sqlite_utils  # imports pandas where that is installed, which takes half a second; for new files only
 
         database = sqlite_utils.Database(str(self.path))
         try:
@@ -221,16 +226,16 @@ class Database(Base):
             )
 
     def beside(self, what: str) -> Path:
-        """Where something is kept that must never share a journal with reports."""
+        """Return the path of a file next to the database, for data that must never share a journal with reports."""
         return Path(f"{self.path}-{what}")
 
     def secret_key(self) -> bytes:
-        """The key that signs sessions; it survives restarts."""
+        """Return the key that signs sessions; it survives restarts."""
         return bytes(self._one(KEY)[0])
 
 
 def files_beside(path: Path) -> list[Path]:
-    """Where SQLite and we keep what belongs to a database, if it is there."""
+    """Return the paths of all files that belong to a database besides the file itself; they may not exist."""
     return [Path(f"{path}{end}") for end in BESIDE]
 
 
@@ -239,9 +244,9 @@ def _new_key() -> str:
 
 
 def version_at_rest(path: Path) -> int:
-    """The version that the file itself names; 0 if it names none, as while all is in the WAL still.
+    """Return the version in the header of the file; 0 if it has none, for example while all data is still in the WAL.
 
-    Read without SQLite, which would fold a WAL that a killed server left into a file that is to be left alone.
+    The header is read without SQLite. SQLite would move the WAL of a killed server into the file and so change it.
     """
     with open(path, "rb") as file:
         head = file.read(100)

@@ -1,8 +1,8 @@
-"""A look at a SQLite file that changes nothing: not the file, not what lies beside it, and it never makes one.
+"""Inspecting a SQLite file without changing it or the files next to it, and without creating any.
 
-SQLite opens even for reading what is in WAL mode by making -wal and -shm beside it. So where neither is there, the file
-is opened as one that nobody writes (`immutable`); where both are, a server has them open or was killed, and reading
-goes through them (`mode=ro`). A WAL without its -shm is left alone: whoever starts a server next folds it in.
+To read a file in WAL mode, SQLite creates -wal and -shm next to it. If neither exists, the file is opened as one that
+nobody writes (`immutable`). If both exist, a server has them open or was killed, and they are used for reading
+(`mode=ro`). A WAL without its -shm is not touched; the next start of a server moves it into the file.
 """
 
 import sqlite3
@@ -27,31 +27,31 @@ FEATURES = {
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a file holds; damage as quick_check tells it, "" where it found none."""
+    """The state of a database file; `damage` is the result of quick_check, or "" if it found none."""
 
     version: int
     damage: str
-    unfinished: bool  # a copy that was not
+    unfinished: bool  # an unfinished copy
     untidy: bool
     untidy_since: str  # a day, or ""
     running: tuple[bytes, ...] = ()  # the definitions of surveys that are not closed
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether a file begins as SQLite's do; an empty one will do, since it is made into one."""
+    """Return whether a file begins like a SQLite file, or is empty and so can become one."""
     with path.open("rb") as file:
         head = file.read(16)
     return head in (b"", b"SQLite format 3\0")
 
 
 def is_readable(version: int) -> bool:
-    """Whether this Candor can use, or bring up to date, a file of this version."""
+    """Return whether this Candor can use, or migrate, a file of this version."""
     return EARLIEST <= version <= VERSION
 
 
 @contextmanager
 def looking(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that only looks; StoreError where even that would change something."""
+    """Open a connection that changes nothing. Raise StoreError if even reading would change a file."""
     wal, shm = Path(f"{path}-wal"), Path(f"{path}-shm")
     if wal.exists() and wal.stat().st_size and not shm.exists():
         raise StoreError(f"a server was killed and its last transactions wait in {wal}; the next start takes them in")
@@ -61,23 +61,23 @@ def looking(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def inspect(path: Path) -> Inspection:
-    """Look at a database; StoreError if it cannot be looked at."""
+    """Inspect a database file. Raise StoreError if it cannot be read without changing a file."""
     version = version_at_rest(path)
     try:
         with looking(path) as connection:
             version = connection.execute("pragma user_version").fetchone()[0]
             damage = [row[0] for row in connection.execute("pragma quick_check(3)")]
-            kept = dict(connection.execute("select name, value from settings")) if is_readable(version) else {}
+            settings = dict(connection.execute("select name, value from settings")) if is_readable(version) else {}
             running = tuple(row[0] for row in connection.execute(RUNNING)) if is_readable(version) else ()
     except sqlite3.DatabaseError as error:
         return Inspection(version, str(error), False, False, "")
-    since = str(kept.get("untidy_since", ""))[:10]
-    told = "" if damage == ["ok"] else damage[0].replace("\n", " ")
-    return Inspection(version, told, MARK in kept, "untidy" in kept, since, running)
+    since = str(settings.get("untidy_since", ""))[:10]
+    fault = "" if damage == ["ok"] else damage[0].replace("\n", " ")
+    return Inspection(version, fault, MARK in settings, "untidy" in settings, since, running)
 
 
 def slugs(path: Path) -> list[str]:
-    """The names of all surveys and studies, in order; none where they cannot be read without changing anything."""
+    """Return the slugs of all surveys and studies, sorted; none if they cannot be read without changing a file."""
     query = "select slug from surveys union select study from surveys where study <> '' order by 1"
     try:
         if not path.is_file() or not is_sqlite(path):
@@ -89,7 +89,7 @@ def slugs(path: Path) -> list[str]:
 
 
 def lacking() -> list[str]:
-    """What of SQLite is missing here, of all that a store needs."""
+    """Return the SQLite features that a store needs and that are missing here."""
     with closing(sqlite3.connect(":memory:")) as connection:
         missing = [] if sqlite3.sqlite_version_info >= LEAST_SQLITE else [f"version {'.'.join(map(str, LEAST_SQLITE))}"]
         for name, script in FEATURES.items():
@@ -101,5 +101,5 @@ def lacking() -> list[str]:
 
 
 def sqlite_version() -> str:
-    """Which SQLite Python brings."""
+    """Return the version of SQLite that Python uses."""
     return sqlite3.sqlite_version

@@ -1,7 +1,7 @@
-"""Whose turn it is to write, over all threads and processes: a lock on a file beside the database, for its owner alone.
+"""The lock for writing, over all threads and processes, on a file next to the database.
 
-`flock` queues fairly, as SQLite's own busy handler does not; but whoever can open the file can hold it, and `flock`
-waits for ever. So the file has mode 600 and the owner of the database, and a wait ends after some seconds.
+Unlike SQLite's own busy handler, `flock` queues fairly. But every user who can open the file can hold the lock, and
+`flock` waits without limit. So the file has mode 600 and the owner of the database, and a wait ends after some seconds.
 """
 
 import fcntl
@@ -18,19 +18,19 @@ OTHERS = 0o077
 
 
 def tighten(*paths: Path) -> None:
-    """Let nobody but their owner read these files, as far as they exist; PermissionError where that is not allowed."""
+    """Restrict access to these files, if they exist, to their owner. Raise PermissionError if that is not allowed."""
     for path in paths:
         with suppress(FileNotFoundError):
             if path.stat().st_mode & OTHERS:
                 try:
                     path.chmod(PRIVATE)
                 except PermissionError:
-                    told = f"others may open {path}, which is not yours to change; let its owner do it: chmod 600"
-                    raise PermissionError(f"{told} {path}") from None
+                    message = f"others may open {path}, which is not yours to change; let its owner do it: chmod 600"
+                    raise PermissionError(f"{message} {path}") from None
 
 
 class Lock:
-    """One turn after the other; Unavailable where it takes too long, or the file is not for us alone."""
+    """A lock that one writer holds at a time."""
 
     def __init__(self, database: Path) -> None:
         self._database, self._path = database, Path(f"{database}.lock")
@@ -39,7 +39,10 @@ class Lock:
 
     @contextmanager
     def held(self, seconds: float) -> Iterator[None]:
-        """Our turn, waited for so many seconds at most."""
+        """Hold the lock, after waiting for at most so many seconds.
+
+        Raise Unavailable if that is not enough, or if other users could open the file.
+        """
         if not self._mutex.acquire(timeout=seconds):
             raise Unavailable(f"other writers took longer than {seconds:g} seconds")
         try:
@@ -71,14 +74,14 @@ class Lock:
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE)
         try:
             lock, owner = os.fstat(handle), os.stat(self._database)
-            if lock.st_uid != owner.st_uid:  # a command of root's made it, or somebody who wants to hold it
+            if lock.st_uid != owner.st_uid:  # created by root, or by a user who wants to block writers
                 os.fchown(handle, owner.st_uid, owner.st_gid)
             if lock.st_mode & OTHERS:
                 os.fchmod(handle, PRIVATE)
         except PermissionError:
             os.close(handle)
-            whose = f"it belongs to user {lock.st_uid}, the database to user {owner.st_uid}"
-            raise PermissionError(f"others could hold {self._path}: {whose}; remove it") from None
+            owners = f"it belongs to user {lock.st_uid}, the database to user {owner.st_uid}"
+            raise PermissionError(f"others could hold {self._path}: {owners}; remove it") from None
         except BaseException:
             os.close(handle)
             raise
@@ -86,8 +89,11 @@ class Lock:
 
 
 class _Waiting:
-    """A thread that stands in the queue in our place. A turn that nobody wants any more, it passes on; whoever comes
-    before that takes over its place, so that there is one such thread however long somebody holds the lock."""
+    """A thread that waits for the file lock on behalf of a caller.
+
+    If no caller wants the lock any more, the thread releases it at once. A caller who comes before that takes the
+    thread over, so there is only one, however long another process holds the lock.
+    """
 
     def __init__(self, handle: int) -> None:
         self.handle = handle
@@ -106,13 +112,13 @@ class _Waiting:
                 os.close(self.handle)
 
     def claim(self) -> bool:
-        """Want the place again; False if it was passed on already."""
+        """Take over the wait; return False if the lock was released already."""
         with self._change:
             self._wanted = not self._over
             return self._wanted
 
     def wait(self, seconds: float) -> bool:
-        """Whether the turn has come within so many seconds."""
+        """Wait for the lock; return whether it was acquired within so many seconds."""
         with self._change:
             self._wanted = self._change.wait_for(lambda: self._ours, seconds)
             return self._wanted

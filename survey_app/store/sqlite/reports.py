@@ -22,7 +22,7 @@ CHUNK = 20_000
 
 
 class Reports(States, Tidying):
-    """What respondents send."""
+    """The reports of respondents, and their tallies."""
 
     HOLDS = "instr(definition, ?) > 0"
 
@@ -46,19 +46,20 @@ class Reports(States, Tidying):
         disturb(connection)
 
     def warnings(self) -> list[str]:
-        """What around the file keeps what it erases: nothing that could be seen from here."""
+        """Return no warnings: nothing outside the file that keeps erased data can be detected from here."""
         return []
 
     def bits_of(self, submission: Submission) -> bytes | None:
-        """The stored bits of the report with the same id; None if there is none."""
+        """Return the stored bits of the report with the same id, or None if there is none."""
         row = self._one("select bits from reports where survey = ? and id = ?", submission.survey, submission.id)
         return row and bytes(row[0])
 
     def write(self, take: Callable[[], Sequence[Submission]], *, batch: bool = False) -> list[Outcome]:
-        """Store what `take` gives once the lock is held, in one transaction; on return it is on disk.
+        """Store reports in one transaction, and return the outcome of each; on return they are on disk.
 
-        With `batch` they did not come one by one, and wait in a queue of their own until they are shown.
-        Unavailable means that nothing was stored. Whatever arrived while others held the lock shares one fsync.
+        `get_submissions` is called once the lock is held, so reports that arrived during the wait share one fsync. With
+        `batch`, the reports did not come one by one, and wait in a separate queue until they are shown. Raise
+        Unavailable if nothing was stored.
         """
         outcomes: list[Outcome] = []
         with self._transaction() as connection:
@@ -72,9 +73,9 @@ class Reports(States, Tidying):
                 outcomes = [Outcome.STORED] * len(submissions)
             else:
                 outcomes = [surveys[submission.survey].take(connection, submission) for submission in submissions]
-            for key, taken in surveys.items():
-                if taken.rows:
-                    tally_table.grow(connection, key, taken.rows, batch=batch, hold=taken.hold)
+            for key, survey in surveys.items():
+                if survey.rows:
+                    tally_table.grow(connection, key, survey.rows, batch=batch, hold=survey.hold)
                     disturb(connection)
             for quota in quotas.values():
                 if quota.left <= 0:
@@ -82,29 +83,29 @@ class Reports(States, Tidying):
         return outcomes
 
     def snapshot(self, published: Published) -> Tally:
-        """The tally that may be shown: the last step. Neither clock nor terms are asked."""
+        """Return the tally that may be shown, as of the last step; it depends on neither the clock nor the terms."""
         row = self._one("select shown, shown_counts from tallies where survey = ?", published.key)
-        if row is None:  # deleted meanwhile
+        if row is None:  # deleted in the meantime
             return Tally.empty(published.survey)
         return tally_of([row])
 
     @contextmanager
     def shown(self, published: Published) -> Iterator[tuple[Tally, Iterator[Bits]]]:
-        """The snapshot and the packed bits behind it, some thousands of reports at a time, both of one moment.
+        """Open the snapshot together with the packed bits of its reports, some thousands at a time, as of one moment.
 
-        Pending reports are left out: a cross-tab or an export must not show what the results do not show.
+        Pending reports are not included: a cross-tab or an export must not show more than the results.
         """
         with closing(self._open()) as connection:
             connection.execute("begin")
             row = connection.execute(f"select {HIDDEN} from tallies where survey = ?", (published.key,)).fetchone()
             hidden = hidden_ids([row]) if row else None
-            if hidden is None:  # nothing is shown, or it was deleted meanwhile
+            if hidden is None:  # nothing is shown, or the survey was deleted in the meantime
                 yield Tally.empty(published.survey), iter(())
             else:
                 yield tally_of([row[:2]]), _rows(connection, published, hidden)
 
     def recount(self, published: Published, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
-        """The tally as it is kept, and as a recount of all reports finds it, at one moment; for the operator alone."""
+        """Return the stored tally and the tally of a recount of all reports, as of one moment; only for operators."""
         connection = self._connection
         connection.execute("begin")
         try:
@@ -125,13 +126,13 @@ def _rows(connection: sqlite3.Connection, published: Published, hidden: frozense
     cursor = connection.execute("select id, bits from reports where survey = ?", (published.key,))
     most = rows_at_once(published.survey, CHUNK)
     while rows := cursor.fetchmany(most):
-        if shown := [bits for id, bits in rows if id not in hidden]:
-            yield rows_of(shown)
+        if visible := [bits for id, bits in rows if id not in hidden]:
+            yield rows_of(visible)
 
 
 @dataclass
 class _Quota:
-    """How many reports a survey still wants, or all groups of a study together."""
+    """The number of reports that a survey, or all groups of a study in all, still accept."""
 
     keys: list[int]
     left: int
@@ -139,7 +140,7 @@ class _Quota:
 
 @dataclass
 class _SurveyWrite:
-    """One survey during one transaction: why it takes nothing, how many it wants, and the reports that came in."""
+    """One survey during one transaction: its refusal or its quota, and the new reports to it."""
 
     refusal: Outcome | None = None
     quota: _Quota | None = None
@@ -156,7 +157,7 @@ class _SurveyWrite:
         quotas: dict[int, _Quota],
     ) -> "_SurveyWrite":
         row = connection.execute(f"{SELECT} where key = ?", (key,)).fetchone()
-        if row is None:  # deleted meanwhile
+        if row is None:  # deleted in the meantime
             return cls(Outcome.CLOSED)
         published = published_from(row)
         if published.is_due(moment):
@@ -172,12 +173,15 @@ class _SurveyWrite:
         return cls(quota=quota, hold=published.hold)
 
     def take_all(self, connection: sqlite3.Connection, submissions: Sequence[Submission]) -> bool:
-        """Store all at once, if all are new and nothing about any of them has to be looked up."""
+        """Store all reports at once and return True, or store none and return False.
+
+        They are stored if all are new, the survey accepts reports and its quota is large enough.
+        """
         if self.refusal or (self.quota and self.quota.left < len(submissions)):
             return False
         connection.execute("savepoint all_at_once")
         before = connection.total_changes
-        rows = map(tuple, submissions)  # sqlite3 is slower with named ones
+        rows = map(tuple, submissions)  # sqlite3 is slower with named tuples
         connection.executemany("insert or ignore into reports values (?, ?, ?)", rows)
         if connection.total_changes - before < len(submissions):
             connection.execute("rollback to all_at_once")
@@ -186,11 +190,11 @@ class _SurveyWrite:
         return True
 
     def take(self, connection: sqlite3.Connection, submission: Submission) -> Outcome:
-        """Store one, or tell why not."""
+        """Store one report, if it is new and accepted; return its outcome."""
         key = (submission.survey, submission.id)
-        known = connection.execute("select bits from reports where survey = ? and id = ?", key).fetchone()
-        if known is not None:
-            return Outcome.ALREADY_STORED if known[0] == submission.bits else Outcome.ID_TAKEN
+        stored = connection.execute("select bits from reports where survey = ? and id = ?", key).fetchone()
+        if stored is not None:
+            return Outcome.ALREADY_STORED if stored[0] == submission.bits else Outcome.ID_TAKEN
         if self.refusal:
             return self.refusal
         if self.quota and self.quota.left <= 0:

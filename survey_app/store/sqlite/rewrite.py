@@ -1,12 +1,13 @@
-"""How the file is kept free of order: what is left in it when nobody writes tells nothing of when reports came.
+"""Rewriting the SQLite file, so that a file at rest reveals nothing about when reports came.
 
-SQLite fills a page in the order of arrival, whatever the key, and the WAL keeps commits one after the other. So the
-file is rewritten in the order of keys, and the WAL emptied. That it is due stands in the file itself, written in the
-transaction that makes it so: what one process leaves, be it by a crash, another one finishes.
+SQLite fills a page in the order of arrival, whatever the key, and the WAL stores one commit after the other. So the
+file is rewritten in the order of keys, and the WAL is emptied. The file itself records that a rewrite is due, in the
+transaction that causes it. If one process leaves a rewrite undone, for example by a crash, another process does it.
 
-On a full disk there is no room to rewrite the file. The WAL is emptied all the same, since every commit has set aside
-the room for that (`database.Database._set_aside`), and reports are put anew in the order of their keys, some at a time.
-How they are spread over pages may then still tell which came with which: the store stays untidy, and says since when.
+On a full disk there is no space to rewrite the file. The WAL is emptied nevertheless, because every commit has reserved
+the space for that (`database.Database._reserve_space`). Reports are deleted and inserted again in the order of their
+keys, some at a time. Their distribution over pages may then still reveal which reports came together. So the store
+still needs a rewrite, and records since when it fails.
 """
 
 import logging
@@ -26,31 +27,31 @@ from survey_app.store.sqlite.database import BUSY_SECONDS, LOCK_SECONDS, SPARE, 
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 60.0  # seconds that readers may keep us from it before it is a failure
-POLITE_SECONDS = 3.0  # so long do we give way to readers; then they are waited for
-WAIT_SECONDS = 2.0  # and so long each time, while nobody can write
-PART_ROWS, PART_BYTES, ROW_BYTES = 400, 16_384, 24  # put anew in one transaction; with a key and lengths in each row
+PATIENCE = 60.0  # seconds that readers may delay a rewrite before it counts as failed
+POLITE_SECONDS = 3.0  # so long a rewrite gives way to readers; after that, it waits for them
+WAIT_SECONDS = 2.0  # each wait for readers; nobody can write during it
+PART_ROWS, PART_BYTES, ROW_BYTES = 400, 16_384, 24  # per transaction of a rewrite in parts; a row has a key and lengths
 
 
 def disturb(connection: sqlite3.Connection) -> None:
-    """Write down, in the transaction that does it, that order or deleted rows may be seen from now on.
+    """Record, in the transaction that causes it, that order of arrival or deleted rows are readable from now on.
 
-    The value is random: it tells how long one disorder stays from how often there is a new one.
+    The value is random, so that a lasting disorder can be distinguished from a new one.
     """
     connection.execute("insert or ignore into settings values ('untidy', ?)", (secrets.token_bytes(8),))
 
 
 class Tidying(Database):
-    """Leaves no order at rest."""
+    """The rewrites of a SQLite file, which leave no order of arrival on disk."""
 
     _rest_until = 0.0
-    _late: float | None = None  # the moment since which it could not be done, of this process's own clock
-    _since: datetime | None = None  # for a disk on which that cannot be written down
+    _late: float | None = None  # when the failing began, by the clock of this process
+    _since: datetime | None = None  # the day, for a disk on which it cannot be recorded
     _parts_due = True
 
     @property
     def untidy(self) -> bool:
-        """Whether order or deleted rows may be seen, also those that another process has left."""
+        """Whether order of arrival or deleted rows are readable on disk, whichever process left them."""
         try:
             row = self._one("select value from settings where name = 'untidy'")
         except Unavailable:
@@ -58,40 +59,46 @@ class Tidying(Database):
         return self._disorder.see(row and row[0])
 
     def is_untidy_for(self, seconds: float) -> bool:
-        """Tell whether the same disorder was seen from here for so many seconds, whatever the reason."""
+        """Return whether this process has seen the same disorder for so many seconds, whatever the reason."""
         return self.untidy and self._disorder.age >= seconds
 
     @property
     def untidy_since(self) -> datetime | None:
-        """The day since which tidying fails, None while it does not. A day: a moment would tell when a report came."""
-        kept = dict(self._all("select name, value from settings where name in ('untidy', 'untidy_since')"))
-        if since := kept.get("untidy_since"):
+        """The day since which rewriting fails, or None.
+
+        It is a day because a moment would reveal when a report came.
+        """
+        settings = dict(self._all("select name, value from settings where name in ('untidy', 'untidy_since')"))
+        if since := settings.get("untidy_since"):
             return datetime.fromisoformat(since)
-        return self._since if kept else None
+        return self._since if settings else None
 
     def tidy(self, *, now: bool = False) -> bool:
-        """Leave no order of arrival at rest; False if that failed, or others read just now, or the last time is too
-        recent. With `now` it is done in any case, and readers are waited for; a little also where they have kept us
-        from it for long, since some would take turns for ever."""
-        begun = time.monotonic()
-        if begun < self._rest_until and not now:
+        """Rewrite the file if needed, so that it reveals no order of arrival; return whether that is achieved.
+
+        Return False if the rewrite failed, if others are reading, or if the last rewrite was too recent. With `now`,
+        rewrite in any case, and wait for readers. If readers have delayed the rewrite for long, wait for them a little
+        even without `now`, since several readers could otherwise block it forever.
+        """
+        start = time.monotonic()
+        if start < self._rest_until and not now:
             return False
-        done = False
+        success = False
         try:
             with self._lock.held(LOCK_SECONDS), self._patient(BUSY_SECONDS if now else self._wait):
-                begun = time.monotonic()  # waiting for others is no work
+                start = time.monotonic()  # waiting for others is not counted
                 try:
-                    done = (not now and not self.untidy) or self._tidy()
+                    success = (not now and not self.untidy) or self._tidy()
                     failure = None
                 except (sqlite3.DatabaseError, OSError) as error:
                     failure = None if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY else error
-                if self._tell(done, failure):
+                if self._tell(success, failure):
                     self._write_down()
         except Unavailable as error:
-            begun = time.monotonic()
-            self._tell(done, error)
-        self._rest_until = time.monotonic() + rest_after(time.monotonic() - begun)
-        return done
+            start = time.monotonic()
+            self._tell(success, error)
+        self._rest_until = time.monotonic() + rest_after(time.monotonic() - start)
+        return success
 
     @property
     def _wait(self) -> float:
@@ -100,7 +107,7 @@ class Tidying(Database):
 
     @contextmanager
     def _patient(self, seconds: float) -> Iterator[None]:
-        """Wait so long for readers."""
+        """Set how long statements of this connection wait for readers, for the length of a block."""
         self._connection.execute(f"pragma busy_timeout={int(1000 * seconds)}")
         try:
             yield
@@ -130,28 +137,28 @@ class Tidying(Database):
         return True
 
     def _fold(self) -> bool:
-        """Move the WAL into the file, and empty it; False if somebody reads what is in it."""
+        """Move the WAL into the file and empty it; return False if a reader prevents it."""
         query = "pragma wal_checkpoint(truncate)"
         try:
             return not self._connection.execute(query).fetchone()[0]
         except sqlite3.OperationalError:
             if not self._reserve.exists():
                 raise
-            self._reserve.unlink()  # this is what it was set aside for
+            self._reserve.unlink()  # it was reserved for this
             return not self._connection.execute(query).fetchone()[0]
 
     def _rewrite(self) -> None:
-        """All of the file in the order of keys. Without room it is not tried: it would fill the disk for others."""
+        """Rewrite the whole file in the order of keys. Raise OSError, without trying, if the disk is too full."""
         pages, size = (self._connection.execute(f"pragma {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if shutil.disk_usage(self.path.parent).free < pages * size:
             raise OSError(f"to rewrite the database takes {pages * size} bytes, and the disk has fewer")
         self._connection.execute("vacuum")
 
     def _rewrite_in_parts(self) -> None:
-        """Put all reports anew in the order of their keys, some at a time, with room for a few pages.
+        """Delete and insert all reports in the order of their keys, some at a time; this needs space for a few pages.
 
-        A page that is wholly of one part is filled in the order of keys. A second round begins with half a part, so
-        that what was the edge of a part is then in the middle of one.
+        A page that lies within one part is filled in the order of keys. A second round begins with half a part, so that
+        the former edges of parts are then in the middle of one.
         """
         connection, query = self._connection, "select survey, id, bits from reports where (survey, id) > (?, ?)"
         for most in (PART_ROWS, PART_ROWS // 2):
@@ -167,7 +174,7 @@ class Tidying(Database):
                 after, most = part[-1][:2], PART_ROWS
 
     def _tell(self, done: bool, failure: Exception | None) -> bool:
-        """Log a failure, once; True if it is new."""
+        """Log the result if it changes from success to failure or back; return True for a new failure."""
         if done:
             if self._since:
                 log.warning("the database is tidy again")
@@ -177,12 +184,12 @@ class Tidying(Database):
         if self._since or not (failure or time.monotonic() - self._late > PATIENCE):
             return False
         self._since = self.clock().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        why = failure or "somebody reads it all the time"
-        log.warning("the database cannot be tidied: %s. Until it is, it may tell in which order reports came", why)
+        reason = failure or "somebody reads it all the time"
+        log.warning("the database cannot be tidied: %s. Until it is, it may tell in which order reports came", reason)
         return True
 
     def _write_down(self) -> None:
-        """Since when it fails, for other processes; where not even that can be written, they find out by themselves."""
+        """Record in the file since when rewriting fails, for other processes; do nothing if it cannot be written."""
         if self._since:
             values = (self._since.isoformat(),)
             with suppress(sqlite3.DatabaseError, OSError):

@@ -11,29 +11,29 @@ WRITE = f"update tallies set ({COLUMNS}) = ({MARKS})"
 
 
 def begin(connection: sqlite3.Connection, key: int, width: int) -> None:
-    """Write the tally of a new survey."""
+    """Insert the tally of a new survey."""
     connection.execute(INSERT, (key, *Row.empty(width), 0))
 
 
 def grow(connection: sqlite3.Connection, key: int, arrived: Sequence[Submission], *, batch: bool, hold: Hold) -> None:
-    """Count what arrived, and show what may be shown by now."""
+    """Add new reports to the tally of a survey, and show the reports that may be shown by now."""
     row = Row(*connection.execute(f"select {COLUMNS} from tallies where survey = ?", (key,)).fetchone())
     row = row.grown(arrived, _bits_of(connection, key), batch=batch, hold=hold)
     connection.execute(f"{WRITE} where survey = ?", (*row, key))
 
 
 def finish(connection: sqlite3.Connection, keys: Iterable[int]) -> None:
-    """Take the last step of surveys, for good; what is withheld stays so."""
+    """Take the last step of surveys, for good; withheld reports stay withheld."""
     for key in keys:
         query = f"select hold, {COLUMNS} from tallies join surveys on key = survey where survey = ? and final = 0"
-        if found := connection.execute(query, (key,)).fetchone():
-            row = Row(*found[1:])
-            row = row if found[0] else row.finished(_bits_of(connection, key))
+        if stored := connection.execute(query, (key,)).fetchone():
+            row = Row(*stored[1:])
+            row = row if stored[0] else row.finished(_bits_of(connection, key))
             connection.execute(f"{WRITE}, final = 1 where survey = ?", (*row, key))
 
 
 def reveal(connection: sqlite3.Connection, keys: Iterable[int]) -> None:
-    """Show what surveys withheld."""
+    """Show the withheld reports of surveys."""
     for key in keys:
         row = Row(*connection.execute(f"select {COLUMNS} from tallies where survey = ?", (key,)).fetchone())
         connection.execute(f"{WRITE} where survey = ?", (*row.revealed(), key))

@@ -1,11 +1,10 @@
-"""What an issuer keeps, in a file of its own: hashes of codes, keys, and who has taken a ticket; never when, or in
-which order.
+"""The file of a ticket issuer: hashes of codes, keys, and which codes took a ticket; never when, or in which order.
 
-A *rollback* journal, not a WAL: a WAL keeps one commit after the other, and beside the WAL of the reports the two
-orders would say who sent what. Here a page is overwritten in its place and the journal truncated. The row of an
-invitation is made when the invitation is, with room for the SHA-256 of the blinded message, so that taking a ticket
-changes 32 bytes and moves nothing; `tests/store/test_tickets.py` compares the bytes. Codes belong to a slug, what is
-taken to a code and a definition: whoever is invited may answer the next version too.
+It uses a *rollback* journal, not a WAL. A WAL stores one commit after the other; compared with the WAL of the reports,
+the two orders would reveal who sent which report. Here a page is overwritten in place and the journal is truncated. The
+row of an invitation is created with the invitation, with space for the SHA-256 of the blinded message. So taking a
+ticket changes 32 bytes and moves nothing; `tests/store/test_tickets.py` compares the bytes. A code belongs to a slug. A
+ticket belongs to a code and a definition, so an invited person may answer the next version too.
 """
 
 import os
@@ -22,8 +21,8 @@ from survey_app.store.records import Key, StoreError, Unavailable
 from survey_app.store.sqlite.database import LOCK_SECONDS, all_or_nothing, connect
 from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten
 
-APPLICATION, VERSION = 0x43544B54, 1  # "CTKT": no other file of ours passes for this one
-FREE, SPENT = bytes(32), b"\x01" * 32  # in the place of a hash: not taken; taken, and the hash destroyed
+APPLICATION, VERSION = 0x43544B54, 1  # "CTKT": distinguishes this file from our other files
+FREE, SPENT = bytes(32), b"\x01" * 32  # in place of a hash: no ticket taken; ticket taken, hash destroyed
 
 SCHEMA = """
 create table codes (slug text not null, hash blob not null, primary key (slug, hash)) without rowid;
@@ -35,17 +34,19 @@ create table taken (key integer not null references keys, hash blob not null, me
 
 
 class Mark(Enum):
-    """What became of a code that was brought with a blinded message."""
+    """The outcome of marking a code with a blinded message."""
 
-    MADE = "made"  # on disk now
-    AGAIN = "again"  # the very message that it was marked with
-    OTHER = "other"  # it was marked with another one
+    MADE = "made"  # the first message, now on disk
+    AGAIN = "again"  # the code is marked with the same message
+    OTHER = "other"  # the code is marked with another message
     UNKNOWN = "unknown"
 
 
 class Kept(NamedTuple):
-    """A key as it is kept, with the digest of its definition, unless it waits for one; the definition itself and where
-    it is, if another server published it."""
+    """A stored key, with the digest of its definition, or None if it has no definition yet.
+
+    `definition` and `address` are set if another server published the survey.
+    """
 
     key: int
     slug: str
@@ -56,10 +57,10 @@ class Kept(NamedTuple):
 
 
 class TicketFile:
-    """Codes, keys, and who has taken a ticket. A connection for each thread."""
+    """The codes, the keys, and which codes have taken a ticket. Each thread has its own connection."""
 
     journal = "truncate"
-    here = True  # whether there is a file at all
+    here = True  # whether this server has a ticket file
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -81,7 +82,10 @@ class TicketFile:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, alone among all processes; Unavailable if it cannot be made durable."""
+        """Open a writing transaction, alone among all processes.
+
+        Raise Unavailable if it cannot be made durable.
+        """
         try:
             with all_or_nothing(self._connection) as connection:
                 yield connection
@@ -107,12 +111,18 @@ class TicketFile:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Nobody else publishes or ends surveys meanwhile: a key is here a moment before its survey is in the store."""
+        """Prevent others from publishing or ending surveys: a key is stored a moment before its survey.
+
+        Raise Unavailable if another process holds the lock for too long.
+        """
         with self._lock.held(LOCK_SECONDS):
             yield
 
     def migrate(self) -> None:
-        """Make the file and its tables if there are none; safe to call at every start."""
+        """Create the file and its tables if there are none; safe to call at every start.
+
+        Raise StoreError if the file cannot be opened, or is not a tickets file of this version.
+        """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
@@ -133,18 +143,21 @@ class TicketFile:
     # keys
 
     def add_key(self, slug: str, key: Key, digest: str | None = None) -> None:
-        """Keep a key for a definition, with room for every invitation of its slug; without digest, it waits for one."""
+        """Store a key for a definition, with a row for every invitation of its slug.
+
+        Without a digest, the key waits for a definition; see `bind`.
+        """
         with self._transaction() as connection:
             modulus = key.modulus.to_bytes(MODULUS_BYTES, "big")
-            made = connection.execute(
+            cursor = connection.execute(
                 "insert into keys (slug, modulus, private, digest) values (?, ?, ?, ?)",
                 (slug, modulus, key.to_bytes(), digest),
             )
             if digest is not None:
-                _make_room(connection, int(made.lastrowid or 0), slug)
+                _make_room(connection, int(cursor.lastrowid or 0), slug)
 
     def bind(self, kept: Kept, digest: str, definition: bytes, address: str) -> None:
-        """Let a waiting key sign for a definition of another server; the slug's earlier one is signed for no more."""
+        """Assign a definition of another server to a waiting key, and destroy the earlier keys of the slug."""
         with self._transaction() as connection:
             query = "select key from keys where slug = ? and digest is not null and key != ?"
             for (earlier,) in connection.execute(query, (kept.slug, kept.key)).fetchall():
@@ -154,7 +167,7 @@ class TicketFile:
             _make_room(connection, kept.key, kept.slug)
 
     def living(self, slug: str | None = None) -> list[Kept]:
-        """The keys that can sign, of one slug or of all, the oldest first."""
+        """Return the keys that can sign, of one slug or of all slugs, the oldest first."""
         rows = self._all(
             "select key, slug, modulus, digest, definition, address from keys"
             " where private != zeroblob(?) and (? is null or slug = ?) order by key",
@@ -165,38 +178,38 @@ class TicketFile:
         return [Kept(key, name, int.from_bytes(modulus, "big"), *rest) for key, name, modulus, *rest in rows]
 
     def private(self, digest: str) -> tuple[int, Key] | None:
-        """The key of a definition and its row; None if there is none, or none any more."""
-        for key, kept in self._all("select key, private from keys where digest = ?", digest):
-            return (key, Key.from_bytes(kept)) if any(kept) else None
+        """Return the row number and the private key of a definition; None if it has none, or if it was destroyed."""
+        for key, private in self._all("select key, private from keys where digest = ?", digest):
+            return (key, Key.from_bytes(private)) if any(private) else None
         return None
 
     def drop_key(self, digest: str) -> None:
-        """Take a key away that came to nothing."""
+        """Delete the key of a definition that was not published, and its tickets."""
         with self._transaction() as connection:
             connection.execute("delete from taken where key in (select key from keys where digest = ?)", (digest,))
             connection.execute("delete from keys where digest = ?", (digest,))
 
     def end(self, digest: str) -> None:
-        """Destroy the private key of a definition and the hashes of what was signed; who took a ticket stays known."""
+        """Destroy the private key of a definition and the hashes of signed messages; keep which codes took one."""
         with self._transaction() as connection:
             for (key,) in connection.execute("select key from keys where digest = ?", (digest,)).fetchall():
                 _destroy(connection, key)
 
     def forget(self, slug: str) -> None:
-        """Delete everything of a slug."""
+        """Delete all keys, codes and tickets of a slug."""
         with self._transaction() as connection:
             connection.execute("delete from taken where key in (select key from keys where slug = ?)", (slug,))
             for table in ("keys", "codes"):
                 connection.execute(f"delete from {table} where slug = ?", (slug,))
 
     def slugs(self) -> list[str]:
-        """Every slug that something is kept of."""
+        """Return every slug that has keys or codes, sorted."""
         return [slug for (slug,) in self._all("select slug from keys union select slug from codes order by slug")]
 
     # codes
 
     def invite(self, slug: str, hashes: Sequence[bytes]) -> None:
-        """Keep the hashes of new codes, in the order of hashes, with room for each definition that is signed for."""
+        """Store the hashes of new codes, sorted, with a row for each definition that tickets are signed for."""
         with self._transaction() as connection:
             ordered = sorted(hashes)
             connection.executemany("insert into codes values (?, ?)", [(slug, hashed) for hashed in ordered])
@@ -210,7 +223,10 @@ class TicketFile:
         return bool(self._all("select 1 from taken where key = ? and hash = ?", key, code))
 
     def mark(self, key: int, code: bytes, message: bytes) -> Mark:
-        """Mark a code as taken with the hash of a blinded message. On return it is on disk; or Unavailable."""
+        """Mark a code as used with the hash of a blinded message, and return the outcome; on return it is on disk.
+
+        Raise Unavailable if it cannot be stored.
+        """
         with self._transaction() as connection:
             row = connection.execute("select message from taken where key = ? and hash = ?", (key, code)).fetchone()
             if row is None:
@@ -221,12 +237,12 @@ class TicketFile:
         return Mark.MADE
 
     def invited(self, digest: str) -> dict[bytes, bool]:
-        """The hash of every code that may take a ticket for a definition, and whether it has."""
+        """Return, for the hash of every code invited to a definition, whether it has taken a ticket."""
         query = "select hash, message != ? from taken where key in (select key from keys where digest = ?)"
         return {bytes(hashed): bool(taken) for hashed, taken in self._all(query, FREE, digest)}
 
     def count(self, digest: str) -> tuple[int, int]:
-        """How many are invited to answer a definition, and how many of them have taken a ticket."""
+        """Return how many codes are invited to answer a definition, and how many of them have taken a ticket."""
         query = "select count(*), coalesce(sum(message != ?), 0) from taken"
         row = self._all(f"{query} where key in (select key from keys where digest = ?)", FREE, digest)[0]
         return int(row[0]), int(row[1])

@@ -29,16 +29,16 @@ class Scale:
 
 def finite(values: Iterable[float]) -> list[float]:
     """Return the values as a list. Raise ValueError if there are none or one is not finite."""
-    found = [float(value) for value in values]
-    if not found or not all(math.isfinite(value) for value in found):
+    numbers = [float(value) for value in values]
+    if not numbers or not all(math.isfinite(value) for value in numbers):
         raise ValueError("a chart needs values, and finite ones")
-    return found
+    return numbers
 
 
 def linear(low: float, high: float, start: float, stop: float, *, snapped: bool = True) -> Scale:
     """Return a linear scale.
 
-    It extends the range to round numbers at both ends; unless `snapped`, it covers exactly the range.
+    It extends the range to round numbers at both ends; unless `rounded`, it covers exactly the range.
     """
     size = max(abs(low), abs(high))
     if high - low <= max(1e-9 * size, SMALLEST):

@@ -44,15 +44,15 @@ def distribution(rows: Sequence[Row], **wishes: Unpack[Wishes]) -> str:
         half = min(band * 0.36, 26.0)
         top, bottom = sorted((scale(row.value), scale(0.0)))
         bar = tag("rect", x=middle - half, y=top, width=2 * half, height=bottom - top, class_="bar")
-        drawn = [] if row.instead else [bar]
-        drawn.append(_whisker(middle, scale(row.low), scale(row.high), row.called("whisker")))
+        marks = [] if row.instead else [bar]
+        marks.append(_whisker(middle, scale(row.low), scale(row.high), row.called("whisker")))
         if row.reported is not None:
-            drawn.append(diamond(middle, scale(row.reported)))
+            marks.append(diamond(middle, scale(row.reported)))
         label = wrap(row.label, band - 4, MOST_LINES, SMALL)
         deepest = max(deepest, len(label))
         for down, part in enumerate(label):
-            drawn.append(text(part, middle, HEIGHT + 17 + 15 * down, "key", "middle"))
-        parts.append(group("row", drawn, told(row, form)))
+            marks.append(text(part, middle, HEIGHT + 17 + 15 * down, "key", "middle"))
+        parts.append(group("row", marks, told(row, form)))
     parts.append(line(left, scale(0.0), WIDTH - MARGIN, scale(0.0), "axis"))
     return finish(rows, "distribution", look, form, parts, HEIGHT + 15 * deepest + LINE)
 

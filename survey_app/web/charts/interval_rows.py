@@ -87,11 +87,10 @@ class Wishes(TypedDict, total=False):
 
 
 def intervals(rows: Sequence[Row], **wishes: Unpack[Wishes]) -> str:
-    """Return a chart with a dot for each estimate on a line for its interval, all on one axis. A diamond marks the raw
-    share.
+    """Return a chart with a dot for each estimate on a line for its interval, all on one axis.
 
-    The axis covers every value, and `span` too. For shares it goes from 0 to 100% unless it is `zoomed`. `note` is the
-    text below the chart, for n and the confidence level.
+    A diamond marks the raw share. The axis covers every value, and `span` too. For shares it goes from 0 to 100%
+    unless it is `zoomed`. `note` is the text below the chart, for n and the confidence level.
     """
     return stacked(rows, "intervals", Look(**wishes))
 
@@ -107,11 +106,11 @@ def stacked(rows: Sequence[Row], kind: str, look: Look) -> str:
         room = WIDTH - 2 * MARGIN - width_of(value, 14 * BOLD) - width_of(between, SMALL) - 16
         label = wrap(row.label, room, MOST_LINES)
         top = y + LINE * len(label)
-        drawn = [text(part, MARGIN, y + LINE * index + 13, "label") for index, part in enumerate(label)]
-        drawn.append(_value(value, between, y + 13, row.called("estimate")))
-        drawn += [line(scale(tick), top + 3, scale(tick), top + STRIP, "grid") for tick in scale.ticks]
-        drawn += _marks(row, scale, top + STRIP / 2 + 1, kind)
-        parts.append(group("row", drawn, told(row, form)))
+        marks = [text(part, MARGIN, y + LINE * index + 13, "label") for index, part in enumerate(label)]
+        marks.append(_value(value, between, y + 13, row.called("estimate")))
+        marks += [line(scale(tick), top + 3, scale(tick), top + STRIP, "grid") for tick in scale.ticks]
+        marks += _marks(row, scale, top + STRIP / 2 + 1, kind)
+        parts.append(group("row", marks, told(row, form)))
         y = top + STRIP + 8
     parts += _axis(scale, y - 6, tick_format(scale, look.percent))
     return finish(rows, kind, look, form, parts, y + 20)
@@ -148,24 +147,24 @@ def extent(rows: Sequence[Row], from_zero: bool, span: tuple[float, float] | Non
         values.append(0.0)
     if values and span:
         values += span
-    found = finite(values)
-    return min(found), max(found)
+    numbers = finite(values)
+    return min(numbers), max(numbers)
 
 
 def told(row: Row, form: Format) -> str:
     """Describe a row in words."""
-    found = f"{row.label}: {row.instead or form(row.value)}, {form(row.low)} to {form(row.high)}"
+    description = f"{row.label}: {row.instead or form(row.value)}, {form(row.low)} to {form(row.high)}"
     if row.reported is not None:
-        found += f"; reported {form(row.reported)}"
-    return found + (f"; n = {row.n:,}" if row.n is not None else "")
+        description += f"; reported {form(row.reported)}"
+    return description + (f"; n = {row.n:,}" if row.n is not None else "")
 
 
 def _description(rows: Sequence[Row], form: Format, look: Look) -> str:
     """Describe the chart in words, for readers who cannot see it."""
-    said = [told(row, form) for row in rows[:MOST_TOLD]]
+    sentences = [told(row, form) for row in rows[:MOST_TOLD]]
     if len(rows) > MOST_TOLD:
-        said.append(f"{len(rows) - MOST_TOLD} {look.words.more}")
-    return ". ".join([*said, look.note] if look.note else said)
+        sentences.append(f"{len(rows) - MOST_TOLD} {look.words.more}")
+    return ". ".join([*sentences, look.note] if look.note else sentences)
 
 
 def diamond(x: float, y: float) -> str:
@@ -192,20 +191,20 @@ def _value(value: str, between: str, y: float, class_: str) -> str:
 
 
 def _marks(row: Row, scale: Scale, y: float, kind: str) -> list[str]:
-    drawn = []
+    marks = []
     if kind == "distribution":
         left, right = sorted((scale(0.0), scale(row.value)))
         if not row.instead:
-            drawn.append(tag("rect", x=left, y=y - 7, width=right - left, height=14.0, class_="bar"))
-        drawn.append(_whisker(scale(row.low), scale(row.high), y, row.called("whisker")))
+            marks.append(tag("rect", x=left, y=y - 7, width=right - left, height=14.0, class_="bar"))
+        marks.append(_whisker(scale(row.low), scale(row.high), y, row.called("whisker")))
     else:
-        drawn.append(line(scale.start, y, scale.stop, y, "track"))
-        drawn.append(line(scale(row.low), y, scale(row.high), y, row.called("interval")))
+        marks.append(line(scale.start, y, scale.stop, y, "track"))
+        marks.append(line(scale(row.low), y, scale(row.high), y, row.called("interval")))
         if not row.instead:
-            drawn.append(tag("circle", cx=scale(row.value), cy=y, r=5.5, class_="point"))
+            marks.append(tag("circle", cx=scale(row.value), cy=y, r=5.5, class_="point"))
     if row.reported is not None:
-        drawn.append(diamond(scale(row.reported), y))
-    return drawn
+        marks.append(diamond(scale(row.reported), y))
+    return marks
 
 
 def _whisker(low: float, high: float, y: float, class_: str = "whisker") -> str:
@@ -214,26 +213,26 @@ def _whisker(low: float, high: float, y: float, class_: str = "whisker") -> str:
 
 
 def _axis(scale: Scale, y: float, form: Format) -> list[str]:
-    drawn = [line(scale.start, y, scale.stop, y, "axis")]
+    marks = [line(scale.start, y, scale.stop, y, "axis")]
     for place, tick in enumerate(scale.ticks):
         anchor = "start" if place == 0 else "end" if place == len(scale.ticks) - 1 else "middle"
-        drawn.append(text(form(tick), scale(tick), y + 16, "tick", anchor))
-    return drawn
+        marks.append(text(form(tick), scale(tick), y + 16, "tick", anchor))
+    return marks
 
 
 def _key(words: Words, y: float, kind: str) -> tuple[str, float]:
     """Return the key of the marks, and its lower edge."""
     x, middle = MARGIN, y + 6
     if kind == "distribution":
-        drawn = [tag("rect", x=x, y=middle - 5, width=16.0, height=10.0, class_="bar")]
-        drawn.append(_whisker(x + 8, x + 26, middle))
+        marks = [tag("rect", x=x, y=middle - 5, width=16.0, height=10.0, class_="bar")]
+        marks.append(_whisker(x + 8, x + 26, middle))
     else:
-        drawn = [line(x + 2, middle, x + 24, middle, "interval")]
-        drawn.append(tag("circle", cx=x + 13, cy=middle, r=5.0, class_="point"))
-    both = f"{words.estimate}, {words.interval}"
-    drawn.append(text(both, x + 33, y + 10, "key"))
-    x += 33 + width_of(both, SMALL) + 18
+        marks = [line(x + 2, middle, x + 24, middle, "interval")]
+        marks.append(tag("circle", cx=x + 13, cy=middle, r=5.0, class_="point"))
+    label = f"{words.estimate}, {words.interval}"
+    marks.append(text(label, x + 33, y + 10, "key"))
+    x += 33 + width_of(label, SMALL) + 18
     if x + 17 + width_of(words.reported, SMALL) > WIDTH:
         x, y = MARGIN + 8, y + LINE
-    drawn += [diamond(x + 5, y + 6), text(words.reported, x + 17, y + 10, "key")]
-    return group("legend", drawn), y + LINE + 2
+    marks += [diamond(x + 5, y + 6), text(words.reported, x + 17, y + 10, "key")]
+    return group("legend", marks), y + LINE + 2

@@ -17,21 +17,21 @@ def strip(
 ) -> str:
     """Return a share on its interval from 0 to 100%, or another value within its own span.
 
-    An estimate that is `silent`, with an uninformative interval, has no mark.
+    An `uninformative` estimate has no mark.
     """
     first, last = span or (0.0, 1.0)
     finite([value, low, high, first, last])
     scale = linear(first, last, MARGIN, WIDTH - MARGIN, snapped=False)
     y = HEIGHT / 2
-    drawn = [] if span else [line(scale(tick), 1, scale(tick), HEIGHT - 1, "grid") for tick in TICKS]
-    drawn.append(line(scale.start, y, scale.stop, y, "track"))
-    drawn.append(line(scale(low), y, scale(high), y, "interval open" if silent else "interval"))
+    marks = [] if span else [line(scale(tick), 1, scale(tick), HEIGHT - 1, "grid") for tick in TICKS]
+    marks.append(line(scale.start, y, scale.stop, y, "track"))
+    marks.append(line(scale(low), y, scale(high), y, "interval open" if silent else "interval"))
     x = scale(value)
     if not silent and span:
-        drawn.append(tag("rect", x=x - 4.5, y=y - 4.5, width=9.0, height=9.0, class_="own"))
+        marks.append(tag("rect", x=x - 4.5, y=y - 4.5, width=9.0, height=9.0, class_="own"))
     elif not silent:
-        drawn.append(tag("circle", cx=x, cy=y, r=5.0, class_="point"))
-    return _image(drawn)
+        marks.append(tag("circle", cx=x, cy=y, r=5.0, class_="point"))
+    return _image(marks)
 
 
 def strip_axis() -> str:

@@ -31,17 +31,17 @@ def number(value: float) -> str:
 
 def tag(element: str, content: str = "", **attributes: str | float) -> str:
     """Return one element. `content` is markup; `class_` and `text_anchor` become the attributes of SVG."""
-    written = "".join(
+    attribute_text = "".join(
         f" {key.rstrip('_').replace('_', '-')}={quoteattr(value if isinstance(value, str) else number(value))}"
         for key, value in attributes.items()
     )
-    return f"<{element}{written}>{content}</{element}>" if content else f"<{element}{written}/>"
+    return f"<{element}{attribute_text}>{content}</{element}>" if content else f"<{element}{attribute_text}/>"
 
 
 def text(words: str, x: float, y: float, class_: str, anchor: str = "start") -> str:
     """Return a text element at a position."""
-    aligned = {} if anchor == "start" else {"text_anchor": anchor}
-    return tag("text", escape(clean(words)), x=x, y=y, class_=class_, **aligned)
+    alignment = {} if anchor == "start" else {"text_anchor": anchor}
+    return tag("text", escape(clean(words)), x=x, y=y, class_=class_, **alignment)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> str:
@@ -51,8 +51,8 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> str:
 
 def group(class_: str, parts: Sequence[str], title: str = "") -> str:
     """Return elements in a group. The title is its tooltip."""
-    told = tag("title", escape(clean(title))) if title else ""
-    return tag("g", told + "".join(parts), class_=class_)
+    tooltip = tag("title", escape(clean(title))) if title else ""
+    return tag("g", tooltip + "".join(parts), class_=class_)
 
 
 def width_of(words: str, size: float = 14.0) -> float:
@@ -90,10 +90,10 @@ def wrap(words: str, width: float, most: int, size: float = 14.0) -> list[str]:
                 current = piece
     lines.append(current)
     if len(lines) > most:
-        kept = lines[most - 1]
-        while kept and width_of(kept + "…", size) > width:
-            kept = kept.rpartition(" ")[0] or kept[:-1]
-        lines = [*lines[: most - 1], kept + "…"]
+        last = lines[most - 1]
+        while last and width_of(last + "…", size) > width:
+            last = last.rpartition(" ")[0] or last[:-1]
+        lines = [*lines[: most - 1], last + "…"]
     return lines
 
 
@@ -122,8 +122,8 @@ def frame(
     """Return the whole image. `name` begins its ids, so two charts on one page need two names."""
     if not NAME.fullmatch(name):
         raise ValueError(f"a chart's name is letters, digits, - and _, not {name!r}")
-    told = tag("title", escape(clean(title)) or "&#160;", id=f"{name}-title")
-    told += tag("desc", escape(clean(description)) or "&#160;", id=f"{name}-desc")
+    labels = tag("title", escape(clean(title)) or "&#160;", id=f"{name}-title")
+    labels += tag("desc", escape(clean(description)) or "&#160;", id=f"{name}-desc")
     top, style, size = 0.0, "", {}
     if standalone:
         heading = wrap(title, width - 16, 3, 15 * BOLD)
@@ -133,7 +133,7 @@ def frame(
         size = {"width": width * SCALE, "height": (height + top) * SCALE}
     return tag(
         "svg",
-        told + style + "".join(parts),
+        labels + style + "".join(parts),
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 {number(-top)} {number(width)} {number(height + top)}",
         **size,

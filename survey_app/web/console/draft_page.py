@@ -81,10 +81,10 @@ def settings_of(said: dict[str, Plain]) -> dict[str, Plain]:
 
 def draft_of(key: int) -> bytes:
     """Return the file of a draft of the signed-in account. Raise Problem if there is none."""
-    found = store().draft(owner(), key)
-    if found is None:
+    draft = store().draft(owner(), key)
+    if draft is None:
         raise Problem("not_found", "There is no such draft. It may have been published or deleted.")
-    return found.source
+    return draft.source
 
 
 def save(key: int, source: bytes) -> None:
@@ -114,13 +114,13 @@ def planned(key: int) -> int:
     A needless cookie in the reply to a live check could overtake the reply to a save, and the message "saved" would be
     lost.
     """
-    found = session.get("respondents")
-    kept: dict[str, int] = found if isinstance(found, dict) else {}
-    known = kept.get(str(key)) or _people(key) or RESPONDENTS
-    expected = respondents_of(request.args.get("respondents"), known)
-    if expected != known:
-        others = [(name, number) for name, number in kept.items() if name != str(key)]
-        session["respondents"] = dict([*others, (str(key), expected)][-REMEMBERED:])
+    session_value = session.get("respondents")
+    counts: dict[str, int] = session_value if isinstance(session_value, dict) else {}
+    previous = counts.get(str(key)) or _people(key) or RESPONDENTS
+    expected = respondents_of(request.args.get("respondents"), previous)
+    if expected != previous:
+        remaining = [(name, number) for name, number in counts.items() if name != str(key)]
+        session["respondents"] = dict([*remaining, (str(key), expected)][-REMEMBERED:])
     return expected
 
 
@@ -133,11 +133,11 @@ def _people(key: int) -> int:
 def page(template: str, key: int, source: bytes, status: int = 200, **more: Any) -> ResponseReturnValue:
     """Render a page about a draft, with its sidebar."""
     checked = check(source)
-    ahead = outlook(source, planned(key), request.args.get("plan") == "all")
+    forecast = outlook(source, planned(key), request.args.get("plan") == "all")
     html = render_template(
         f"console/{template}.html",
         **context(key, source, checked),
-        outlook=ahead,
+        outlook=forecast,
         levels=levels(),
         **more,
     )
@@ -146,8 +146,8 @@ def page(template: str, key: int, source: bytes, status: int = 200, **more: Any)
 
 def context(key: int, source: bytes, checked: Checked) -> dict[str, Any]:
     """Return the template variables that every page of a draft needs."""
-    said = checked.content.said if checked.content else {}
-    title = said.get("title")
+    values = checked.content.said if checked.content else {}
+    title = values.get("title")
     return {
         "key": key,
         "stamp": stamp(source),
@@ -156,7 +156,7 @@ def context(key: int, source: bytes, checked: Checked) -> dict[str, Any]:
         "title": title if isinstance(title, str) and title.strip() else "Untitled draft",
         "respondents": planned(key),
         "asks": [(ask, name.capitalize(), ASKS[ask]) for ask, name in NAMES.items()],
-        "asked": said.get("ask", Ask.ALL),
+        "asked": values.get("ask", Ask.ALL),
         "saving": saving,
         "type_names": TYPE_NAMES,
         "others": OTHERS,
@@ -170,7 +170,7 @@ def context(key: int, source: bytes, checked: Checked) -> dict[str, Any]:
         "languages": names(),
         "type_of": form_fields.type_of,
         "part_stamp": part_stamp,
-        "own": part_stamp(settings_of(said)),
+        "own": part_stamp(settings_of(values)),
         "moment_kind": moment_kind,
     }
 

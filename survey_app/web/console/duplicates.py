@@ -14,12 +14,12 @@ from survey_app.web.console.home import peek
 
 def keep_duplicate(source: bytes) -> ResponseReturnValue:
     """Save a duplicate as a draft, report the omitted keys, and redirect to the draft."""
-    drafted = {peek(draft.source, "slug") for draft in store().drafts(owner())}
+    slugs = {peek(draft.source, "slug") for draft in store().drafts(owner())}
     try:
-        made, left_out = duplicate(source, lambda slug: slug not in drafted and store().owner_of(slug) is None, now())
+        copy, omissions = duplicate(source, lambda slug: slug not in slugs and store().owner_of(slug) is None, now())
     except (AuthoringError, EditError) as error:
         raise Problem("malformed_request", f"This file cannot be duplicated by a button: {error}.") from None
-    key = store().save_draft(owner(), made)
-    told = f" Left out, because it would not make sense any more: {', '.join(left_out)}." if left_out else ""
-    flash(f"This is a duplicate, a draft of another survey with the address {peek(made, 'slug')}.{told}", "status")
+    key = store().save_draft(owner(), copy)
+    note = f" Left out, because it would not make sense any more: {', '.join(omissions)}." if omissions else ""
+    flash(f"This is a duplicate, a draft of another survey with the address {peek(copy, 'slug')}.{note}", "status")
     return redirect(url_for("editor.questions", key=key))

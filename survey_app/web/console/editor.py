@@ -97,28 +97,28 @@ def change(key: int) -> ResponseReturnValue:
     if action is None:
         raise Problem("malformed_request", "The form does not say what to do.")
     try:
-        position, changed = int(action[2] or 0), fields.get("stamp") != stamp(source)
+        position, is_stale = int(action[2] or 0), fields.get("stamp") != stamp(source)
         if "question" in fields:  # the buttons of the whole page save the open question
-            others = action[2] is not None and action[2] != fields["question"]
-            source, opened = with_question(source, fields)
-            if others and changed:
+            is_other = action[2] is not None and action[2] != fields["question"]
+            source, open_position = with_question(source, fields)
+            if is_other and is_stale:
                 save(key, source)
                 flash("Saved. The draft was changed in another window, so nothing else was done; look again.", "error")
                 return redirect(url_for(".questions", key=key))
-            position = position if others else opened
-        elif changed:
+            position = position if is_other else open_position
+        elif is_stale:
             flash("The draft was changed in another window. Nothing was done; look again.", "error")
             return redirect(url_for(".questions", key=key))
-        done = _do(source, action, position, fields)
+        result = _do(source, action, position, fields)
     except Changed as error:
         places = {"edit": error.position, "remove": -1, "focus": -1}
         return page("questions", key, source, 409, **places, typed=fields, notice=CHANGED)
     except (EditError, AuthoringError) as error:
         return _unsaved(key, fields, str(error))
-    save(key, done.source)
-    flash(done.told, "status")
-    anchor = f"q{done.at}" if done.edit is None else None  # a browser that jumps to an anchor focuses nothing
-    at = url_for(".questions", key=key, edit=done.edit, remove=done.remove, focus=done.at, _anchor=anchor)
+    save(key, result.source)
+    flash(result.told, "status")
+    anchor = f"q{result.at}" if result.edit is None else None  # a browser that jumps to an anchor focuses nothing
+    at = url_for(".questions", key=key, edit=result.edit, remove=result.remove, focus=result.at, _anchor=anchor)
     return redirect(at)
 
 
@@ -144,17 +144,17 @@ def _do(source: bytes, action: re.Match[str], position: int, fields: dict[str, s
     if kind := action[3]:
         if kind not in (*KINDS, *OTHERS):
             raise Problem("malformed_request", "There is no such type of question.")
-        told, place = f"{OTHERS.get(kind, 'Question')} added.", last + 1
+        message, place = f"{OTHERS.get(kind, 'Question')} added.", last + 1
         if kind in KINDS and content.questions and form_fields.type_of(content.questions[-1]) == BATTERY:
             source, place = edits.add_question(source, form_fields.new_question(content, SECTION)), place + 1
-            told = "Question added, and a section above it: what follows a battery needs a heading of its own."
-        return Done(edits.add_question(source, form_fields.new_question(content, kind)), place, told, edit=place)
+            message = "Question added, and a section above it: what follows a battery needs a heading of its own."
+        return Done(edits.add_question(source, form_fields.new_question(content, kind)), place, message, edit=place)
     if action[1] == "head":
-        added = edits.add_question(source, form_fields.new_question(content, SECTION))
-        return Done(edits.move_question(added, last + 1, position), position, "Section added.", edit=position)
+        with_section = edits.add_question(source, form_fields.new_question(content, SECTION))
+        return Done(edits.move_question(with_section, last + 1, position), position, "Section added.", edit=position)
     if action[1] in ("up", "down", "move"):
-        wanted = POSITION.fullmatch(fields.get("to", "").strip())
-        steps = {"up": position - 1, "down": position + 1, "move": int(wanted[0]) - 1 if wanted else position}
+        target = POSITION.fullmatch(fields.get("to", "").strip())
+        steps = {"up": position - 1, "down": position + 1, "move": int(target[0]) - 1 if target else position}
         to = min(max(steps[action[1]], 0), last)
         return Done(edits.move_question(source, position, to), to, f"Question moved to position {to + 1}.")
     if action[1] == "copy":
@@ -168,8 +168,8 @@ def _do(source: bytes, action: re.Match[str], position: int, fields: dict[str, s
 
 def _unsaved(key: int, fields: dict[str, str], why: str) -> ResponseReturnValue:
     """Show the input that could not be saved to the file as YAML to paste, so that nothing typed is lost."""
-    shown = {name: form_fields.tidy(text) for name, text in fields.items() if text and name not in NOT_TYPED}
-    typed = "\n".join(edits.entry(name, text, 0, "\n") for name, text in shown.items())
+    values = {name: form_fields.tidy(text) for name, text in fields.items() if text and name not in NOT_TYPED}
+    typed = "\n".join(edits.entry(name, text, 0, "\n") for name, text in values.items())
     return render_template("console/unsaved.html", key=key, why=why, typed=typed), 409
 
 
@@ -203,10 +203,10 @@ def choose(key: int) -> ResponseReturnValue:
 def settings(key: int) -> ResponseReturnValue:
     """Show texts, dates, limits, and the budget."""
     source = draft_of(key)
-    found = check(source)
-    if found.content is None:
+    diagnosis = check(source)
+    if diagnosis.content is None:
         return redirect(url_for(".yaml", key=key))
-    return page("settings", key, source, shown=_shown(found.content.said), notice="")
+    return page("settings", key, source, shown=_shown(diagnosis.content.said), notice="")
 
 
 @blueprint.post("/console/drafts/<int:key>/settings")
@@ -214,15 +214,19 @@ def change_settings(key: int) -> ResponseReturnValue:
     """Save texts, dates, limits, and the budget."""
     source, fields = draft_of(key), sent()
     try:
-        said = edits.content_of(source).said
-        now = part_stamp(settings_of(said))
+        values = edits.content_of(source).said
+        now = part_stamp(settings_of(values))
         notice = (
-            CHANGED if fields.get("own") not in (None, "", now) else STRAY if form_fields.is_stray(said, fields) else ""
+            CHANGED
+            if fields.get("own") not in (None, "", now)
+            else STRAY
+            if form_fields.is_stray(values, fields)
+            else ""
         )
         if notice:
-            shown = _shown(said)
-            shown |= {name: text for name, text in fields.items() if name in shown}
-            return page("settings", key, source, 409, shown=shown, notice=notice)
+            field_values = _shown(values)
+            field_values |= {name: text for name, text in fields.items() if name in field_values}
+            return page("settings", key, source, 409, shown=field_values, notice=notice)
         source = with_settings(source, fields)
     except (EditError, AuthoringError) as error:
         return _unsaved(key, fields, str(error))
@@ -233,9 +237,9 @@ def change_settings(key: int) -> ResponseReturnValue:
 
 def with_settings(source: bytes, fields: dict[str, str]) -> bytes:
     """Return the file with the fields of the settings form."""
-    said = edits.content_of(source).said
-    source = edits.set_survey(source, form_fields.survey_changes(said, fields))
-    rows = group_rows.wanted(said, fields)
+    values = edits.content_of(source).said
+    source = edits.set_survey(source, form_fields.survey_changes(values, fields))
+    rows = group_rows.wanted(values, fields)
     return source if rows is None else group_rows.set_groups(source, rows)
 
 
@@ -301,19 +305,19 @@ def file(key: int) -> Response:
 def live(key: int) -> ResponseReturnValue:
     """Return the diagnostics of the draft with the unsaved input. Nothing is saved."""
     source, fields = draft_of(key), sent()
-    edited = -1
+    position = -1
     try:
         if "source" in fields:
             source = with_text(source, fields["source"])[: LARGEST_FILE + 1]
         elif "question" in fields:
-            source, edited = with_question(source, fields)
+            source, position = with_question(source, fields)
         elif "spoken" in fields:
             source = draft_translations.set_texts(source, fields["spoken"], fields)
         else:
             source = with_settings(source, fields)
     except (Changed, EditError, AuthoringError):
         return Response(status=204)
-    return page("live", key, source, edited=edited)
+    return page("live", key, source, edited=position)
 
 
 @blueprint.route("/console/drafts/<int:key>/delete", methods=["GET", "POST"])

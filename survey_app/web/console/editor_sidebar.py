@@ -71,8 +71,10 @@ class Outlook:
 
         Return 0 if respondents answer all questions.
         """
-        survey, wanted = self.built.survey, {*names}
-        return sum(any(one.id in wanted for one in field.questions) for field in survey.fields) if survey.ask else 0
+        survey, ids = self.built.survey, {*names}
+        return (
+            sum(any(question.id in ids for question in field.questions) for field in survey.fields) if survey.ask else 0
+        )
 
     def part(self, question: str) -> Part | None:
         """Return the outlook of one question; None if there is none."""
@@ -92,13 +94,13 @@ def outlook(source: bytes, respondents: int, everything: bool = False) -> Outloo
     survey, least = built.survey, LEAST_RESPONDENTS * len(built.groups)
     expected = Settings(respondents=max(respondents, least), margin=MARGIN)
     settings = as_one(built, expected)
-    now = forecasts(survey, settings)
+    forecast_lines = forecasts(survey, settings)
     fields = {question.id: field for field in survey.fields for question in field.questions}
     parts = [
         Part(
             question,
             fields[question.id].mechanism.epsilon,
-            next(planned for planned in now if planned.id == question.id).margin_text(),
+            next(line for line in forecast_lines if line.id == question.id).margin_text(),
             odds_sentence(fields[question.id]),
             _skipping(built, question),
         )
@@ -109,10 +111,10 @@ def outlook(source: bytes, respondents: int, everything: bool = False) -> Outloo
     plan = None
     if thorough or len(survey.questions) <= COMPARED_QUESTIONS:
         plan = plan_built(content.tree, built, expected, thorough=thorough)
-    study = plan_groups(built, expected, enough(now))
-    hopeless = doubts(now, settings, study)
+    study = plan_groups(built, expected, enough(forecast_lines))
+    hopeless = doubts(forecast_lines, settings, study)
     guess = numbers.at_most(posterior.EVEN, total)
-    return Outlook(respondents, built, now, parts, guess, is_weak(total), plan, thorough, hopeless, study)
+    return Outlook(respondents, built, forecast_lines, parts, guess, is_weak(total), plan, thorough, hopeless, study)
 
 
 def _skipping(built: Built, question: Question) -> str:
@@ -132,7 +134,7 @@ def levels() -> list[epsilon_guide.Level]:
 
 
 def respondents_of(text: str | None, otherwise: int = RESPONDENTS) -> int:
-    """Parse a number of respondents, clamped to the valid range; return `otherwise` if it is no number."""
+    """Parse a number of respondents, clamped to the valid range; return `default` if it is no number."""
     digits = (text or "").replace(",", "").replace(" ", "").strip()
     if not digits.isascii() or not digits.isdigit():
         return otherwise

@@ -20,8 +20,8 @@ def signed_in() -> ResponseReturnValue | None:
 def refused(error: Problem | Unavailable | StoreError | CSRFError) -> ResponseReturnValue:
     """Show a page that explains the refusal and leads back to the console."""
     if isinstance(error, CSRFError):
-        told = "You signed out, or in again, since the page was made. Nothing was changed; open the page anew."
-        return render_template("console/problem.html", title="This page is too old.", detail=told), 400
+        message = "You signed out, or in again, since the page was made. Nothing was changed; open the page anew."
+        return render_template("console/problem.html", title="This page is too old.", detail=message), 400
     if isinstance(error, StoreError):
         return render_template("console/problem.html", title="This was refused.", detail=f"{error}."), 409
     code = "unavailable" if isinstance(error, Unavailable) else error.code

@@ -38,17 +38,17 @@ STATES = {
 @blueprint.get("/console")
 def home() -> ResponseReturnValue:
     """Show the researcher's surveys, the surveys shared with them, and drafts; a tour on the first visit."""
-    kept = store()
-    surveys = [_card(groups) for groups in listed(kept, owner())]
+    database = store()
+    surveys = [_card(groups) for groups in listed(database, owner())]
     shared = [
         (*_card(groups), role_of(current_user.user, groups[0]), _name(groups[0]))
-        for groups in grouped(kept, kept.shared_with(owner()))
+        for groups in grouped(database, database.shared_with(owner()))
     ]
     drafts = [
         (draft, peek(draft.source, "title") or "Untitled draft", peek(draft.source, "slug"))
-        for draft in reversed(kept.drafts(owner()))
+        for draft in reversed(database.drafts(owner()))
     ]
-    events = kept.events(owner())[:LISTED_EVENTS]
+    events = database.events(owner())[:LISTED_EVENTS]
     template = (
         "console/home.html" if (surveys or shared or drafts) and "tour" not in request.args else "console/first.html"
     )
@@ -63,17 +63,17 @@ def _card(groups: Sequence[Published]) -> tuple[Published, int, tuple[str, str],
 
 
 def _name(published: Published) -> str:
-    owns = store().user(published.owner)
-    return owns.name if owns else ""
+    account = store().user(published.owner)
+    return account.name if account else ""
 
 
 @blueprint.post("/console")
 def start() -> ResponseReturnValue:
     """Create a draft: from the sample, from nothing, or from a file."""
-    how = request.form.get("start")
-    if how == "sample":
+    choice = request.form.get("start")
+    if choice == "sample":
         source = edits.set_survey(sample("campus.yaml").read_bytes(), {"slug": _unused("campus")})
-    elif how == "upload":
+    elif choice == "upload":
         file = request.files.get("file")
         source = file.read(LARGEST_FILE + 1) if file else b""
         if message := _unreadable(source):

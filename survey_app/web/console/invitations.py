@@ -76,7 +76,9 @@ def invite(slug: str) -> ResponseReturnValue:
     links = [inviting.link(link(published), code, survey.digest) for code in codes]
     if request.accept_mimetypes.best == "application/json":
         return jsonify({"links": links})
-    return download("".join(f"{one}\n" for one in links), f"{slug}-invitations.txt", "text/plain; charset=utf-8")
+    return download(
+        "".join(f"{address}\n" for address in links), f"{slug}-invitations.txt", "text/plain; charset=utf-8"
+    )
 
 
 @blueprint.get("/console/<slug>/invited.json")

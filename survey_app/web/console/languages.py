@@ -33,9 +33,9 @@ def texts(key: int) -> ResponseReturnValue:
     content = check(source).content
     if content is None:
         return redirect(url_for("editor.yaml", key=key))
-    known = draft_translations.tags(content)
+    tags = draft_translations.tags(content)
     tag = request.args.get("language", "")
-    return _page(key, source, content, tag if tag in known else "", remove=request.args.get("remove", "") in known)
+    return _page(key, source, content, tag if tag in tags else "", remove=request.args.get("remove", "") in tags)
 
 
 @blueprint.post("/console/drafts/<int:key>/languages")
@@ -50,27 +50,27 @@ def change(key: int) -> ResponseReturnValue:
     try:
         if action == "add":
             tag = tidy(fields.get("tag", "")) or fields.get("known", "")
-            source, told = draft_translations.add_language(source, tag[:LONGEST_TAG]), "Language added."
+            source, message = draft_translations.add_language(source, tag[:LONGEST_TAG]), "Language added."
         elif action == "save":
             if fields.get("own") != _stamp(content, tag):
                 return _page(key, source, content, tag, typed=fields, notice=CHANGED, status=409)
-            source, told = draft_translations.set_texts(source, tag, fields), "Saved."
+            source, message = draft_translations.set_texts(source, tag, fields), "Saved."
         elif action == "remove":
-            source, told = draft_translations.remove_language(source, tag), "The language is gone from the draft."
+            source, message = draft_translations.remove_language(source, tag), "The language is gone from the draft."
         else:
             raise Problem("malformed_request", "The form does not say what to do.")
     except (EditError, AuthoringError) as error:
         return _page(key, source, content, "" if action == "add" else tag, typed=fields, notice=str(error), status=409)
     save(key, source)
-    flash(told, "status")
+    flash(message, "status")
     return redirect(url_for(".texts", key=key, language=None if action == "remove" else tag))
 
 
 def _stamp(content: Content, tag: str) -> str:
     """Return the stamp of a language and of the texts that it translates."""
-    known = draft_translations.translated(content, tag)
+    translations = draft_translations.translated(content, tag)
     originals = [text for part in draft_translations.parts(content) for text in part.texts]
-    return part_stamp([[text.name, text.original, known[text.name]] for text in originals])
+    return part_stamp([[text.name, text.original, translations[text.name]] for text in originals])
 
 
 def _page(
@@ -85,20 +85,20 @@ def _page(
     status: int = 200,
 ) -> ResponseReturnValue:
     own = content.said.get("language")
-    known = draft_translations.tags(content)
+    tags = draft_translations.tags(content)
     parts = draft_translations.parts(content)
-    shown = {**draft_translations.translated(content, tag), **(typed or {})} if tag in known else {}
+    values = {**draft_translations.translated(content, tag), **(typed or {})} if tag in tags else {}
     return page(
         "languages",
         key,
         source,
         status,
-        spoken=[(one, len(draft_translations.missing(content, one))) for one in known],
+        spoken=[(language, len(draft_translations.missing(content, language))) for language in tags],
         count=sum(not text.optional for part in parts for text in part.texts),
         original=Words(own if isinstance(own, str) and own else "en"),
-        target=Words(tag) if tag in known else None,
+        target=Words(tag) if tag in tags else None,
         parts=parts,
-        shown=shown,
+        shown=values,
         theirs=_stamp(content, tag),
         typed_tag=(typed or {}).get("tag", ""),
         name_of=name_of,

@@ -89,16 +89,16 @@ def trial(key: int) -> ResponseReturnValue:
     """Show the results of simulated respondents next to their true answers. Nothing is stored."""
     source = draft_of(key)
     built = check(source).built
-    count, tried = TRIED, None
+    count, plots = TRIED, None
     if built is not None and "people" in request.args:
         most = max(2, min(MOST_TRIED, MOST_CELLS // built.survey.width))
         count = min(respondents_of(request.args["people"], TRIED), most)
-        tried = [
+        plots = [
             (question, _plot(question, position))
             for position, question in enumerate(try_out(built.survey, count, _dice()))
         ]
-    inside = [line.inside for question, _ in tried or () for line in question.lines]
-    return page("trial", key, source, people=count, tried=tried, inside=sum(inside), intervals=len(inside))
+    inside = [line.inside for question, _ in plots or () for line in question.lines]
+    return page("trial", key, source, people=count, tried=plots, inside=sum(inside), intervals=len(inside))
 
 
 def _dice() -> np.random.Generator:
@@ -108,20 +108,20 @@ def _dice() -> np.random.Generator:
 def _plot(tried: Tried, position: int) -> dict[str, Any]:
     """Return a plot of the shares of a question, or of its mean, and the number of shares left out."""
     shares = [line for line in tried.lines if line.kind != "mean"]
-    shown = sorted(sorted(shares, key=lambda line: -line.truth)[:MOST_ROWS], key=shares.index) or list(tried.lines)
-    if not shown:
+    lines = sorted(sorted(shares, key=lambda line: -line.truth)[:MOST_ROWS], key=shares.index) or list(tried.lines)
+    if not lines:
         return {"svg": "", "left_out": 0}
     percent = bool(shares)
     low, high = (float(tried.question.min), float(tried.question.max)) if not percent else (0.0, 1.0)
     svg = charts.intervals(
-        [charts.Row(_label(line), line.estimate, line.low, line.high, None, line.n) for line in shown],
+        [charts.Row(_label(line), line.estimate, line.low, line.high, None, line.n) for line in lines],
         title=tried.question.text,
         name=f"try-{position}",
         percent=percent,
         unit="" if percent else tried.question.unit,
         span=(low, high),
     )
-    return {"svg": svg, "left_out": len(shares) - len(shown) if percent else 0}
+    return {"svg": svg, "left_out": len(shares) - len(lines) if percent else 0}
 
 
 def _label(line: Line) -> str:
@@ -153,9 +153,9 @@ def review(key: int) -> ResponseReturnValue:
 
 def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
     built = check(source).built
-    earlier, taken = _earlier(built) if built else ([], False)
+    earlier, is_taken = _earlier(built) if built else ([], False)
     warnings = _warnings(built)
-    ahead = outlook(source, planned(key))
+    forecast = outlook(source, planned(key))
     same = same_as(store(), built) if built and earlier else []
     return page(
         "publish",
@@ -171,9 +171,9 @@ def _review(key: int, source: bytes, message: str = "") -> ResponseReturnValue:
         earlier=earlier[0] if earlier else None,
         earlier_closed=bool(earlier) and stand(earlier[0])[0] is State.CLOSED,
         earlier_groups=len(earlier),
-        earlier_reports=sum(store().snapshot(one).reports for one in earlier),
-        taken=taken,
-        doubts=ahead.hopeless if ahead else [],
+        earlier_reports=sum(store().snapshot(group).reports for group in earlier),
+        taken=is_taken,
+        doubts=forecast.hopeless if forecast else [],
         same=same,
         differ=differences(same, built) if built and same else [],
         wanted=shown_terms(wanted_terms(same, built)) if built and same else {},
@@ -195,9 +195,11 @@ def _next_step(built: Built) -> str:
 def _earlier(built: Built) -> tuple[list[Published], bool]:
     """Return the previous version, or all groups of a study, and whether the slug belongs to another account."""
     newest = store().newest(built.slug)
-    there = store().study(built.slug) or ([newest] if newest else [])
-    taken = any(one.owner != owner() for one in there) and edited_by(store(), current_user.user, built) is None
-    return [] if taken else there, taken
+    versions = store().study(built.slug) or ([newest] if newest else [])
+    is_taken = (
+        any(version.owner != owner() for version in versions) and edited_by(store(), current_user.user, built) is None
+    )
+    return [] if is_taken else versions, is_taken
 
 
 def _name(built: Built) -> str:

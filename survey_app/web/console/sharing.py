@@ -45,16 +45,16 @@ def share(slug: str) -> ResponseReturnValue:
 def withdraw(slug: str) -> ResponseReturnValue:
     """Stop sharing with an account. The owner or that account may do this."""
     published, name = allowed(slug, Role.READER), request.form.get("name", "")
-    leaves = name == current_user.user.name
-    if not leaves:
+    is_leaving = name == current_user.user.name
+    if not is_leaving:
         require(current_user.user, published, Role.OWNER)
     user = store().user_named(name)
     if user is None:
         raise Problem("not_found", "There is no such account.")
     store().share(published, user, None)
-    flash(f"{published.survey.title} is no longer shared with {'you' if leaves else name}.", "status")
+    flash(f"{published.survey.title} is no longer shared with {'you' if is_leaving else name}.", "status")
     return redirect(
-        url_for("console.home") if leaves else url_for("survey.show", slug=published.name, _anchor="people")
+        url_for("console.home") if is_leaving else url_for("survey.show", slug=published.name, _anchor="people")
     )
 
 
@@ -66,8 +66,8 @@ def make_link(slug: str) -> ResponseReturnValue:
     hashed = secret_hash(secret)
     store().add_link(published, label, hashed)
     link = f"{request.url_root}results/{published.name}/link#key={secret}"
-    told = {"published": published, "survey": published.survey, "label": label}
-    return render_template("console/link.html", **told, link=link, id=token_id(hashed))
+    context = {"published": published, "survey": published.survey, "label": label}
+    return render_template("console/link.html", **context, link=link, id=token_id(hashed))
 
 
 @blueprint.post("/console/<slug>/links/withdraw")

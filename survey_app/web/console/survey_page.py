@@ -63,8 +63,8 @@ def page_of(slug: str, published: Published, message: str = "", said: dict[str, 
 
     If its terms were refused, the page shows the `message` and the refused `values`.
     """
-    kept, terms = store(), said or shown_terms(published.terms)
-    if groups := kept.study(slug):
+    database, terms = store(), said or shown_terms(published.terms)
+    if groups := database.study(slug):
         return _study(slug, groups, message=message, terms=terms)
     return render_template(
         "console/survey.html",
@@ -75,16 +75,16 @@ def page_of(slug: str, published: Published, message: str = "", said: dict[str, 
         stand=stand(published),
         message=message,
         terms=terms,
-        reports=kept.snapshot(published).reports,
+        reports=database.snapshot(published).reports,
         words=Words(published.survey.language),
-        source=kept.source(published) is not None,
+        source=database.source(published) is not None,
         letters=_letters(published),
         name_of=name_of,
         waiting=None if request.args else _waiting(published.survey.study, [published]),
         link=link(published),
         pinned=pinned(published),
         qr=_drawn(published),
-        events=kept.events(published.owner, slug)[:LISTED_EVENTS],
+        events=database.events(published.owner, slug)[:LISTED_EVENTS],
         **_people(published),
     )
 
@@ -92,21 +92,21 @@ def page_of(slug: str, published: Published, message: str = "", said: dict[str, 
 def _letters(published: Published) -> list[tuple[str, str]]:
     """Return the text of an e-mail, with its language tag, in every supported language of a survey except English."""
     survey = published.survey
-    spoken = [tag for tag in display.languages(survey) if (main := tag.split("-")[0]) in LANGUAGES and main != "en"]
+    tags = [tag for tag in display.languages(survey) if (main := tag.split("-")[0]) in LANGUAGES and main != "en"]
     address = "(here the link of this person)" if published.invited else pinned(published)
-    return [(tag, by_hand(survey, tag, address)) for tag in spoken]
+    return [(tag, by_hand(survey, tag, address)) for tag in tags]
 
 
 def _study(slug: str, groups: Sequence[Published], **more: Any) -> str:
     """Render one page for all groups. Each group has its link, its QR code and its text for an e-mail."""
-    kept, first = store(), groups[0]
-    counts = [kept.snapshot(group).reports for group in groups]
+    database, first = store(), groups[0]
+    counts = [database.snapshot(group).reports for group in groups]
     sharing = [
         (group, reports, link(group), pinned(group), _drawn(group))
         for group, reports in zip(groups, counts, strict=True)
     ]
-    names = (slug, *(one.survey.slug for one in groups))
-    events = [event for name in names for event in kept.events(first.owner, name)]
+    names = (slug, *(group.survey.slug for group in groups))
+    events = [event for name in names for event in database.events(first.owner, name)]
     return render_template(
         "console/study.html",
         slug=slug,
@@ -115,7 +115,7 @@ def _study(slug: str, groups: Sequence[Published], **more: Any) -> str:
         total=posterior.total(first.survey),
         stand=stand(first),
         reports=sum(counts),
-        source=kept.source(first) is not None,
+        source=database.source(first) is not None,
         waiting=_waiting(slug, groups),
         groups=sharing,
         events=sorted(events, key=lambda event: event.moment, reverse=True)[:LISTED_EVENTS],
@@ -129,24 +129,24 @@ def _people(published: Published) -> dict[str, Any]:
 
     The templates show those people to the owner only.
     """
-    kept, name = store(), published.name
+    database, name = store(), published.name
     role = role_of(current_user.user, published) or Role.READER
     return {
         "role": role,
         "owns": role is Role.OWNER,
         "edits": role >= Role.EDITOR,
-        "owner": kept.user(published.owner),
-        "shares": kept.shares(name),
-        "links": kept.links(name),
-        "invitations": None if published.survey.study else shown_invitations(kept, tickets(), published),
+        "owner": database.user(published.owner),
+        "shares": database.shares(name),
+        "links": database.links(name),
+        "invitations": None if published.survey.study else shown_invitations(database, tickets(), published),
     }
 
 
 def _waiting(study: str, groups: Sequence[Published]) -> Published | None:
     """Return a newer version that was published and not opened; None if there is none."""
-    known = {group.survey.digest for group in (*groups, *store().study(study))}
+    digests = {group.survey.digest for group in (*groups, *store().study(study))}
     newest = store().study(study, unopened=True) if study else [store().newest(groups[0].survey.slug)]
-    return next((one for one in newest if one and one.survey.digest not in known), None)
+    return next((version for version in newest if version and version.survey.digest not in digests), None)
 
 
 def _drawn(published: Published) -> str:
@@ -156,10 +156,10 @@ def _drawn(published: Published) -> str:
 @blueprint.get("/console/<slug>/source.yaml")
 def source(slug: str) -> Response:
     """Return the author's file, as it was written."""
-    found = store().source(allowed(slug, Role.READER))
-    if found is None:
+    file = store().source(allowed(slug, Role.READER))
+    if file is None:
         raise Problem("not_found", "The file that this version was made from was not kept.")
-    return download(found, f"{slug}.yaml", "application/yaml; charset=utf-8")
+    return download(file, f"{slug}.yaml", "application/yaml; charset=utf-8")
 
 
 @blueprint.get("/console/<slug>/definition.json")
@@ -180,20 +180,20 @@ def poster(slug: str) -> Response:
 def edit(slug: str) -> ResponseReturnValue:
     """Create a draft of the next version, from the file of this one."""
     published = allowed(slug, Role.EDITOR)
-    found = store().source(published)
-    if found is None:
+    file = store().source(published)
+    if file is None:
         raise Problem("not_found", "The file of this version was not kept, so there is nothing to edit.")
     flash("This is a copy. The published survey stays as it is until you publish this one.", "status")
-    return redirect(url_for("editor.questions", key=store().save_draft(owner(), with_terms(found, published.terms))))
+    return redirect(url_for("editor.questions", key=store().save_draft(owner(), with_terms(file, published.terms))))
 
 
 @blueprint.post("/console/<slug>/duplicate")
 def duplicate(slug: str) -> ResponseReturnValue:
     """Create a draft of another survey, from the file of this one."""
-    found = store().source(allowed(slug, Role.READER))
-    if found is None:
+    file = store().source(allowed(slug, Role.READER))
+    if file is None:
         raise Problem("not_found", "The file of this version was not kept, so there is nothing to duplicate.")
-    return keep_duplicate(found)
+    return keep_duplicate(file)
 
 
 @blueprint.post("/console/<slug>/open")
@@ -220,22 +220,22 @@ def change_terms(slug: str) -> ResponseReturnValue:
 
     Terms that may close the survey at once need a confirmation.
     """
-    published, said = allowed(slug, Role.EDITOR), said_terms(request.form)
+    published, values = allowed(slug, Role.EDITOR), said_terms(request.form)
     groups = store().study(published.survey.study) or [published]
     try:
         reports = sum(store().snapshot(group).reports for group in groups)
-        terms = read_terms(published.terms, said, reports, now())
+        terms = read_terms(published.terms, values, reports, now())
         if terms.max_reports and may_close(store(), groups, terms.max_reports) and "sure" not in request.form:
-            asked = {"published": published, "survey": published.survey, "slug": slug, "said": said}
-            return render_template("console/limit.html", **asked, most=terms.max_reports), 409
-        changed = set_terms(store(), published, terms, current_user.user)
+            context = {"published": published, "survey": published.survey, "slug": slug, "said": values}
+            return render_template("console/limit.html", **context, most=terms.max_reports), 409
+        result = set_terms(store(), published, terms, current_user.user)
     except (TermsError, StoreError) as error:
         reason = str(error)
-        return page_of(slug, published, f"{reason[0].upper()}{reason[1:]}.", said), 409
-    told = "The terms are changed."
-    if changed.state is State.CLOSED:
-        told = f"{published.survey.title} is closed: it had as many reports as that. Its results are final."
-    flash(told, "status")
+        return page_of(slug, published, f"{reason[0].upper()}{reason[1:]}.", values), 409
+    message = "The terms are changed."
+    if result.state is State.CLOSED:
+        message = f"{published.survey.title} is closed: it had as many reports as that. Its results are final."
+    flash(message, "status")
     return redirect(url_for(".show", slug=slug))
 
 
@@ -260,8 +260,8 @@ def close(slug: str) -> ResponseReturnValue:
     published = allowed(slug, Role.EDITOR)
     if request.method == "POST":
         store().set_state(published, State.CLOSED, by=owner())
-        when = withheld(store().version(published.survey.slug, published.survey.digest) or published)
-        flash(f"{published.survey.title} is closed. {when or 'Its results are final.'}", "status")
+        notice = withheld(store().version(published.survey.slug, published.survey.digest) or published)
+        flash(f"{published.survey.title} is closed. {notice or 'Its results are final.'}", "status")
         return redirect(url_for(".show", slug=slug))
     groups = store().study(published.survey.study) or [published]
     reports = sum(store().snapshot(group).reports for group in groups)
@@ -275,13 +275,13 @@ def delete(slug: str) -> ResponseReturnValue:
     """Delete all versions and reports, of all groups of a study, after the slug was typed."""
     published = allowed(slug, Role.OWNER)
     name = published.name
-    wrong = request.method == "POST" and request.form.get("typed", "").strip() != name
-    if request.method == "POST" and not wrong:
+    is_mismatch = request.method == "POST" and request.form.get("typed", "").strip() != name
+    if request.method == "POST" and not is_mismatch:
         store().delete_survey(slug)
         flash(f"{published.survey.title} is deleted, with all versions and reports.", "status")
         return redirect(url_for("console.home"))
     groups = store().study(name) or [published]
     reports = sum(store().snapshot(group).reports for group in groups)
-    told = {"published": published, "survey": published.survey, "groups": len(groups), "reports": reports}
-    page = render_template("console/delete.html", **told, name=name, wrong=wrong)
-    return page, 400 if wrong else 200
+    context = {"published": published, "survey": published.survey, "groups": len(groups), "reports": reports}
+    page = render_template("console/delete.html", **context, name=name, wrong=is_mismatch)
+    return page, 400 if is_mismatch else 200

@@ -35,18 +35,18 @@ def with_terms(source: bytes, terms: Terms) -> bytes:
     built = check(source).built
     if built is None:
         return source
-    now, then = _written(terms), _written(built.terms)
+    current, original = _written(terms), _written(built.terms)
     try:
-        return edits.set_survey(source, {key: now[key] for key in now if now[key] != then[key]})
+        return edits.set_survey(source, {key: current[key] for key in current if current[key] != original[key]})
     except edits.EditError:
         return source
 
 
 def _written(terms: Terms) -> dict[str, str | None]:
     moments = {key: getattr(terms, key) for key in ("opens", "closes", "deletes")}
-    spelt = {key: spelled(moment) if moment else None for key, moment in moments.items()}
+    texts = {key: spelled(moment) if moment else None for key, moment in moments.items()}
     most = None if terms.max_reports is None else str(terms.max_reports)
-    return {"results": "public" if terms.public else "private", "max_reports": most, **spelt}
+    return {"results": "public" if terms.public else "private", "max_reports": most, **texts}
 
 
 def said_terms(form: Mapping[str, str]) -> dict[str, str]:
@@ -59,10 +59,12 @@ def read_terms(old: Terms, said: Mapping[str, str], reports: int, moment: dateti
 
     Unchanged fields keep their exact values, to the second.
     """
-    shown = shown_terms(old)
-    closes = old.closes if said["closes"] == shown["closes"] else _moment(said["closes"], "The date of closing")
-    deletes = old.deletes if said["deletes"] == shown["deletes"] else _moment(said["deletes"], "The date of deletion")
-    most = old.max_reports if said["max_reports"] == shown["max_reports"] else _count(said["max_reports"])
+    old_fields = shown_terms(old)
+    closes = old.closes if said["closes"] == old_fields["closes"] else _moment(said["closes"], "The date of closing")
+    deletes = (
+        old.deletes if said["deletes"] == old_fields["deletes"] else _moment(said["deletes"], "The date of deletion")
+    )
+    most = old.max_reports if said["max_reports"] == old_fields["max_reports"] else _count(said["max_reports"])
     if said["results"] not in ("public", "private"):
         raise TermsError("Results are public or private")
     terms = replace(old, public=said["results"] == "public", closes=closes, max_reports=most, deletes=deletes)

@@ -37,8 +37,8 @@ def fresh(response: Response) -> Response:
 
 def _page(template: str, slug: str, read: Callable[[Survey], Survey] = lambda survey: survey) -> str:
     published = visible(slug)
-    told = explained(read(published.survey), f"{request.url_root}s/{slug}", refusal(published))
-    return render_template(template, **told)
+    context = explained(read(published.survey), f"{request.url_root}s/{slug}", refusal(published))
+    return render_template(template, **context)
 
 
 def preferred(survey: Survey) -> Survey:
@@ -48,15 +48,15 @@ def preferred(survey: Survey) -> Survey:
 
 def explained(survey: Survey, url: str, refused: Outcome | None = None) -> dict[str, Any]:
     """Return the template variables that explain a survey. A preview uses them for its draft."""
-    told = Explanation(survey)
+    explanation = Explanation(survey)
     return {
         "survey": survey,
         "refusal": refused,
-        "told": told,
-        "say": told.say,
+        "told": explanation,
+        "say": explanation.say,
         "root": request.url_root,
         "url": url,
-        "language": told.words.language,
+        "language": explanation.words.language,
     }
 
 

@@ -36,12 +36,12 @@ SOMEWHERE = f"https://{secrets.token_hex(16)}.invalid"  # a random name, so that
 def form(slug: str) -> Response:
     """Show the frame of the form, or the reason why there is none."""
     published = visible(slug)
-    survey, refused = published.survey, refusal(published)
-    made = None if refused else file_of(survey)
-    more = {"file": hashlib.sha256(made).hexdigest()} if made else {}
-    if published.shown_from and not refused:
+    survey, outcome = published.survey, refusal(published)
+    content = None if outcome else file_of(survey)
+    more = {"file": hashlib.sha256(content).hexdigest()} if content else {}
+    if published.shown_from and not outcome:
         more["shown"] = published.shown_from.isoformat()
-    page = render_template("form/form.html", **frame_of(survey, refused, published.terms.opens, **more))
+    page = render_template("form/form.html", **frame_of(survey, outcome, published.terms.opens, **more))
     headers = {"Cache-Control": "no-cache"}
     if survey.tickets and survey.tickets.issuer:
         headers["Content-Security-Policy"] = content_security(connect=f"'self' {survey.tickets.issuer}")
@@ -71,11 +71,11 @@ def frame_of(
 @blueprint.get("/s/<slug>/form.html")
 def file(slug: str) -> Response:
     """Return the form as a file, for respondents who do not trust the page."""
-    made = file_of(visible(slug).survey)
-    if made is None:
+    content = file_of(visible(slug).survey)
+    if content is None:
         raise Problem("not_found")
     headers = {"Cache-Control": "no-cache", "Content-Disposition": f'attachment; filename="{slug}.html"'}
-    return lean(Response(made, content_type="text/html; charset=utf-8", headers=headers), request)
+    return lean(Response(content, content_type="text/html; charset=utf-8", headers=headers), request)
 
 
 def file_of(survey: Survey) -> bytes | None:
@@ -116,8 +116,8 @@ def refusal(published: Published) -> Outcome | None:
 @blueprint.errorhandler(Unavailable)
 def missing(error: Problem | Unavailable) -> tuple[str, int, dict[str, str]]:
     """Show an error page for a link that leads nowhere, in a language that the reader prefers."""
-    known = not isinstance(error, Problem)
+    is_unavailable = not isinstance(error, Problem)
     words = Words(request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0])
-    title, detail = words("trouble.page_unavailable" if known else "trouble.page_not_found").split("\n")
+    title, detail = words("trouble.page_unavailable" if is_unavailable else "trouble.page_not_found").split("\n")
     page = render_template("problem.html", title=title, detail=detail, language=words.language, words=words)
-    return page, 503 if known else 404, {"Vary": "Accept-Language"}
+    return page, 503 if is_unavailable else 404, {"Vary": "Accept-Language"}

@@ -65,9 +65,9 @@ class Thrown(Speech):
                 return self.say("paper.heads" if low == 1 else "paper.tails")
             return str(low) if low == high else f"{low}–{high}"
 
-        spelled = []
+        texts = []
         for line in lines:
-            faces = [face(thrown, thrown) for thrown in line.first] + [face(line.low, line.high)]
+            faces = [face(side, side) for side in line.first] + [face(line.low, line.high)]
             faces += [self.say("paper.any")] * (throws - len(faces))
-            spelled.append("\u00a0·\u00a0".join(faces))
-        return spelled
+            texts.append("\u00a0·\u00a0".join(faces))
+        return texts

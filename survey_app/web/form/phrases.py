@@ -21,8 +21,8 @@ class Speech:
 
         Whole numbers are formatted for the language, and ε stays on one line with its value.
         """
-        told = {name: self.whole(value) if type(value) is int else value for name, value in values.items()}
-        return self.words(key, **told).replace("ε = ", "ε\u00a0=\u00a0")
+        texts = {name: self.whole(value) if type(value) is int else value for name, value in values.items()}
+        return self.words(key, **texts).replace("ε = ", "ε\u00a0=\u00a0")
 
     def whole(self, number: int) -> str:
         """Format a whole number for the language."""

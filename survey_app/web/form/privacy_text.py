@@ -61,8 +61,8 @@ class Part:
 
     def outcomes(self, picked: bool) -> list[tuple[str, str]]:
         """Return the outcomes that an interviewer may enter for it: a value, and the key of its phrase."""
-        made = [("1", "privacy.yes"), ("0", "privacy.no")] if self.recipe else [("skipped", "paper.enter_picked")]
-        return made + ([("unpicked", "paper.enter_unpicked")] if picked else [])
+        choices = [("1", "privacy.yes"), ("0", "privacy.no")] if self.recipe else [("skipped", "paper.enter_picked")]
+        return choices + ([("unpicked", "paper.enter_unpicked")] if picked else [])
 
     @property
     def published(self) -> dict[str, int | str]:
@@ -111,8 +111,8 @@ class Explanation(Thrown):
     @property
     def groups(self) -> list[tuple[str, str, str]]:
         """For several numbers of people: their total ε, and the highest chance of a suspicion."""
-        spent = [(people, posterior.times(self.total, people)) for people in posterior.GROUPS]
-        return [(self.whole(people), self.epsilon(epsilon), self.raised(epsilon)) for people, epsilon in spent]
+        totals = [(people, posterior.times(self.total, people)) for people in posterior.GROUPS]
+        return [(self.whole(people), self.epsilon(epsilon), self.raised(epsilon)) for people, epsilon in totals]
 
     @property
     def together(self) -> list[tuple[tuple[Question, ...], str, str]]:
@@ -125,9 +125,9 @@ class Explanation(Thrown):
         """The fields, in their order."""
         parts = []
         for place, (field, recipe) in enumerate(zip(self.survey.fields, self.sheet.recipes, strict=True), 1):
-            told, pictures = " ".join(self._told(field)), list(self._pictures(field))
+            text, pictures = " ".join(self._told(field)), list(self._pictures(field))
             alone = self._alone(field.mechanism.epsilon)
-            parts.append(Part(place, field.questions, field.mechanism, recipe, told, alone, pictures))
+            parts.append(Part(place, field.questions, field.mechanism, recipe, text, alone, pictures))
         return parts
 
     @property
@@ -138,14 +138,14 @@ class Explanation(Thrown):
     @property
     def under_headings(self) -> Iterator[tuple[Section | None, Part]]:
         """The fields on paper, each with the section that begins with it, if there is one."""
-        begun = {section.first: section for section in self.survey.sections}
-        within: dict[str, Section | None] = {}
+        sections = {section.first: section for section in self.survey.sections}
+        section_of: dict[str, Section | None] = {}
         section: Section | None = None
         for question in self.survey.questions:
-            within[question.id] = section = begun.get(question.id, section)
+            section_of[question.id] = section = sections.get(question.id, section)
         last: Section | None = None
         for part in self.on_paper:
-            section = within[part.questions[0].id]
+            section = section_of[part.questions[0].id]
             yield (None if section is last else section), part
             last = section
 
@@ -176,7 +176,10 @@ class Explanation(Thrown):
 
         It belongs to nobody, and has no ticket because nobody was invited.
         """
-        answers = {one.id: None if one.optional else kind_of(one).example(one, 0) for one in self.survey.questions}
+        answers = {
+            question.id: None if question.optional else kind_of(question).example(question, 0)
+            for question in self.survey.questions
+        }
         bits = draw_bits(self.survey, answers, random_bytes=secrets.token_bytes)
         return Report(self.survey.digest, secrets.token_bytes(ID_BYTES), bits)
 
@@ -191,13 +194,13 @@ class Explanation(Thrown):
         """The bits of the example, by field."""
         rows = []
         for part, bits in zip(self.parts, unpack(self.survey, self.example.bits), strict=True):
-            shown = self.say("privacy.not_asked") if bits is None else _shorten(f"{bits:0{part.mechanism.width}b}")
-            rows.append((part, shown))
+            text = self.say("privacy.not_asked") if bits is None else _shorten(f"{bits:0{part.mechanism.width}b}")
+            rows.append((part, text))
         return rows
 
     def _told(self, field: Field) -> Iterator[str]:
         channel = channel_of(field.mechanism)
-        if self.survey.ask and len({one.chance for one in self.survey.fields}) > 1:
+        if self.survey.ask and len({block.chance for block in self.survey.fields}) > 1:
             yield self.say("privacy.ask_chance", percent=self.decimal(f"{100 * float(self.survey.part(field)):.3g}"))
         if field.joint:
             yield self.say("privacy.joint")
@@ -215,8 +218,8 @@ class Explanation(Thrown):
     def _sentence(self, sentence: Sentence, question: Question) -> str:
         """Return a sentence, with the quantities of a question in its unit."""
         quantities = {name: value for name, value in sentence.values.items() if isinstance(value, Fraction)}
-        spelled = {name: self._quantity(question, value) for name, value in quantities.items()}
-        return self.say(sentence.key, **{**sentence.values, **spelled})
+        texts = {name: self._quantity(question, value) for name, value in quantities.items()}
+        return self.say(sentence.key, **{**sentence.values, **texts})
 
     def _names(self, field: Field) -> dict[str, str]:
         """Return the words for no and yes, where these are the symbols of a field.

@@ -1,1 +1,1 @@
-"""The results page, its downloads, and what stands on it."""
+"""The results page with its tables, plots and comparisons, and its downloads."""

@@ -1,4 +1,4 @@
-"""What each device was asked, and what was randomized together: the blocks of a survey on the results page."""
+"""Joint fields on the results page: questions that were randomized together, with all combinations of answers."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from survey_app.web.results.plots import MOST_PLOTTED, Plot, View, rows_of, shar
 
 @dataclass(frozen=True)
 class Together:
-    """Questions that were randomized together, and every combination of their answers that can occur."""
+    """Questions that were randomized together, and the estimates of every possible combination of their answers."""
 
     survey: Survey
     questions: tuple[Question, ...]
@@ -24,7 +24,7 @@ class Together:
 
     @property
     def base(self) -> str:
-        """Whom n counts."""
+        """The respondents that n counts."""
         return self.part.base or EVERYBODY
 
     @property
@@ -33,12 +33,12 @@ class Together:
 
     @property
     def lines(self) -> list[Line]:
-        """The combinations in the order in which people read them."""
+        """The combinations in reading order."""
         return in_order(self.questions, self.part.estimates)
 
     @property
     def plot(self) -> Plot | None:
-        """All combinations, if they are few enough."""
+        """The plot of all combinations; None if there are none or too many."""
         lines = self.lines
         if not 0 < len(lines) <= MOST_PLOTTED:
             return None
@@ -56,6 +56,6 @@ class Together:
 
 
 def together(survey: Survey, document: Results, view: View) -> list[Together]:
-    """The joint fields of a survey."""
+    """Return the joint fields of a survey, with their estimates."""
     questions = {question.id: question for question in survey.questions}
     return [Together(survey, tuple(questions[name] for name in part.questions), part, view) for part in document.joint]

@@ -1,4 +1,4 @@
-"""What goes to an archive beside the numbers: the codebook, for whoever may see the results."""
+"""The codebook of a survey, to archive with its results, for readers who may see the results."""
 
 from flask import Blueprint, Response
 
@@ -14,12 +14,12 @@ blueprint = Blueprint("archive", __name__)
 blueprint.register_error_handler(Problem, refused)
 
 TYPES = {"html": "text/html; charset=utf-8", "md": "text/markdown; charset=utf-8", "xml": "application/xml"}
-MOST_BITS = 10_000  # that are listed for a page; the command lists any number
+MOST_BITS = 10_000  # the most bits that a page lists; the command lists any number
 
 
 @blueprint.get("/results/<slug>/codebook.<kind>")
 def codebook_file(slug: str, kind: str) -> Response:
-    """What every stored bit means: to read, or as DDI-Codebook 2.5."""
+    """Return the meaning of every stored bit as HTML, Markdown or DDI-Codebook 2.5."""
     published = readable(version(slug))
     survey = published.survey
     if kind not in TYPES:

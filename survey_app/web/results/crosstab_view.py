@@ -30,7 +30,7 @@ Place = tuple[int, int]  # row and column
 
 
 class CrosstabTable(NamedTuple):
-    """Lines by row and column, None where there is nothing to estimate, and how their numbers are written."""
+    """Estimates by row and column, None where there is nothing to estimate, and their number format."""
 
     key: str
     heading: str
@@ -40,7 +40,7 @@ class CrosstabTable(NamedTuple):
 
 @dataclass(frozen=True)
 class CrosstabView:
-    """Two questions, or two options of one, each as a yes or no of its own."""
+    """A cross-tab of two questions, or of two options of one question, which are each treated as a yes or no."""
 
     survey: Survey
     rows: Question
@@ -55,12 +55,12 @@ class CrosstabView:
 
     @property
     def intervals(self) -> int:
-        """How many there are to see."""
+        """The number of intervals that the tables show."""
         return sum(map(len, self.document.lists.values()))
 
     @property
     def tables(self) -> list[CrosstabTable]:
-        """Cells, shares within rows, differences to the first row."""
+        """The tables of cells, of shares within rows, and of differences from the first row."""
         cells, within, differences = self.document.lists.values()
         tables = [
             CrosstabTable("estimates", f"Cells: shares of {self.document.base}",
@@ -85,12 +85,15 @@ class CrosstabView:
 
     @property
     def _compared(self) -> list[Place]:
-        """Those that differ from one in the first row: not where a row has only one."""
+        """The places whose share has a difference from the first row.
+
+        A row with only one possible cell, and a column whose first cell is impossible, have no differences.
+        """
         several = {i for i, count in Counter(i for i, _ in self._possible).items() if count > 1}
         return [(i, j) for i, j in self._possible if i and {i, 0} <= several and (0, j) in self._possible]
 
     def _by_row(self, places: Sequence[Place], lines: Sequence[Line]) -> list[tuple[str, list[Line | None]]]:
-        """Return the rows that have lines; a row is found by its place, since two answers may have the same name."""
+        """Return the rows that have lines. A row is identified by its place, because two answers may share a name."""
         at = dict(zip(places, lines, strict=True))
         names, filled = self.document.row_options, {i for i, _ in places}
         rows = [i for i in row_order.places(self.rows, len(names)) if i in filled]
@@ -102,12 +105,12 @@ class CrosstabView:
 
     @property
     def column_options(self) -> list[str]:
-        """The answers above the columns, as they are read."""
+        """The answers above the columns, in reading order."""
         return [self.document.column_options[j] for j in self._columns]
 
     @property
     def plot(self) -> Plot | None:
-        """The shares within rows, if they are few enough."""
+        """The plot of the shares within rows; None if there are none or too many."""
         within = self._by_row(self._possible, self.document.within_rows)
         lines = [line for _, row in within for line in row if line is not None and is_known(line)]
         if not 0 < len(lines) <= MOST_PLOTTED:
@@ -125,24 +128,24 @@ class CrosstabView:
 
     @property
     def file_name(self) -> str:
-        """The name of its file."""
+        """The name of the file of this cross-tab, without a suffix."""
         return crosstab_file_name(self.document.rows, self.document.columns)
 
 
 def _side(survey: Survey, name: str) -> Question:
-    """Return what stands in the rows or columns: a question, or an option as a yes or no of its own."""
+    """Return the question of the rows or columns. An option, named QUESTION:OPTION, becomes a yes-or-no question."""
     if names_option(name):
         return option_question(survey, name)
     return next(question for question in survey.questions if question.id == name)
 
 
 def crosstab_file_name(rows: str, columns: str) -> str:
-    """Return the name of a cross-tab's file; the label of an option may hold anything."""
+    """Return the name of a cross-tab's file, without the characters that a file name cannot hold."""
     return "-by-".join(re.sub(r"[^\w-]+", "-", name) for name in (rows, columns))
 
 
 def read_crosstab(snapshot: Snapshot, rows: str, columns: str, options: Options) -> Crosstab | EmptyCrosstab:
-    """Return a cross-tab, as the API gives it."""
+    """Return a cross-tab as the API returns it. Raise PairError if it is impossible or has too many reports."""
     check_scan(snapshot.published, snapshot.reports)
     return _scan_crosstab(snapshot, rows, columns, options)
 
@@ -155,7 +158,7 @@ def _scan_crosstab(snapshot: Snapshot, rows: str, columns: str, options: Options
 
 
 def view_crosstab(snapshot: Snapshot, choices: Choices, view: View) -> tuple[CrosstabView | None, list[str]]:
-    """Return the cross-tab that the reader chose, or why there is none."""
+    """Return the cross-tab that the reader chose, or None with the reasons why there is none."""
     if not choices.rows and not choices.columns:
         return None, []
     if not choices.rows or not choices.columns:

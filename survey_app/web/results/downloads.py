@@ -1,4 +1,4 @@
-"""What a reader of results takes along: tables, plots, and for accounts with a role the raw data."""
+"""The downloads of the results page: tables and plots, and the raw data for accounts with a role."""
 
 import tempfile
 from collections.abc import Iterator
@@ -34,11 +34,11 @@ CHUNK = 2**20
 
 @blueprint.get("/results/<slug>.csv")
 def table(slug: str) -> Response:
-    """Every estimate as a line."""
+    """Return a CSV file with one line for each estimate of a survey or study."""
     if groups := study(slug):
-        asked = ReadStudy.of(groups)
-        asked.check()
-        rows = study_table([group.survey for group in groups], asked.document)
+        study_request = ReadStudy.of(groups)
+        study_request.check()
+        rows = study_table([group.survey for group in groups], study_request.document)
         return download(csv_text(rows), f"{slug}-results.csv", TYPES["csv"])
     snapshot, choices = _checked(slug)
     rows = results_table(snapshot.published.survey, document(snapshot, choices.options))
@@ -47,55 +47,58 @@ def table(slug: str) -> Response:
 
 @blueprint.get("/results/<slug>/crosstab.csv")
 def crosstab(slug: str) -> Response:
-    """Every figure of a cross-tab as a line."""
+    """Return a CSV file with one line for each figure of a cross-tab."""
     snapshot, choices = _checked(slug)
     try:
-        found = read_crosstab(snapshot, choices.rows, choices.columns, choices.options)
+        result = read_crosstab(snapshot, choices.rows, choices.columns, choices.options)
     except PairError as error:
         raise Problem("malformed_request", f"{error}.") from None
-    rows = crosstab_table(choices.rows, choices.columns, found)
+    rows = crosstab_table(choices.rows, choices.columns, result)
     return download(csv_text(rows), f"{slug}-{crosstab_file_name(choices.rows, choices.columns)}.csv", TYPES["csv"])
 
 
 @blueprint.get("/results/<slug>/plots/<name>.svg")
 def plot(slug: str, name: str) -> Response:
-    """One plot as a file that works alone: `help`, `fair.mean`, `cheated.noise`, and those of comparisons."""
+    """Return one plot as a standalone SVG file, by a name such as `help`, `fair.mean` or `cheated.noise`."""
     if groups := study(slug):
-        asked = ReadStudy.of(groups)
-        asked.check()
-        plots = [plot for part in asked.parts(standalone=True) for plot in part.plots]
+        study_request = ReadStudy.of(groups)
+        study_request.check()
+        plots = [plot for part in study_request.parts(standalone=True) for plot in part.plots]
     else:
         snapshot, choices = _checked(slug)
         plots = _plots(
             snapshot, choices, View(choices.options, choices.sample, standalone=True, zoomed=choices.zoomed), name
         )
-    found = next((one for one in plots if one.name == name), None)
-    if found is None:
+    match = next((candidate for candidate in plots if candidate.name == name), None)
+    if match is None:
         raise Problem("not_found", "There is no such plot.")
-    return download(found.svg, f"{slug}-{name.replace('.', '-')}.svg", "image/svg+xml")
+    return download(match.svg, f"{slug}-{name.replace('.', '-')}.svg", "image/svg+xml")
 
 
 def _plots(snapshot: Snapshot, choices: Choices, view: View, name: str) -> list[Plot]:
-    """The plots of the question that a name begins with."""
+    """Return the plots among which a plot with this name would be: those of its question and its kind."""
     id, _, kind = name.partition(".")
     if kind == "crosstab":
-        found, _ = view_crosstab(snapshot, choices, view)
-        return [picture] if found and (picture := found.plot) else []
+        view_result, _ = view_crosstab(snapshot, choices, view)
+        return [picture] if view_result and (picture := view_result.plot) else []
     if kind.endswith("groups"):
-        compared, _ = compare_surveys(snapshot, choices, view)
-        return [one for part in compared if part.question.id == id for one in part.plots]
+        comparisons, _ = compare_surveys(snapshot, choices, view)
+        return [plot for part in comparisons if part.question.id == id for plot in part.plots]
     parts = figures(snapshot.published.survey, document(snapshot, choices.options), view)
     if kind == "noise":
-        told = noise(parts)
-        return [told.plot] if told else []
+        explanation = noise(parts)
+        return [explanation.plot] if explanation else []
     if kind == "joint":
         joint = together(snapshot.published.survey, document(snapshot, choices.options), view)
-        return [one.plot for one in joint if one.plot]
-    return [one for part in parts if part.question.id == id for one in part.plots]
+        return [block.plot for block in joint if block.plot]
+    return [plot for part in parts if part.question.id == id for plot in part.plots]
 
 
 def _checked(slug: str) -> tuple[Snapshot, Choices]:
-    """What a download asks for; a file has no place for messages, so a bad choice is a Problem."""
+    """Return the snapshot and the choices of a download.
+
+    Raise Problem for a bad choice, because a file has no place for messages.
+    """
     snapshot, choices = wanted(slug)
     if choices.messages:
         raise refusal(choices.messages)
@@ -104,7 +107,7 @@ def _checked(slug: str) -> tuple[Snapshot, Choices]:
 
 @blueprint.get("/results/<slug>/reports.<kind>")
 def reports(slug: str, kind: str) -> Response:
-    """What the devices sent with its definition, for accounts with a role; the owner's log keeps that it was taken."""
+    """Return the raw reports of a survey as a file, for accounts with a role. The owner's log records the export."""
     user = reader()
     published = require(user, version(slug), Role.READER)
     if kind not in TYPES:
@@ -120,9 +123,10 @@ def reports(slug: str, kind: str) -> Response:
 
 
 def _bits(kept: Store, published: Published, kind: str) -> Iterator[bytes]:
-    """A file piece by piece; Parquet is written to disk first, so memory does not grow with the reports either.
+    """Yield a file of raw data piece by piece. Parquet is written to disk first, so that memory does not grow.
 
-    With the first piece nothing is being read: tidying waits for readers, so a reader must not wait to write.
+    The first piece is yielded while no read of the store is open. Tidying waits for reads to end, so a read must not
+    wait for the record in the log, which is written after the first piece.
     """
     survey = published.survey
     if kind == "parquet":

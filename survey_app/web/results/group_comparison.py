@@ -1,4 +1,4 @@
-"""One question in several groups, or in other surveys that ask it too: all on one scale, with their total."""
+"""One question compared across groups, or across surveys that ask the same questions, on one scale with a total."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,10 @@ Named = Mapping[Name, Line]
 
 
 class AnswerByGroup(NamedTuple):
-    """One answer: by the name of each group its line, None where it has none, and its difference to the first."""
+    """One answer in all groups: for each group its name, its estimate, and its difference from the first group.
+
+    Estimate and difference are None where the group has none.
+    """
 
     option: str
     kind: str
@@ -42,19 +45,19 @@ class AnswerByGroup(NamedTuple):
 
     @property
     def lines(self) -> list[tuple[str, Line]]:
-        """Whatever is known of it, by name, the total last."""
-        known = [(name, line) for name, line, _ in self.groups if line]
-        return [*known, (TOTAL, self.total)] if self.total else known
+        """The estimates with the names of their groups; the total is last."""
+        pairs = [(name, line) for name, line, _ in self.groups if line]
+        return [*pairs, (TOTAL, self.total)] if self.total else pairs
 
     @property
     def differences(self) -> list[Line]:
-        """To the first group."""
+        """The differences from the first group."""
         return [difference for _, _, difference in self.groups if difference]
 
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """One question in several groups."""
+    """The comparison of one question across several groups."""
 
     survey: Survey
     question: Question
@@ -63,23 +66,25 @@ class GroupComparison:
 
     @property
     def first(self) -> str:
-        """To which the others are compared."""
+        """The name of the first group, to which the other groups are compared."""
         return self.document.groups[0].group
 
     @property
     def condition(self) -> str:
-        """On what it depended whether it was asked, and of whom the figures are; empty where it was of everybody."""
-        asked = condition(self.survey, self.question)
-        if not asked:
+        """The condition of the question, and the base of its figures; empty if everybody was asked."""
+        text = condition(self.survey, self.question)
+        if not text:
             return ""
         if not kind_of(self.question).has_shares(self.question):
-            return f"{asked}. Means are of those who were asked and answered."
-        return self.document.condition(self._place) if self.among else f"{asked}."
+            return f"{text}. Means are of those who were asked and answered."
+        return self.document.condition(self._place) if self.among else f"{text}."
 
     @property
     def intervals(self) -> int:
-        """How many there are to see, besides those of the first group."""
-        return sum(len(one.lines) - 1 + len(one.differences) for one in [*self.among, *self.answers] if one.lines)
+        """The number of intervals shown, except those of the first group."""
+        return sum(
+            len(answer.lines) - 1 + len(answer.differences) for answer in [*self.among, *self.answers] if answer.lines
+        )
 
     @cached_property
     def _place(self) -> int:
@@ -92,9 +97,9 @@ class GroupComparison:
 
     @cached_property
     def among(self) -> list[AnswerByGroup]:
-        """Of a question that was put to some only, every answer among those who were asked and answered, by group.
+        """The answers of a conditional question, among the people who were asked and answered; otherwise empty.
 
-        Such shares are ratios within a group: they have no total by weights of all people.
+        These shares are ratios within a group, so they have no total weighted by group size.
         """
         if self.question.show_if is None:
             return []
@@ -103,42 +108,42 @@ class GroupComparison:
 
     @property
     def lists(self) -> list[tuple[str, list[AnswerByGroup]]]:
-        """What the tables show, each with its heading, which one alone does not need."""
+        """The tables of answers, each with its heading. A single table has no heading."""
         if not self.among:
             return [("", self.answers)]
         return [(f"{AMONG[0].upper()}{AMONG[1:]}", self.among), (f"{OF_ALL[0].upper()}{OF_ALL[1:]}", self.answers)]
 
     def called(self, answer: AnswerByGroup) -> str:
-        """Our own word for an answer that is none of the author's; empty for theirs."""
+        """Return our own word for an answer that the author did not write, such as “not asked”; else empty."""
         return NOT_ASKED if self.question.show_if and answer.kind == FigureKind.NO_ANSWER else ""
 
     @property
     def test(self) -> Test | None:
-        """Whether chance explains how the groups differ, where that can be tested."""
-        return next((one.test for one in self.document.tests if one.id == self.question.id), None)
+        """The test whether chance explains the differences of the groups; None where there is no test."""
+        return next((test.test for test in self.document.tests if test.id == self.question.id), None)
 
     @cached_property
     def answers(self) -> list[AnswerByGroup]:
-        """Every answer that some group has a line for."""
+        """All answers for which at least one group has an estimate."""
         groups = [_named(part.estimates) for part in self._parts]
         total = self.document.total
-        whole = _named(total.questions[self._place].estimates) if total and total.questions else {}
+        total_lines = _named(total.questions[self._place].estimates) if total and total.questions else {}
         differences = [
-            dict(_compared(groups[0], other, one.questions[self._place].estimates))
-            for other, one in zip(groups[1:], self.document.differences, strict=True)
+            dict(_compared(groups[0], other, document.questions[self._place].estimates))
+            for other, document in zip(groups[1:], self.document.differences, strict=True)
         ]
-        return self._by_answer(groups, [{}, *differences], whole)
+        return self._by_answer(groups, [{}, *differences], total_lines)
 
     def _by_answer(self, groups: Sequence[Named], differences: Sequence[Named], total: Named) -> list[AnswerByGroup]:
-        """Return the answers in the order in which they are read, from the named lines of each group."""
-        called = [group.group for group in self.document.groups]
-        lines = in_order([self.question], [line for named in groups for line in named.values()])
+        """Return the answers in reading order, given the estimates of each group, its differences, and the total."""
+        names = [group.group for group in self.document.groups]
+        lines = in_order([self.question], [line for lines_by_name in groups for line in lines_by_name.values()])
         return [
             AnswerByGroup(
                 *name,
                 [
-                    (group, named.get(name), gaps.get(name))
-                    for group, named, gaps in zip(called, groups, differences, strict=True)
+                    (group, lines_by_name.get(name), gaps.get(name))
+                    for group, lines_by_name, gaps in zip(names, groups, differences, strict=True)
                 ],
                 total.get(name),
             )
@@ -147,25 +152,25 @@ class GroupComparison:
 
     @property
     def total_name(self) -> str:
-        """What the row of the total is called."""
+        """The label of the row of the total."""
         total = self.document.total
         return "All together, by these weights" if total and total.given else "All groups, by size"
 
     @property
     def rows(self) -> int:
-        """How many the table has."""
+        """The number of rows of all tables."""
         return sum(len(answer.groups) + bool(answer.total) for answer in [*self.among, *self.answers])
 
     def within(self, kind: str) -> Range:
-        """From what to what the figures of a kind can be."""
+        """Return the range of possible values of figures of a kind."""
         return possible(self.question, kind)
 
     def instead(self, answer: AnswerByGroup, line: Line | None) -> str:
-        """What stands in place of an estimate, or of a difference, that says nothing."""
+        """Return the text that replaces an uninformative estimate or difference; empty for others."""
         return self.view.instead(line, self.within(answer.kind)) if line else ""
 
     def forms(self, kind: str) -> tuple[Format, Format]:
-        """How the figures of a kind and their differences are written: with the same number of decimals."""
+        """Return the formats for figures of a kind and for their differences, with the same number of decimals."""
         mean = FigureKind.MEAN
         answers = [answer for answer in [*self.among, *self.answers] if (answer.kind == mean) == (kind == mean)]
         lines = [line for answer in answers for _, line in answer.lines]
@@ -175,9 +180,9 @@ class GroupComparison:
 
     @property
     def plots(self) -> Iterator[Plot]:
-        """All groups in one plot, shares and means apart; nothing where they are too many to look at.
+        """Yield a plot of the shares and a plot of the means of all groups, except where there are too many rows.
 
-        Of a question that was put to some only, the shares are of those.
+        The shares of a conditional question are those among the people who were asked and answered.
         """
         means = [answer for answer in self.answers if answer.kind == FigureKind.MEAN]
         shares = self.among or [answer for answer in self.answers if answer.kind != FigureKind.MEAN]
@@ -210,23 +215,26 @@ def _named(lines: Sequence[Line]) -> dict[Name, Line]:
 
 
 def _compared(first: Named, other: Named, differences: Sequence[Line]) -> Iterator[tuple[Name, Line]]:
-    """Differences with the names of what they compare: the lines that both groups have, in the order of the first."""
+    """Return differences with the answers they compare: those of both groups, in the order of the first group."""
     return zip((name for name in first if name in other), differences, strict=True)
 
 
 def compare_groups(survey: Survey, document: Study, view: View) -> list[GroupComparison]:
-    """Return all questions, in their order."""
+    """Return a comparison for each question of a study, in order."""
     return [GroupComparison(survey, question, document, view) for question in survey.questions]
 
 
 @lru_cache(maxsize=4)
 def _read_comparison(snapshots: tuple[Snapshot, ...], options: Options, weights: Weights | None) -> Study:
-    members = [(one.published.survey, one.tally) for one in snapshots]
+    members = [(snapshot.published.survey, snapshot.tally) for snapshot in snapshots]
     return groups_document(members, options, dict(weights) if weights else None)
 
 
 def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[GroupComparison], list[str]]:
-    """Return a survey side by side with those that the reader chose, or why it is not."""
+    """Return the comparison of a survey with the surveys that the reader chose, and messages about problems.
+
+    The comparison is empty if no other survey was chosen, or if the surveys cannot be compared.
+    """
     snapshots, messages = [snapshot], []
     if len(choices.others) > MOST_GROUPS:
         messages.append(f"At most {MOST_GROUPS} surveys can stand beside this one; these are the first.")
@@ -241,10 +249,10 @@ def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[l
     if len(snapshots) == 1:
         return [], messages
     population = choices.options.population
-    if population is not None and population < max(one.reports for one in snapshots):
+    if population is not None and population < max(item.reports for item in snapshots):
         fewer = numbers.count(population)
         return [], [*messages, f"Not side by side: one of the surveys has more than {fewer} reports."]
-    slugs = [one.published.survey.slug for one in snapshots]
+    slugs = [item.published.survey.slug for item in snapshots]
     weights = None
     try:
         weights = weights_of(choices.typed, [(slug, slug) for slug in slugs])
@@ -258,9 +266,9 @@ def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[l
 
 
 def comparable_surveys(published: Published) -> list[Published]:
-    """Return surveys of the reader, or shared with them, that ask the same questions."""
+    """Return the other surveys of the reader, or shared with the reader, that ask the same questions."""
     user = reader()
-    alike: list[Published] = []
+    matches: list[Published] = []
     for other in (*store().surveys(user.key), *store().shared_with(user.key)) if user else ():
         if other.survey.slug == published.survey.slug or other.state is State.READY:
             continue
@@ -268,5 +276,5 @@ def comparable_surveys(published: Published) -> list[Published]:
             check_same([published.survey, other.survey])
         except GroupsError:
             continue
-        alike.append(other)
-    return alike
+        matches.append(other)
+    return matches

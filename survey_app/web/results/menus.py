@@ -1,4 +1,4 @@
-"""What a reader may cross or explain: menus offer what some device answered together, and words say what is missing."""
+"""The menus for cross-tabs and regressions: questions that one device answered together, and why others are missing."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,26 +13,29 @@ MOST_NAMED, MOST_EXPLAINED = 6, 2
 
 
 class CrosstabMenu(NamedTuple):
-    """Names, each with its text, of which any two can be crossed."""
+    """Questions or options, as pairs of name and text. Any two of them can be crossed."""
 
     heading: str
     sides: list[tuple[str, str]]
 
 
 class RegressionMenu(NamedTuple):
-    """Questions with the answers whose odds can be explained; and why others are missing."""
+    """Questions with the answers whose odds can be explained, and sentences why others are missing."""
 
     outcomes: list[tuple[Question, list[str]]]
     missing: list[str]
 
     @property
     def predictors(self) -> list[Question]:
-        """The questions that may explain it."""
+        """The questions that may explain the outcome."""
         return [question for question, _ in self.outcomes]
 
 
 def crosstab_menus(survey: Survey) -> list[CrosstabMenu]:
-    """Return questions of one block, or of all where everybody answers everything; then options of one question."""
+    """Return menus of questions, then menus of the options of one question.
+
+    There is one menu of questions for each block, or one for the whole survey if everybody answers everything.
+    """
     groups = [field.questions for field in survey.fields] if survey.ask else [survey.questions]
     menus: list[CrosstabMenu] = []
     for group in groups:
@@ -48,35 +51,35 @@ def crosstab_menus(survey: Survey) -> list[CrosstabMenu]:
 
 
 def missing_in_crosstabs(survey: Survey, menus: Sequence[CrosstabMenu]) -> list[str]:
-    """Return sentences why the other questions are in no menu."""
+    """Return sentences that say why some questions are in no cross-tab menu."""
     sentences = _rounded_sentences(survey, "no rows or columns")
     offered = {name for menu in menus for name, _ in menu.sides}
-    alone = [question.text for question in survey.questions if _has_shares(question) and question.id not in offered]
-    if survey.ask and alone:
-        what = "was alone in its block" if len(alone) == 1 else "were each alone in their block"
+    single = [question.text for question in survey.questions if _has_shares(question) and question.id not in offered]
+    if survey.ask and single:
+        verb = "was alone in its block" if len(single) == 1 else "were each alone in their block"
         sentences.append(
-            f"{_quoted(alone)} {what}, so no device answered another question with it. To cross two questions next"
+            f"{_quoted(single)} {verb}, so no device answered another question with it. To cross two questions next"
             " time, name both in one joint group of the author's file."
         )
     return sentences
 
 
 def regression_menu(survey: Survey) -> RegressionMenu:
-    """Return what a regression on a page may be made of."""
+    """Return the questions and answers of which the page can make a regression."""
     if survey.ask:
-        why = "Each device answered one block of this survey only: no report tells how two go together."
-        return RegressionMenu([], [why])
-    found = [(question, labels) for question, labels in outcomes(survey) if question.size <= PAGE.cells]
-    offered = {question.id for question, _ in found}
+        reason = "Each device answered one block of this survey only: no report tells how two go together."
+        return RegressionMenu([], [reason])
+    pairs = [(question, labels) for question, labels in outcomes(survey) if question.size <= PAGE.cells]
+    offered = {question.id for question, _ in pairs}
     missing = _rounded_sentences(survey, "no odds")
-    others = [question.text for question in survey.questions if question.id not in offered and _has_shares(question)]
-    if others:
-        what = "was" if len(others) == 1 else "were each"
+    remaining = [question.text for question in survey.questions if question.id not in offered and _has_shares(question)]
+    if remaining:
+        verb = "was" if len(remaining) == 1 else "were each"
         missing.append(
-            f"{_quoted(others)} {what} randomized together with another question, or can have several or too many"
+            f"{_quoted(remaining)} {verb} randomized together with another question, or can have several or too many"
             " answers: a cross-tab may do."
         )
-    return RegressionMenu(found, missing)
+    return RegressionMenu(pairs, missing)
 
 
 def _has_shares(question: Question) -> bool:
@@ -84,27 +87,27 @@ def _has_shares(question: Question) -> bool:
 
 
 def _rounded_sentences(survey: Survey, lacking: str) -> list[str]:
-    """Return why questions that have only a mean are in no menu: of the first ones, how they are asked."""
-    found = [question for question in survey.questions if not _has_shares(question)]
+    """Return sentences that say why questions with only a mean are in no menu. Only the first ones are explained."""
+    questions = [question for question in survey.questions if not _has_shares(question)]
     sentences = [
         f"“{question.text}” is asked in {question.no_answer} levels ({_few(kind_of(question).answers(question))}):"
         " devices round to them by chance, so that the mean stays right, and only that is estimated. A mean has"
         f" {lacking}; a number in bins has them."
-        for question in found[:MOST_EXPLAINED]
+        for question in questions[:MOST_EXPLAINED]
     ]
-    if rest := found[MOST_EXPLAINED:]:
+    if rest := questions[MOST_EXPLAINED:]:
         sentences.append(f"The same is true of {_quoted([question.text for question in rest])}.")
     return sentences
 
 
 def _few(labels: Sequence[str]) -> str:
-    """Return few labels one by one, of many the ends."""
+    """Join labels with commas. If there are many, only the first two and the last two are given."""
     return ", ".join(labels if len(labels) <= MOST_NAMED else [labels[0], labels[1], "…", labels[-1]])
 
 
 def _quoted(texts: Sequence[str]) -> str:
-    """Return texts in quotes, few of them."""
-    quoted = [f"“{text}”" for text in texts]
-    if len(quoted) > MOST_NAMED + 1:
-        quoted = [*quoted[:MOST_NAMED], f"{len(quoted) - MOST_NAMED} more questions"]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    """Join quoted texts into a list. If there are many, the last are only counted."""
+    quotes = [f"“{text}”" for text in texts]
+    if len(quotes) > MOST_NAMED + 1:
+        quotes = [*quotes[:MOST_NAMED], f"{len(quotes) - MOST_NAMED} more questions"]
+    return quotes[0] if len(quotes) == 1 else f"{', '.join(quotes[:-1])} and {quotes[-1]}"

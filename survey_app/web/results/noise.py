@@ -1,4 +1,4 @@
-"""What the noise did to one answer of one question, to be told once: what was sent, and what that means."""
+"""The explanation of noise on the results page, for one answer: the reported share and the estimate from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,25 +13,25 @@ from survey_app.web.charts import intervals
 from survey_app.web.results.plots import Figure, Plot, rows_of
 
 SAME_WIDTH = 9  # decimals: yes and no have one interval, mirrored
-WIDEST = 0.5  # an interval that is wider teaches nothing but despair
+WIDEST = 0.5  # wider intervals explain nothing
 
 
 @dataclass(frozen=True)
 class Noise:
-    """What the noise did to one answer of one question: what was reported, and what that means."""
+    """One answer of one question, with its reported share and its estimate."""
 
     figure: Figure
     line: Line
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
-        """The shares that would be reported if nobody had this answer, and if everybody had."""
+        """The shares that would be reported if nobody had this answer, and if everybody had it."""
         p, q = chances(self.figure.field, self.line)
         return q, p
 
     @property
     def named(self) -> int:
-        """How many answers a report names."""
+        """The number of answers that one report names."""
         return channel_of(self.figure.field.mechanism).named
 
     @property
@@ -40,7 +40,7 @@ class Noise:
 
     @property
     def plot(self) -> Plot:
-        """The shares with their raw marks."""
+        """The plot of the shares, with marks for the reported shares."""
         view, question = self.figure.view, self.figure.question
         svg = intervals(
             rows_of(self.figure.plotted, view, reported=True),
@@ -55,9 +55,10 @@ class Noise:
 
 
 def noise(figures: Sequence[Figure]) -> Noise | None:
-    """The answer to show what the noise did: of a yes or no if one is clear, else of the share that is measured best.
+    """Return the answer that best explains the noise; None if all intervals are too wide.
 
-    Nothing where all is too wide to learn from; never of a question that was put to some only, nor of no answer.
+    Prefer a question with a main answer, such as yes or no, then the share with the narrowest interval. Conditional
+    questions and “no answer” are left out.
     """
     raw = [
         Noise(figure, line)
@@ -70,4 +71,4 @@ def noise(figures: Sequence[Figure]) -> Noise | None:
     def order(one: Noise) -> tuple[bool, float]:
         return not one.figure.main_answer, round(one.line.high - one.line.low, SAME_WIDTH)
 
-    return min(raw, key=order, default=None)  # of equals the first: yes stands before no
+    return min(raw, key=order, default=None)  # the first of equals, because yes comes before no

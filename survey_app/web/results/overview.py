@@ -1,4 +1,4 @@
-"""All questions at a glance: of each the one figure to look at first, on a scale that all shares have in common."""
+"""The overview of the results page: the most important figure of each question, with all shares on a common scale."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from survey_app.web.results.plots import Figure
 
 @dataclass(frozen=True)
 class Glance:
-    """One question in one line."""
+    """The line of one question, with its most important estimate; None if it has too few reports."""
 
     figure: Figure
     line: Line | None
 
     @property
     def option(self) -> str:
-        """The author's word for the answer, if it is one of theirs."""
+        """The label of the answer; empty for a mean."""
         return self.line.option if self.line and self.line.kind != FigureKind.MEAN else ""
 
     @property
     def told(self) -> str:
-        """What the figure is of: an answer of how many, or a mean on its own range; and among whom."""
+        """The description of the figure: rank of a share or range of a mean, and its base if not all were asked."""
         figure, line = self.figure, self.line
         if line is None:
             return "not enough reports"
@@ -34,12 +34,12 @@ class Glance:
             words = f"mean, range {ends.replace('-', '−')}"
         else:
             words = "" if figure.main_answer else f"largest of {len(_shares(figure))}"
-        some = ["of those asked"] if figure.reached else []
-        return ", ".join([*([words] if words else []), *some])
+        scope = ["of those asked"] if figure.reached else []
+        return ", ".join([*([words] if words else []), *scope])
 
     @property
     def svg(self) -> str:
-        """Mark and interval."""
+        """The strip with the mark and the interval; empty without an estimate."""
         if self.line is None:
             return ""
         span = self.figure.span if self.line.kind == FigureKind.MEAN else None
@@ -47,17 +47,17 @@ class Glance:
 
     @property
     def instead(self) -> str:
-        """What stands in place of an estimate that says nothing."""
+        """The text that replaces an uninformative estimate; empty for others."""
         return self.figure.instead(self.line) if self.line else ""
 
     @property
     def value(self) -> str:
-        """The estimate."""
+        """The formatted estimate."""
         return self.figure.form(self.line)(self.line.estimate) if self.line else ""
 
     @property
     def between(self) -> str:
-        """Its interval."""
+        """The formatted interval."""
         if self.line is None:
             return ""
         form = self.figure.form(self.line)
@@ -66,20 +66,20 @@ class Glance:
 
     @property
     def n(self) -> str:
-        """What it rests on."""
+        """The number of reports behind the estimate, or of people who were asked and answered."""
         if self.line is None:
             return ""
-        some = self.figure.reached
-        return f"n: {some.among}" if some else f"n = {numbers.count(self.line.n)}"
+        counts = self.figure.reached
+        return f"n: {counts.among}" if counts else f"n = {numbers.count(self.line.n)}"
 
 
 def overview(figures: Sequence[Figure]) -> list[Glance]:
-    """A line for each question, in their order."""
+    """Return a line for each question, in order."""
     return [Glance(figure, _first(figure)) for figure in figures]
 
 
 def _first(figure: Figure) -> Line | None:
-    """The mean of what has one, the answer that is asked about, such as yes, else the one with the largest share."""
+    """Return the mean if there is one, else the main answer, such as yes, else the answer with the largest share."""
     if figure.means:
         return figure.means[0]
     shares = [line for line in _shares(figure) if figure.main_answer in ("", line.option)]

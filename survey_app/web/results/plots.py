@@ -1,5 +1,7 @@
-"""The plots of the results page, and how its numbers are written. Nothing is estimated here: all comes from the API's
-documents, and a table writes a number with as many digits as the plot does.
+"""The plots of the results page, and the number formats of its plots and tables.
+
+Nothing is estimated here: all numbers come from the documents of the API. A table gives a number with as many digits
+as its plot.
 """
 
 import math
@@ -24,11 +26,11 @@ from survey_app.results.survey_document import Line, QuestionPart, Results
 from survey_app.web.charts import Row, Words, distribution, intervals
 
 MOST_PLOTTED = 30
-OFF = 1 / 8  # of an interval, from where on a displayed mean seems to sit wrong in it
+OFF = 1 / 8  # of an interval: a displayed mean that is further from its middle looks wrong
 
 
 class Plot(NamedTuple):
-    """A plot and the name of its file."""
+    """A plot as SVG text, and the name of its file without a suffix."""
 
     name: str
     svg: str
@@ -36,7 +38,7 @@ class Plot(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """For whom the intervals are, and where the plot goes."""
+    """The options of all plots: the target of their intervals, and whether they are files of their own."""
 
     options: Options
     sample: bool = False
@@ -44,36 +46,38 @@ class View:
     zoomed: bool = False  # every plot on a scale of its own
 
     def ends(self, line: Line) -> tuple[float, float]:
-        """The interval to draw: for these respondents, if that is wanted and known."""
+        """Return the interval to draw: for these respondents if the reader chose that and it is known."""
         if self.sample and line.sample_low is not None and line.sample_high is not None:
             return line.sample_low, line.sample_high
         return line.low, line.high
 
     def instead(self, line: Line, within: Range = SHARE) -> str:
-        """What stands in place of an estimate whose interval says nothing; nothing for the others."""
+        """Return the text that replaces an estimate with an uninformative interval; empty for others."""
         return NOTHING if says_nothing(line, within, self.ends(line)) else ""
 
     def note(self, lines: Sequence[Line], base: str = "", some: Reached | None = None) -> str:
-        """What stands below a plot: n, whom it counts, and what its intervals are."""
+        """Return the note below a plot: n with its base, and the level and target of its intervals."""
         counts = sorted({line.n for line in lines})
         n = f"n: {some.among} {base}".rstrip() if some else f"n = {_from_to(counts)} {base}".rstrip()
-        whom = "for the population"
+        target = "for the population"
         if self.sample:
-            known = all(line.sample_low is not None for line in lines)
-            whom = (
-                "for these respondents" if known else "for the population; there are none for these respondents alone"
+            has_sample = all(line.sample_low is not None for line in lines)
+            target = (
+                "for these respondents"
+                if has_sample
+                else "for the population; there are none for these respondents alone"
             )
-        together = ", simultaneous," if self.options.simultaneous and len(lines) > 1 else ""
-        return f"{n}; {numbers.percent(self.options.confidence)} intervals{together} {whom}."
+        simultaneous = ", simultaneous," if self.options.simultaneous and len(lines) > 1 else ""
+        return f"{n}; {numbers.percent(self.options.confidence)} intervals{simultaneous} {target}."
 
     @property
     def words(self) -> Words:
-        """The names of the marks."""
+        """The words for the marks of a chart."""
         return Words(interval=f"{numbers.percent(self.options.confidence)} interval")
 
 
 def _from_to(counts: Sequence[int]) -> str:
-    """The smallest and the largest, which may be the same."""
+    """Format sorted counts as a range from smallest to largest, or as one number if there is only one."""
     return " to ".join(numbers.count(count) for count in (counts[0], counts[-1])[: len(counts)])
 
 
@@ -82,12 +86,15 @@ def _sentence(words: str) -> str:
 
 
 def is_known(line: Line) -> bool:
-    """Whether a line has numbers at all; where the row of a table may be empty there are none."""
+    """Return whether the estimate and its interval are finite. They are not if a row of a cross-tab may be empty."""
     return all(map(math.isfinite, (line.estimate, line.low, line.high)))
 
 
 def largest(lines: Sequence[Line], *, in_order: bool) -> list[Line]:
-    """All lines in their order, or those with the largest unbiased estimates, by size or still in their order."""
+    """Return all lines, or if there are too many those with the largest unbiased estimates.
+
+    These are sorted by size, unless `in_order` keeps their order.
+    """
     if len(lines) <= MOST_PLOTTED:
         return list(lines)
     by_size = sorted(range(len(lines)), key=lambda i: (-(lines[i].unbiased or 0.0), i))[:MOST_PLOTTED]
@@ -97,7 +104,7 @@ def largest(lines: Sequence[Line], *, in_order: bool) -> list[Line]:
 def rows_of(
     lines: Sequence[Line], view: View, labels: Sequence[str] = (), *, reported: bool = False, within: Range = SHARE
 ) -> list[Row]:
-    """The rows of a plot; n where it differs from row to row. `within` is from what to what they can be."""
+    """Return the rows of a plot, with n only if it differs between rows. `within` is the range of possible values."""
     several = len({line.n for line in lines}) > 1
     names = labels or [line.option for line in lines]
     return [
@@ -114,18 +121,18 @@ def rows_of(
 
 
 def share_format(lines: Sequence[Line], view: View) -> Format:
-    """How the shares of a plot are written; the tables beside it do the same."""
+    """Return the number format for the shares of a plot and of its tables."""
     return number_format(_decimals(lines, view, True), True)
 
 
 def point_format(lines: Sequence[Line], view: View) -> Format:
-    """Differences of shares, in points of a hundred."""
+    """Return the number format for differences of shares, in percentage points."""
     form = number_format(_decimals(lines, view, True), False)
     return lambda value: form(100 * value)
 
 
 def mean_format(lines: Sequence[Line], view: View, unit: str) -> Format:
-    """How means are written."""
+    """Return the number format for means."""
     return number_format(_decimals(lines, view, False), False, unit)
 
 
@@ -136,7 +143,7 @@ def _decimals(lines: Sequence[Line], view: View, is_share: bool) -> int:
 
 @dataclass(frozen=True)
 class Figure:
-    """One question with its plots, its facts, and how its numbers are written."""
+    """The results of one question: its plots, its facts, and its number formats."""
 
     survey: Survey
     field: Field
@@ -146,22 +153,22 @@ class Figure:
 
     @property
     def kind(self) -> QuestionKind:
-        """What is known of its type."""
+        """The kind of its type."""
         return kind_of(self.question)
 
     @cached_property
     def main_answer(self) -> str:
-        """The one answer that the question is about, such as yes; empty if it is about several."""
+        """The answer that the question is about, such as yes; empty if it is about several."""
         return main_answer(self.question)
 
     @cached_property
     def by_answer(self) -> bool:
-        """Whether those who answered come first: the question was put to some only."""
+        """Whether shares among the people who answered come first, because the question has a condition."""
         return bool(self.part.condition and self.part.answered)
 
     @cached_property
     def shares(self) -> list[Line]:
-        """What is plotted, and looked at first."""
+        """The shares to show first: among the people who answered a conditional question, else among everybody."""
         if self.by_answer:
             return in_order([self.question], self.part.answered)
         return [line for line in in_order([self.question], self.part.estimates) if line.kind != FigureKind.MEAN]
@@ -188,35 +195,35 @@ class Figure:
         return share_format([line for line in self.part.estimates if line.kind != FigureKind.MEAN], self.view)
 
     def form(self, line: Line) -> Format:
-        """How the numbers of a line are written."""
+        """Return the number format of a line."""
         if line.kind == FigureKind.MEAN:
             return self._mean
         return self._of_all if self.by_answer and line in self.part.estimates else self._share
 
     def instead(self, line: Line) -> str:
-        """What stands in place of an estimate that says nothing."""
+        """Return the text that replaces an uninformative estimate; empty for others."""
         return self.view.instead(line, self.span if line.kind == FigureKind.MEAN else SHARE)
 
     @property
     def condition(self) -> str:
-        """On what it depended whether it was asked, and how many were and answered, where it was not everybody."""
+        """The condition of the question with the number of people asked and answering; empty without a condition."""
         if self.reached is None:
             return self.part.condition and f"{self.part.condition}."
         return f"{self.part.condition}: {self.reached.sentence(numbers.percent(self.view.options.confidence))}."
 
     @cached_property
     def reached(self) -> Reached | None:
-        """How many were asked and answered, where it was not everybody."""
+        """The numbers of people who were asked and who answered; None if everybody was asked."""
         return reached(self.part)
 
     def called(self, line: Line) -> str:
-        """Our own word for an answer that is none of the author's; empty for theirs."""
+        """Return our own word for an answer that the author did not write, such as “no answer”; else empty."""
         name = answer_name(self.part, line)
         return "" if name == line.option else name
 
     @property
     def plots(self) -> list[Plot]:
-        """The shares, then the mean on its range."""
+        """The plot of the shares, then the plot of the mean on its range."""
         plots: list[Plot] = []
         question, view = self.question, self.view
         if self.shares:
@@ -264,7 +271,10 @@ class Figure:
 
     @property
     def off(self) -> str:
-        """Why a displayed mean sits off the middle of its interval, which is about the unbiased one; else nothing."""
+        """The reason why a displayed mean is not in the middle of its interval; empty if it is.
+
+        The interval is centred on the unbiased mean.
+        """
         for line in self.means:
             if line.unbiased is not None and abs(line.estimate - line.unbiased) > OFF * (line.high - line.low):
                 raw = self._mean(line.unbiased)
@@ -273,19 +283,19 @@ class Figure:
 
     @property
     def span(self) -> tuple[float, float]:
-        """From where to where a mean may lie."""
+        """The range of possible means."""
         return self.kind.value_range(self.question)
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """Reports, ε, margin, and what to keep in mind."""
+        """The facts about the question, as pairs of name and text: reports, ε, margins, and cautions."""
         lines = self.part.estimates
-        others = [f"“{one.text}”" for one in self.field.questions if one is not self.question]
+        partners = [f"“{question.text}”" for question in self.field.questions if question is not self.question]
         loss = self.field.mechanism.epsilon
         epsilon = (
             f"{numbers.epsilon(loss)}: what is sent multiplies the odds of any guess by at most {numbers.times(loss)}"
         )
-        epsilon += f"; together with {' and '.join(others)}" if others else ""
+        epsilon += f"; together with {' and '.join(partners)}" if partners else ""
         if not lines:
             return [("Reports", "not enough"), ("ε", epsilon)]
         counts = sorted({line.n for line in lines})
@@ -296,16 +306,18 @@ class Figure:
         if self.means:
             name = "Margin of the mean" if self.shares else "Margin"
             facts.append((name, numbers.margin(self._margin(self.means), False, self.question.unit)))
-        if told := worth(self.field, self.question, lines):
-            line, effective = told
+        if result := worth(self.field, self.question, lines):
+            line, effective = result
             text = f"about {numbers.count(round(effective))}: so many answers without noise would tell as much"
             text += f" (design effect {line.n / effective:.1f}, for “{line.option}”)"
             facts.append(("Effective sample size", text))
         shift = largest_shift(self.survey, self.field, self.question)
         if shift is not None:
-            moved = numbers.size(shift, self.kind.has_shares(self.question), self.question.unit)
-            what = "a share of n" if self.by_answer else "a share" if self.shares else "the mean"
-            facts.append((f"{numbers.percent(INVENTED)} of fake responses", f"could move {what} by up to {moved}"))
+            shift_text = numbers.size(shift, self.kind.has_shares(self.question), self.question.unit)
+            quantity = "a share of n" if self.by_answer else "a share" if self.shares else "the mean"
+            facts.append(
+                (f"{numbers.percent(INVENTED)} of fake responses", f"could move {quantity} by up to {shift_text}")
+            )
         return facts
 
     def _margin(self, lines: Sequence[Line]) -> float:
@@ -313,8 +325,11 @@ class Figure:
 
     @property
     def lists(self) -> list[tuple[str, str, tuple[Line, ...]]]:
-        """The estimates and what follows from the shares, each with its heading; those who answered may come first."""
-        found = {
+        """The tables that have lines, as key, heading and lines: estimates, and figures that follow from them.
+
+        Shares among the people who answered come first for a conditional question.
+        """
+        lists = {
             "estimates": (_sentence(OF_ALL) if self.by_answer else "Estimates", self._in_order(self.part.estimates)),
             "answered": (
                 _sentence(AMONG) if self.by_answer else "Among those who answered",
@@ -323,15 +338,15 @@ class Figure:
             "cumulative": ("Cumulative shares", self.part.cumulative),
             "totals": ("Totals", self.part.totals),
         }
-        order = sorted(found, key=lambda key: key != "answered") if self.by_answer else list(found)
-        return [(key, *found[key]) for key in order if found[key][1]]
+        order = sorted(lists, key=lambda key: key != "answered") if self.by_answer else list(lists)
+        return [(key, *lists[key]) for key in order if lists[key][1]]
 
     def _in_order(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         return tuple(in_order([self.question], lines))
 
 
 def figures(survey: Survey, document: Results, view: View) -> list[Figure]:
-    """All questions of the results, in their order."""
+    """Return the figure of each question of the results, in order."""
     fields = {question.id: field for field in survey.fields for question in field.questions}
     return [
         Figure(survey, fields[question.id], question, part, view)

@@ -1,4 +1,4 @@
-"""What a reader of results chose in the address: which intervals, for whom, what to compare, what to explain."""
+"""The choices of a reader of results, parsed from the query of the URL: intervals, comparisons and regressions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from survey_app.languages import numbers as written
 from survey_app.problems import Problem
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
-STEP, MOST_CONFIDENCE = 0.001, 0.999  # levels move in steps, so that what was computed for one reader serves others
+STEP, MOST_CONFIDENCE = 0.001, 0.999  # levels have steps, so that readers share cached results
 LARGEST_POPULATION = 2**53
 MOST_GROUPS = 12
-WEIGHT, KNOWN = "weight-", "known-"  # before the slug of the survey that a number is of
+WEIGHT, KNOWN = "weight-", "known-"  # prefixes of parameters; the slug of a survey follows
 
 
 class Unfit(NamedTuple):
-    """A choice that cannot be: why, and what a page shows instead; whatever has no place for both is refused."""
+    """An invalid choice: the reason, and the default that a page shows. A file or the API refuses the request."""
 
     reason: str
     instead: str
@@ -30,13 +30,13 @@ class Unfit(NamedTuple):
 
 
 def refusal(messages: Sequence[Unfit]) -> Problem:
-    """The same for a document or a file."""
+    """Return the Problem that refuses a document or a file because of invalid choices."""
     return Problem("malformed_request", " ".join(f"{message.reason}." for message in messages))
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Valid choices, and messages about those that were not."""
+    """The valid choices of a reader, and messages about invalid ones."""
 
     options: Options = field(default_factory=Options)
     sample: bool = False  # intervals for these respondents
@@ -44,11 +44,11 @@ class Choices:
     zoomed: bool = False  # every plot on a scale of its own
     rows: str = ""
     columns: str = ""
-    others: tuple[str, ...] = ()  # surveys to stand beside this one
+    others: tuple[str, ...] = ()  # slugs of surveys to compare with this one
     outcome: str = ""  # of a regression: QUESTION=ANSWER
-    on: tuple[str, ...] = ()  # the questions that shall explain it
+    on: tuple[str, ...] = ()  # the questions that may explain it
     typed: tuple[tuple[str, str], ...] = ()  # weights of surveys, by slug, as they were typed
-    known: tuple[tuple[str, str], ...] = ()  # what is known of each group and shall explain an answer, likewise
+    known: tuple[tuple[str, str], ...] = ()  # numbers that may explain an answer, by slug of a group
     digest: str = ""
     messages: tuple[Unfit, ...] = field(default=(), compare=False)
 
@@ -59,64 +59,67 @@ class Choices:
 
     @property
     def asked(self) -> list[tuple[str, str]]:
-        """What the API is asked for: the version and the intervals."""
+        """The parameters of the API: the version and the intervals."""
         options = self.options
-        wanted = {
+        values = {
             "digest": self.digest,
             "confidence": "" if options.confidence == Options.confidence else repr(options.confidence),
             "simultaneous": "1" if options.simultaneous else "",
             "narrow": "1" if options.narrow else "",
             "population": str(options.population or ""),
         }
-        return [(key, value) for key, value in wanted.items() if value]
+        return [(key, value) for key, value in values.items() if value]
 
     @property
     def weighed(self) -> list[tuple[str, str]]:
-        """The weights, as an address says them."""
+        """The parameters of the weights."""
         return [(f"{WEIGHT}{slug}", text) for slug, text in self.typed]
 
     @property
     def explained(self) -> list[tuple[str, str]]:
-        """The regression, as an address says it."""
+        """The parameters of the regression."""
         numbers = ((f"{KNOWN}{slug}", text) for slug, text in self.known)
         return [("outcome", self.outcome), *(("on", name) for name in self.on), *numbers]
 
     @property
     def compared(self) -> list[tuple[str, str]]:
-        """What is crossed, what stands beside with what weight, and what is explained."""
-        pairs = [("rows", self.rows), ("columns", self.columns), *(("with", other) for other in self.others)]
+        """The parameters of all comparisons: cross-tab, other surveys with their weights, and regression."""
+        pairs = [("rows", self.rows), ("columns", self.columns), *(("with", slug) for slug in self.others)]
         pairs += [*self.weighed, *self.explained]
         return [(key, value) for key, value in pairs if value]
 
     @property
     def shown(self) -> list[tuple[str, str]]:
-        """How it is shown."""
-        wanted = [("target", "sample")] * self.sample + [("view", "table")] * self.tables
-        return wanted + [("scale", "own")] * self.zoomed
+        """The parameters of the view: target, tables and scale."""
+        pairs = [("target", "sample")] * self.sample + [("view", "table")] * self.tables
+        return pairs + [("scale", "own")] * self.zoomed
 
     @property
     def usual(self) -> bool:
-        """Whether intervals, target and look are as everybody gets them."""
+        """Whether intervals, target and view are the default."""
         return self.options == Options() and not self.shown
 
     def besides(self, *names: str) -> list[tuple[str, str]]:
-        """Everything but what a form of the page chooses itself."""
+        """Return all parameters except those whose names begin with one of `names`, which a form sets itself."""
         return [(key, value) for key, value in self.all if not key.startswith(names)]
 
     @property
     def all(self) -> list[tuple[str, str]]:
-        """Everything, as an address says it."""
+        """All parameters of the query."""
         return [*self.asked, *self.shown, *self.compared]
 
 
 def query(*parts: Sequence[tuple[str, str]]) -> str:
-    """The end of an address, with its question mark; nothing for nothing."""
+    """Return the query string of a URL, with its question mark; empty without parameters."""
     pairs = [pair for part in parts for pair in part]
     return f"?{urlencode(pairs)}" if pairs else ""
 
 
 def read_options(args: MultiDict[str, str], reports: int) -> tuple[Options, list[Unfit]]:
-    """What intervals a query asks for, and messages about what it may not ask for; an empty field is no choice."""
+    """Parse the options of the intervals from a query. Return them with messages about invalid values.
+
+    An empty value counts as missing.
+    """
     messages: list[Unfit] = []
     confidence = _confidence(args.get("confidence", "").strip(), messages)
     population = _population(args.get("population", "").strip(), reports, messages)
@@ -125,7 +128,7 @@ def read_options(args: MultiDict[str, str], reports: int) -> tuple[Options, list
 
 
 def read(args: MultiDict[str, str], reports: int) -> Choices:
-    """The choices of a query."""
+    """Parse all choices of a query, given the number of reports."""
     options, messages = read_options(args, reports)
     target, view, scale = (args.get(name, "") for name in ("target", "view", "scale"))
     if target not in ("", "population", "sample"):
@@ -156,23 +159,23 @@ def _several(args: MultiDict[str, str], name: str) -> tuple[str, ...]:
 
 
 def _by_slug(args: MultiDict[str, str], prefix: str) -> tuple[tuple[str, str], ...]:
-    found = ((key.removeprefix(prefix), value.strip()) for key, value in args.items() if key.startswith(prefix))
-    return tuple((slug, text) for slug, text in found if text)
+    pairs = ((key.removeprefix(prefix), value.strip()) for key, value in args.items() if key.startswith(prefix))
+    return tuple((slug, text) for slug, text in pairs if text)
 
 
 def _confidence(text: str, messages: list[Unfit]) -> float:
-    usual = Options.confidence
+    default = Options.confidence
     try:
-        level = float(text) if text else usual
+        level = float(text) if text else default
     except ValueError:
         level = 0.0
     stepped = round(level, 3) if isfinite(level) else 0.0
     if LEAST_CONFIDENCE <= stepped <= MOST_CONFIDENCE and isclose(level, stepped):
         return stepped
-    whole = f"from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, in steps of {STEP}"
-    reason = f"A confidence level is a number {whole}, such as 0.9"
-    messages.append(Unfit(reason, f"these intervals are of {usual}"))
-    return usual
+    limits = f"from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, in steps of {STEP}"
+    reason = f"A confidence level is a number {limits}, such as 0.9"
+    messages.append(Unfit(reason, f"these intervals are of {default}"))
+    return default
 
 
 def _population(text: str, reports: int, messages: list[Unfit]) -> int | None:

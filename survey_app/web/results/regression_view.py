@@ -1,6 +1,6 @@
-"""A regression on the results page of a survey, or of a study: the fit that the reader asks for.
+"""A regression on the results page of a survey or study.
 
-A fit reads every report behind the results and takes up to seconds, so its size is bounded (`PAGE`), and kept.
+A fit reads every report behind the results and takes up to seconds. So its size is limited (`PAGE`), and it is cached.
 """
 
 import math
@@ -39,18 +39,18 @@ class Term(NamedTuple):
 
     @property
     def instead(self) -> str:
-        """What stands in its place where it says nothing."""
+        """The text that replaces an uninformative coefficient; empty for others."""
         return NOTHING if tells_nothing(self.line) else ""
 
     @property
     def ratios(self) -> list[str]:
-        """The odds ratio and its ends, in three digits."""
+        """The odds ratio and the ends of its interval, with three digits."""
         return [_ratio(value) for value in (self.line.estimate, self.line.low, self.line.high)]
 
 
 @dataclass(frozen=True)
 class RegressionView:
-    """A regression on the answers to other questions; or, without these, on a number that is known of each group."""
+    """A regression on the answers to other questions, or, if `on` is empty, on a number for each group."""
 
     outcome: Question
     document: Regression
@@ -58,35 +58,35 @@ class RegressionView:
 
     @property
     def n(self) -> int:
-        """How many reports were read."""
+        """The number of reports behind the fit."""
         return self.document.coefficients[0].n
 
     @property
     def intervals(self) -> int:
-        """How many there are to see."""
+        """The number of intervals shown."""
         return len(self.document.coefficients)
 
     @property
     def intercept(self) -> Term:
-        """The log odds where every question has its first answer, or where the number is 0."""
+        """The log odds if every question has its first answer, or if the number is 0."""
         return Term("intercept", self.document.coefficients[0])
 
     @property
     def slope(self) -> Term:
-        """What one more of the number adds to the log odds."""
+        """The change of the log odds for each unit of the number."""
         return Term("for each 1 more", self.document.coefficients[1])
 
     @property
     def parts(self) -> Iterator[tuple[Question, str, list[Term]]]:
-        """The questions, each with the answer that the others are compared with, and these."""
+        """Yield each question with its first answer, and the coefficients of its other answers compared with it."""
         rest = iter(self.document.coefficients[1:])
         for question in self.on:
-            first, *others = kind_of(question).symbol_labels(question)
-            yield question, first, [Term(label, next(rest)) for label in others]
+            first, *labels = kind_of(question).symbol_labels(question)
+            yield question, first, [Term(label, next(rest)) for label in labels]
 
 
 def read_regression(snapshot: Snapshot, outcome: str, on: tuple[str, ...], options: Options) -> Regression:
-    """Return a regression on questions, as the API gives it."""
+    """Return a regression on questions, as the API returns it. Raise FitError if it is impossible or too large."""
     _check_outcome(outcome)
     if not on:
         raise FitError("choose at least one question that may explain it")
@@ -102,7 +102,7 @@ def _scan_regression(snapshot: Snapshot, outcome: str, on: tuple[str, ...], opti
 
 
 def view_regression(snapshot: Snapshot, choices: Choices) -> tuple[RegressionView | None, list[str]]:
-    """Return the regression that the reader of a survey chose, or why there is none."""
+    """Return the regression that the reader of a survey chose, or None with the reasons why there is none."""
     if not choices.outcome and not choices.on:
         return None, []
     try:
@@ -114,7 +114,7 @@ def view_regression(snapshot: Snapshot, choices: Choices) -> tuple[RegressionVie
 
 
 def view_group_regression(snapshots: Sequence[Snapshot], choices: Choices) -> tuple[RegressionView | None, list[str]]:
-    """Return the regression that the reader of a study chose, or why there is none."""
+    """Return the regression that the reader of a study chose, or None with the reasons why there is none."""
     if not choices.outcome and not choices.known:
         return None, []
     surveys = [snapshot.published.survey for snapshot in snapshots]
@@ -127,7 +127,9 @@ def view_group_regression(snapshots: Sequence[Snapshot], choices: Choices) -> tu
         document = regression_on_groups(members, *named_outcome(choices.outcome), covariates, options)
     except (FitError, GroupsError) as error:
         return None, [f"No regression: {error}."]
-    return RegressionView(next(one for one in surveys[0].questions if one.id == document.outcome), document), []
+    return RegressionView(
+        next(question for question in surveys[0].questions if question.id == document.outcome), document
+    ), []
 
 
 def _check_outcome(outcome: str) -> None:

@@ -1,7 +1,8 @@
-"""What a reader of results may see, and what the page computes for it, kept by digest, snapshot and options.
+"""Snapshots of surveys, and the cache of the results computed from them, by snapshot and options.
 
-Many readers look at the same numbers, and a live page asks again and again, so the documents of the API are kept, here
-and beside each view. All come from the snapshot of the tally; cross-tabs of separate fields and regressions read bits.
+Many readers load the same numbers, and a live page loads them again and again. So the documents of the API are cached,
+here and next to each view. They are computed from the tally of the snapshot, except that cross-tabs of separate fields
+and regressions also read bits.
 """
 
 from dataclasses import dataclass, field
@@ -17,9 +18,9 @@ from survey_app.web.access import store
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a survey shows at one step; two of them are the same if their numbers are."""
+    """The tally that a survey shows at one step. Two snapshots are equal if their survey and counts are equal."""
 
-    place: tuple[int, int]  # which store, and which survey in it
+    place: tuple[int, int]  # the store, and the key of the survey in it
     digest: str
     reports: int
     counts: bytes
@@ -29,39 +30,41 @@ class Snapshot:
 
     @classmethod
     def of(cls, published: Published) -> "Snapshot":
-        """The present step of a survey."""
-        kept, survey = store(), published.survey
-        tally = kept.snapshot(published)
-        place = (id(kept), published.key)
-        return cls(place, survey.digest, tally.reports, tally.counts.tobytes(), published, tally, kept)
+        """Return the current snapshot of a survey."""
+        database, survey = store(), published.survey
+        tally = database.snapshot(published)
+        place = (id(database), published.key)
+        return cls(place, survey.digest, tally.reports, tally.counts.tobytes(), published, tally, database)
 
 
 @lru_cache(maxsize=16)
 def document(snapshot: Snapshot, options: Options) -> Results:
-    """The results, as the API gives them."""
+    """Return the results of a snapshot, as the API returns them, from the cache if possible."""
     return results(snapshot.published.survey, snapshot.tally, options)
 
 
 def moved(published: Published) -> bool:
-    """Whether the stopping rule was changed when people could answer already, as the log has it."""
-    together = [one.survey for one in store().study(published.survey.study)] or [published.survey]
-    events = [event for one in together for event in reversed(store().events(published.owner, one.slug))]
-    told = [event.what for event in sorted(events, key=lambda event: event.moment)]
-    own = tuple(f" {one.digest[:12]}" for one in together)
-    begin = next((place for place, what in enumerate(told) if what.endswith(own)), 0)
-    changed = paused = False
-    for what in told[begin:]:
-        if what.startswith("published ") and not what.endswith(own):
+    """Return whether the stopping rule was changed while people could already answer, according to the log."""
+    surveys = [survey.survey for survey in store().study(published.survey.study)] or [published.survey]
+    events = [event for survey in surveys for event in reversed(store().events(published.owner, survey.slug))]
+    actions = [event.what for event in sorted(events, key=lambda event: event.moment)]
+    own = tuple(f" {survey.digest[:12]}" for survey in surveys)
+    begin = next((place for place, action in enumerate(actions) if action.endswith(own)), 0)
+    has_changed = was_paused = False
+    for action in actions[begin:]:
+        if action.startswith("published ") and not action.endswith(own):
             break  # a newer version
-        if what == "opened" and not paused:
-            changed = False  # what was changed before, nobody had seen
-        paused = paused or what == "paused"
-        changed = changed or (what.startswith("terms: ") and any(rule in what for rule in ("closes ", "max_reports ")))
-    return changed
+        if action == "opened" and not was_paused:
+            has_changed = False  # nobody had seen what changed before the survey opened
+        was_paused = was_paused or action == "paused"
+        has_changed = has_changed or (
+            action.startswith("terms: ") and any(rule in action for rule in ("closes ", "max_reports "))
+        )
+    return has_changed
 
 
 def stopping(published: Published) -> str:
-    """The stopping rule that was published."""
+    """Return the sentence that states the stopping rule; empty without one."""
     rules = [f"at {published.terms.closes:%Y-%m-%d %H:%M} UTC"] if published.terms.closes else []
     rules += [f"with {numbers.count(published.terms.max_reports)} reports"] if published.terms.max_reports else []
     return f"The survey closes {' or '.join(rules)}." if rules else ""

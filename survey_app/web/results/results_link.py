@@ -1,10 +1,10 @@
-"""Opening private results by a link that their owner made.
+"""Access to private results by a link that their owner created.
 
-The secret stands behind `#key=`, so it is in no request for this page, no log and no referrer. A script sends it in the
-body of a post; whoever has none pastes the link. It is kept as a cookie of this browser, until that is closed, which
-goes to pages of results alone; each request is checked against the hash in the store, so a link that is withdrawn ends
-at once. Nothing is written down when a link is used. The post needs no CSRF token: all that another site could do with
-it is to show somebody the results of a link it has itself.
+The secret comes after `#key=`, so no request for this page, no log and no referrer contains it. A script sends it in
+the body of a POST request; without scripts the reader pastes the link. The browser keeps it as a session cookie, sent
+to pages of results only. Each request is checked against the hash in the store, so a withdrawn link ends at once.
+Nothing is recorded when a link is used. The POST request needs no CSRF token: with a forged one, another site could
+only show a visitor the results of a link that the site has itself.
 """
 
 import re
@@ -28,7 +28,7 @@ KEY = re.compile(r"(?:.*#key=)?([A-Za-z0-9_-]{43})")
 
 @blueprint.get("/results/<slug>/link")
 def enter(slug: str) -> ResponseReturnValue:
-    """The page that a link leads to; the same whether or not there is such a survey."""
+    """Show the page that a link leads to. It is the same whether or not the survey exists."""
     if not NAME.fullmatch(slug):
         raise Problem("not_found")
     return render_template("results/link.html", slug=slug, wrong="", member=False)
@@ -36,15 +36,15 @@ def enter(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/results/<slug>/link")
 def follow(slug: str) -> ResponseReturnValue:
-    """To the results, with a cookie; or say that the link does not open them."""
+    """Set the cookie and redirect to the results, or show that the link is invalid."""
     key = KEY.fullmatch(request.form.get("key", "").strip())
-    opened = store().link_opens(secret_hash(key[1])) if key else None
-    if key is None or opened is None:
+    target = store().link_opens(secret_hash(key[1])) if key else None
+    if key is None or target is None:
         page = render_template("results/link.html", slug=slug, wrong="withdrawn" if key else "lost", member=False)
         return page, 404
-    response = redirect(url_for("results.page", slug=opened), 303)
+    response = redirect(url_for("results.page", slug=target), 303)
     response.set_cookie(
-        link_cookie(opened),
+        link_cookie(target),
         key[1],
         path=RESULTS.rstrip("/"),
         httponly=True,

@@ -1,7 +1,7 @@
-"""The results page: estimates with their intervals, as plots and tables, for whoever may see them.
+"""The results page: estimates with their intervals, as plots and tables, for readers who may see them.
 
-It works without scripts; with them it asks for the number of reports every ten seconds and fetches itself again when
-that has advanced.
+It works without scripts. With scripts it requests the number of reports every ten seconds, and reloads itself when that
+number has grown.
 """
 
 from importlib.util import find_spec
@@ -41,33 +41,33 @@ blueprint = Blueprint("results", __name__)
 
 @blueprint.get("/results/<slug>")
 def page(slug: str) -> ResponseReturnValue:
-    """All questions of a survey, and what the reader wants to compare; or of a study."""
+    """Show all questions of a survey with the comparisons that the reader chose, or the page of a study."""
     if groups := study(slug):
         return study_page(slug, groups)
     snapshot, choices = wanted(slug)
     published = snapshot.published
-    told = _about(snapshot, choices)
+    context = _about(snapshot, choices)
     if snapshot.reports < LEAST_REPORTS:
-        return render_template("results/empty.html", **told, asked=None)
+        return render_template("results/empty.html", **context, asked=None)
     survey, view = published.survey, View(choices.options, choices.sample, zoomed=choices.zoomed)
     results = counted(document(snapshot, choices.options), store(), tickets(), snapshot.published)
     parts = figures(survey, results, view)
     crosstab, uncrossed = view_crosstab(snapshot, choices, view)
-    compared, unmatched = compare_surveys(snapshot, choices, view)
+    comparisons, unmatched = compare_surveys(snapshot, choices, view)
     regression, unfitted = view_regression(snapshot, choices)
     menus = crosstab_menus(survey)
     setting = Setting(
         choices.options,
         choices.sample,
-        told["final"],
+        context["final"],
         published.invited,
         stopping(published),
         moved(published),
-        compared=sum(one.intervals for one in (crosstab, regression, *compared) if one),
+        compared=sum(item.intervals for item in (crosstab, regression, *comparisons) if item),
     )
     html = render_template(
         "results/page.html",
-        **told,
+        **context,
         figures=parts,
         glances=overview(parts),
         axis=strip_axis(),
@@ -79,7 +79,7 @@ def page(slug: str) -> ResponseReturnValue:
         uncrossed=uncrossed,
         menus=menus,
         missing=missing_in_crosstabs(survey, menus),
-        compared=compared,
+        compared=comparisons,
         unmatched=unmatched,
         regression=regression,
         unfitted=unfitted,
@@ -97,13 +97,13 @@ def page(slug: str) -> ResponseReturnValue:
 
 
 def wanted(slug: str) -> tuple[Snapshot, Choices]:
-    """What a request asks for, if it may."""
+    """Return the snapshot and the choices of a request. Raise Problem if the reader may not see the results."""
     snapshot = Snapshot.of(readable(version(slug)))
     return snapshot, read(request.args, snapshot.reports)
 
 
 def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
-    """What every page about a survey says of it."""
+    """Return the template variables that every results page of a survey needs."""
     published, survey = snapshot.published, snapshot.published.survey
     state = published.at(now())
     current = store().current(survey.slug)
@@ -132,9 +132,9 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
 
 @blueprint.get("/results/<slug>/count")
 def count(slug: str) -> Response:
-    """How many reports the page would show now: what a live page asks."""
+    """Return the number of reports that the page would show now. A live page requests it."""
     if groups := study(slug):
-        published, reports = groups[0], sum(Snapshot.of(readable(one)).reports for one in groups)
+        published, reports = groups[0], sum(Snapshot.of(readable(group)).reports for group in groups)
     else:
         snapshot, _ = wanted(slug)
         published, reports = snapshot.published, snapshot.reports
@@ -145,13 +145,13 @@ def count(slug: str) -> Response:
 
 @blueprint.errorhandler(Problem)
 def refused(problem: Problem) -> ResponseReturnValue:
-    """A helpful page for each refusal; who is not signed in is asked to."""
+    """Show a page that explains the refusal. Visitors who are not signed in are redirected to the sign-in page."""
     if request.endpoint == "results.count":
         return Response(problem.body(), problem.status, content_type=CONTENT_TYPE)
     if problem.code == "unauthorized" and "Authorization" not in request.headers:
-        wanted = request.full_path if request.query_string else request.path
-        return redirect(url_for("auth.sign_in", next=wanted))
+        target = request.full_path if request.query_string else request.path
+        return redirect(url_for("auth.sign_in", next=target))
     title = PROBLEMS[problem.code][1]
-    told = {"code": problem.code, "detail": problem.detail, "withdrawn": problem.detail == WITHDRAWN}
-    page = render_template("results/refused.html", title=title, member=False, **told)
+    context = {"code": problem.code, "detail": problem.detail, "withdrawn": problem.detail == WITHDRAWN}
+    page = render_template("results/refused.html", title=title, member=False, **context)
     return page, problem.status

@@ -1,7 +1,7 @@
 """The results page of a study: each question once, all groups on one scale with their total.
 
-A group shows its own snapshot, whatever the others show; so the page moves in the steps of the groups. Its choices are
-those of a survey, but for a population: the sizes of groups only weigh their total.
+Each group shows its own snapshot, independently of the other groups. The choices are those of a survey, except for a
+population: the sizes of groups are only the weights of their total.
 """
 
 from collections.abc import Sequence
@@ -38,22 +38,22 @@ NO_POPULATION = Unfit(
 
 @dataclass(frozen=True)
 class ReadStudy:
-    """A study that the reader may see: what each group shows, and what the address asks for."""
+    """A request for the results of a study: the snapshots of its groups, and the choices of the reader."""
 
     snapshots: tuple[Snapshot, ...]
     choices: Choices
     weights: Weights | None = None
-    unweighed: str = ""  # why the weights that were typed do not count
+    unweighed: str = ""  # the reason why the typed weights are invalid
 
     @classmethod
     def of(cls, groups: Sequence[Published]) -> "ReadStudy":
-        """What a request asks for, if it may."""
+        """Return the snapshots and choices of the request. Raise Problem if the reader may not see the results."""
         snapshots = tuple(Snapshot.of(readable(group)) for group in groups)
-        asked = read(request.args, 0)
-        choices = replace(asked, rows="", columns="", others=(), on=(), digest="")
-        if asked.options.population is not None:
-            options = replace(asked.options, population=None)
-            choices = replace(choices, options=options, messages=(*asked.messages, NO_POPULATION))
+        typed_choices = read(request.args, 0)
+        choices = replace(typed_choices, rows="", columns="", others=(), on=(), digest="")
+        if typed_choices.options.population is not None:
+            options = replace(typed_choices.options, population=None)
+            choices = replace(choices, options=options, messages=(*typed_choices.messages, NO_POPULATION))
         try:
             weights = weights_of(choices.typed, [(group.survey.slug, group.survey.group) for group in groups])
         except GroupsError as error:
@@ -61,7 +61,7 @@ class ReadStudy:
         return cls(snapshots, choices, weights)
 
     def check(self) -> None:
-        """A document or a file has no place for messages, so a bad choice is a Problem."""
+        """Raise Problem for a bad choice or bad weights, because a document or a file has no place for messages."""
         if self.choices.messages:
             raise refusal(self.choices.messages)
         if self.unweighed:
@@ -69,13 +69,13 @@ class ReadStudy:
 
     @property
     def document(self) -> Study:
-        """The same as the API gives; weights count instead of sizes."""
-        sizes = tuple(one.published.terms.size for one in self.snapshots)
+        """The results as the API returns them. Typed weights replace the sizes of the groups."""
+        sizes = tuple(snapshot.published.terms.size for snapshot in self.snapshots)
         final = self.snapshots[0].published.state is State.CLOSED
         return _read_study(self.snapshots, sizes, self.choices.options, final, self.weights)
 
     def parts(self, *, standalone: bool = False) -> list[GroupComparison]:
-        """All questions."""
+        """Return the comparison of the groups for each question."""
         view = View(self.choices.options, self.choices.sample, standalone, self.choices.zoomed)
         return compare_groups(self.snapshots[0].published.survey, self.document, view)
 
@@ -88,20 +88,22 @@ def _read_study(
     final: bool,
     weights: Weights | None,
 ) -> Study:
-    members = [(one.published.survey, one.tally) for one in snapshots]
+    members = [(snapshot.published.survey, snapshot.tally) for snapshot in snapshots]
     return study_document(members, sizes, options, final=final, weights=dict(weights) if weights else None)
 
 
 def study_page(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
-    """All questions of a study."""
-    asked = ReadStudy.of(groups)
-    choices, document, parts = asked.choices, asked.document, asked.parts()
+    """Render all questions of a study, with its groups side by side."""
+    study_request = ReadStudy.of(groups)
+    choices, document, parts = study_request.choices, study_request.document, study_request.parts()
     first = groups[0]
     state = first.at(now())
     final = state is State.CLOSED
-    regression, unfitted = view_group_regression(asked.snapshots, choices)
-    seen = regression.intervals if regression else 0
-    setting = Setting(choices.options, choices.sample, final, first.invited, stopping(first), moved(first), seen)
+    regression, unfitted = view_group_regression(study_request.snapshots, choices)
+    interval_count = regression.intervals if regression else 0
+    setting = Setting(
+        choices.options, choices.sample, final, first.invited, stopping(first), moved(first), interval_count
+    )
     html = render_template(
         "results/study.html",
         survey=first.survey,
@@ -119,7 +121,7 @@ def study_page(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
         total=numbers.epsilon(total(first.survey)),
         parts=parts,
         messages=choices.messages,
-        unweighed=[f"These weights do not do: {asked.unweighed}."] if asked.unweighed else [],
+        unweighed=[f"These weights do not do: {study_request.unweighed}."] if study_request.unweighed else [],
         typed=dict(choices.typed),
         regression=regression,
         unfitted=unfitted,
@@ -129,4 +131,4 @@ def study_page(slug: str, groups: Sequence[Published]) -> ResponseReturnValue:
         cautions=cautions(document, setting),
         untrue=(),
     )
-    return html, 400 if choices.messages or asked.unweighed or unfitted else 200
+    return html, 400 if choices.messages or study_request.unweighed or unfitted else 200

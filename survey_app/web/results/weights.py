@@ -1,4 +1,4 @@
-"""Numbers that a reader types, one for each group or survey: its weight, or what is known of it."""
+"""Numbers that a reader types for each group or survey: its weight, or a number that may explain an answer."""
 
 import math
 from collections.abc import Sequence
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from survey_app.estimate.group_estimates import GroupsError
 
 LARGEST = 1e15
-Weights = tuple[tuple[str, float], ...]  # by slug; people, or any other numbers in proportion
+Weights = tuple[tuple[str, float], ...]  # by slug; numbers of people, or any numbers in proportion to them
 
 
 def weights_of(typed: Sequence[tuple[str, str]], named: Sequence[tuple[str, str]]) -> Weights | None:
-    """The weights of these surveys, slug and name of each, in their order; None if none is typed.
+    """Return the weights of surveys, given as pairs of slug and name, in their order; None if none is typed.
 
-    GroupsError, in words for whoever typed them, if there cannot be a total by them.
+    Raise GroupsError, with a message for the reader, if no total can be computed from them.
     """
     if not typed:
         return None
@@ -23,14 +23,14 @@ def weights_of(typed: Sequence[tuple[str, str]], named: Sequence[tuple[str, str]
 
 
 def numbers_of(typed: Sequence[tuple[str, str]], named: Sequence[tuple[str, str]], what: str, least: float) -> Weights:
-    """A number from `least` for each of these surveys; GroupsError if one lacks it, or has none that does."""
-    given, slugs = dict(typed), [slug for slug, _ in named]
-    if strange := [slug for slug in given if slug not in slugs]:
-        raise GroupsError(f"there is a {what} for {strange[0]!r}, which is not among {', '.join(slugs)}")
-    if lacking := [name for slug, name in named if slug not in given]:
-        still = "lacks" if len(lacking) == 1 else "lack"
-        raise GroupsError(f"{' and '.join(lacking)} still {still} a {what}; give one to all or none")
-    return tuple((slug, _number(given[slug], what, least)) for slug in slugs)
+    """Parse a number of at least `least` for each survey. Raise GroupsError if one is missing, invalid or unknown."""
+    texts, slugs = dict(typed), [slug for slug, _ in named]
+    if unknown := [slug for slug in texts if slug not in slugs]:
+        raise GroupsError(f"there is a {what} for {unknown[0]!r}, which is not among {', '.join(slugs)}")
+    if names := [name for slug, name in named if slug not in texts]:
+        verb = "lacks" if len(names) == 1 else "lack"
+        raise GroupsError(f"{' and '.join(names)} still {verb} a {what}; give one to all or none")
+    return tuple((slug, _number(texts[slug], what, least)) for slug in slugs)
 
 
 def _number(text: str, what: str, least: float) -> float:

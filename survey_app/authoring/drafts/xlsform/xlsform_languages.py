@@ -1,6 +1,7 @@
-"""The words of an XLSForm: the language that a draft is written in, and the others, which become its translations.
+"""The texts of an XLSForm: the language that a draft is written in, and the other languages as its translations.
 
-A draft builds, so a text that the form has not in a language stands there in the draft's own, and is named.
+A draft is always valid. So a text that the form lacks in a language appears in the draft's own language, and is
+reported.
 """
 
 import re
@@ -38,7 +39,7 @@ class Heading:
 
 @dataclass
 class Texts:
-    """The texts of a draft as the form has them: those of a question with its options, by its id."""
+    """The texts of a draft as the form has them. Those of a question and its options are found by its id."""
 
     language: str | None
     others: dict[str, str]  # the form's name of a language by its tag
@@ -47,24 +48,24 @@ class Texts:
     questions: dict[str, tuple[Label, str, Sequence[Label]]] = field(default_factory=dict)
 
     def text(self, label: Label) -> str:
-        """A label in the draft's language, or in the first that it has."""
+        """Return a label in the draft's language, or in the first language that it has."""
         if isinstance(label, Mapping):
-            label = label.get(self.language) or next((one for one in label.values() if one), "")
+            label = label.get(self.language) or next((text for text in label.values() if text), "")
         return line(str(label or ""))
 
     def paragraphs(self, labels: Sequence[Label]) -> str:
-        """Several notes as one text."""
+        """Return several notes as one text."""
         return "\n\n".join(self.text(label) for label in labels)
 
     def translations(self) -> tuple[dict[str, Plain], list[str]]:
-        """Every other language, and what the form does not have in it."""
-        made: dict[str, Plain] = {}
+        """Return the translations into every other language, and the paths of the missing texts."""
+        translations: dict[str, Plain] = {}
         missing: list[str] = []
         for tag, name in self.others.items():
-            spoken = _Spoken(self, name)
-            made[tag] = spoken.all()
-            missing += [f"{path} in {tag}" for path in spoken.missing]
-        return made, missing
+            translator = _Spoken(self, name)
+            translations[tag] = translator.all()
+            missing += [f"{path} in {tag}" for path in translator.missing]
+        return translations, missing
 
 
 @dataclass
@@ -74,73 +75,75 @@ class _Spoken:
     missing: list[str] = field(default_factory=list)
 
     def say(self, label: Label, path: str) -> str:
-        if isinstance(label, Mapping) and (said := line(str(label.get(self.name) or ""))):
-            return said
+        if isinstance(label, Mapping) and (text := line(str(label.get(self.name) or ""))):
+            return text
         if path not in self.missing:
             self.missing.append(path)
         return self.texts.text(label)
 
     def all(self) -> dict[str, Plain]:
-        made: dict[str, Plain] = {
-            key: "\n\n".join(self.say(one, key) for one in labels) for key, labels in self.texts.prose.items()
+        translation: dict[str, Plain] = {
+            key: "\n\n".join(self.say(label, key) for label in labels) for key, labels in self.texts.prose.items()
         }
         if self.texts.sections:
-            made["sections"] = [self.section(i, one) for i, one in enumerate(self.texts.sections)]
-        made["questions"] = {name: self.question(name, *said) for name, said in self.texts.questions.items()}
-        return made
+            translation["sections"] = [self.section(place, label) for place, label in enumerate(self.texts.sections)]
+        translation["questions"] = {
+            name: self.question(name, *question) for name, question in self.texts.questions.items()
+        }
+        return translation
 
     def section(self, place: int, heading: Heading) -> Plain:
         title = self.say(heading.title, f"sections[{place}]")
         if not heading.notes:
             return title
-        return {"title": title, "text": "\n\n".join(self.say(one, f"sections[{place}]") for one in heading.notes)}
+        return {"title": title, "text": "\n\n".join(self.say(note, f"sections[{place}]") for note in heading.notes)}
 
     def question(self, name: str, label: Label, key: str, options: Sequence[Label]) -> Plain:
         text = self.say(label, f"questions.{name}")
         if not options:
             return text
-        said = [self.say(one, f"questions.{name}.{key}") for one in options]
-        if len({*said}) < len(said):  # a definition takes labels that differ
+        labels = [self.say(option, f"questions.{name}.{key}") for option in options]
+        if len({*labels}) < len(labels):  # a definition takes labels that differ
             self.missing.append(f"questions.{name}.{key}")
-            said = [self.texts.text(one) for one in options]
-        return {"text": text, key: [*said]}
+            labels = [self.texts.text(option) for option in options]
+        return {"text": text, key: [*labels]}
 
 
 def languages(form: Mapping[str, Any]) -> Iterator[str]:
-    """Every language of the labels, once."""
-    seen: dict[str, None] = {}
+    """Yield every language of the labels once."""
+    found_languages: dict[str, None] = {}
 
-    def look(node: Mapping[str, Any]) -> None:
+    def collect(node: Mapping[str, Any]) -> None:
         if isinstance(label := node.get("label"), Mapping):
-            seen.update(dict.fromkeys(label))
+            found_languages.update(dict.fromkeys(label))
         for child in (*node.get("children", ()), *node.get("choices", ())):
             if isinstance(child, Mapping):
-                look(child)
+                collect(child)
 
-    look({key: value for key, value in form.items() if key != "choices"})
+    collect({key: value for key, value in form.items() if key != "choices"})
     for choices in form.get("choices", {}).values():
-        look({"children": choices})
-    yield from seen
+        collect({"children": choices})
+    yield from found_languages
 
 
 def tag_of(language: str | None) -> str:
-    """The tag of a language by its name: de for "Deutsch (de)", and for German; nothing where it is not known."""
-    found = re.search(r"\(([^()]+)\)\s*$", language or "")
-    tag = (found[1] if found else language or "").strip()
-    own = {name.casefold(): one for one, name in names().items()}
-    return tag if LANGUAGE.fullmatch(tag) else (ENGLISH | own).get(tag.casefold(), "")
+    """Return the tag of a language by its name: de for "Deutsch (de)", and for German. Return "" if it is unknown."""
+    match = re.search(r"\(([^()]+)\)\s*$", language or "")
+    tag = (match[1] if match else language or "").strip()
+    own_names = {name.casefold(): language_tag for language_tag, name in names().items()}
+    return tag if LANGUAGE.fullmatch(tag) else (ENGLISH | own_names).get(tag.casefold(), "")
 
 
 def line(text: str) -> str:
-    """Text on one line, without signs that a definition refuses."""
+    """Return text on one line, without characters that a definition refuses."""
     return " ".join(UNSEEN.sub(" ", text).split())
 
 
 def identifier(name: str, taken: set[str]) -> str:
-    """A name as an id that is free."""
+    """Return a name as an id that is free."""
     plain = re.sub(r"[^a-z0-9_-]+", "_", name.lower()).strip("_-")[:LONGEST_ID] or "q"
-    number, free = 1, plain
-    while free in taken:
+    number, free_id = 1, plain
+    while free_id in taken:
         number += 1
-        free = f"{plain[: LONGEST_ID - 1 - len(str(number))]}_{number}"
-    return free
+        free_id = f"{plain[: LONGEST_ID - 1 - len(str(number))]}_{number}"
+    return free_id

@@ -1,4 +1,4 @@
-"""One row of an XLSForm: the question that it becomes, with its condition, or why it cannot be asked."""
+"""One row of an XLSForm: its question with a condition, or the reason why it cannot be asked."""
 
 import re
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ EQUAL = re.compile(rf"{NAME}\s*=\s*{VALUE}|selected\(\s*{NAME}\s*,\s*{VALUE}\s*\
 
 @dataclass(frozen=True)
 class Known:
-    """A question that was taken: its id, and for each value of the form the label here."""
+    """An imported question: its id, and its label for each value of the form."""
 
     id: str
     labels: Mapping[str, str]
@@ -55,10 +55,10 @@ class Known:
 
 @dataclass
 class Import:
-    """What is known on the way through a form.
+    """The state of an import while the rows of a form are read.
 
-    Headings wait for their first question, so that none stands above nothing; so do notes, which nobody would find
-    between two questions: they introduce what follows them, and the last ones thank.
+    A heading waits for its first question, so that none is above no question. Notes wait too, since respondents would
+    not find them between two questions: they introduce the next question, and the last ones are the thanks.
     """
 
     form: Mapping[str, Any]
@@ -74,15 +74,15 @@ class Import:
 
     @property
     def title(self) -> Label:
-        """What a part without a heading of its own is called: its group, or the form."""
+        """The title of a part without a heading of its own: that of its group, or of the form."""
         return self.groups[-1] if self.groups else self.form.get("title")
 
     def describe(self) -> None:
-        """The notes before everything else describe the survey."""
+        """Use the notes before everything else as the description of the survey."""
         self.texts.prose["description"], self.notes = self.notes, []
 
     def begin(self) -> None:
-        """The heading that waits, if any, stands before the question that comes now."""
+        """Write the waiting heading, if any, before the next question."""
         if self.notes and not (self.heading or self.ids):
             self.describe()
         if not self.heading and (self.notes or self.in_table):  # a battery goes on to the next heading
@@ -97,7 +97,7 @@ class Import:
         self.heading, self.notes, self.in_table = None, [], False
 
     def leave_out(self, name: str, kind: str, label: str, reason: str) -> None:
-        """Name what is not taken, where it stood."""
+        """Record a row that cannot be imported, with the reason, and write a comment in its place."""
         self.left_out.append((name, reason))
         self.blocks += comment(f"Left out: {name} ({kind}{f': {label}' if label else ''}): {reason}.", 2)
 
@@ -106,7 +106,7 @@ Taken = tuple[dict[str, Plain], dict[str, str], list[str]]  # a question, its la
 
 
 def question_of(made: Import, node: Mapping[str, Any], kind: str, name: str) -> Taken | str:
-    """The question that a row becomes, or why it cannot be asked."""
+    """Return the question for a row, or the reason why it cannot be asked."""
     text = made.texts.text(node.get("label"))
     notes = [f"{key} of {name} is left out" for key in UNTAKEN if node.get(key)]
     if not text:
@@ -120,14 +120,14 @@ def question_of(made: Import, node: Mapping[str, Any], kind: str, name: str) -> 
     question: dict[str, Plain] = {"id": identity, "type": "", "text": text}
     labels: dict[str, str] = {}
     if kind in ("select one", "select all that apply"):
-        found = _options(made, node)
-        if isinstance(found, str):
-            return found
-        labels = _yes_and_no(found) if kind == "select one" else {}
+        options = _options(made, node)
+        if isinstance(options, str):
+            return options
+        labels = _yes_and_no(options) if kind == "select one" else {}
         if labels:
             question["type"] = "yes_no"
         else:
-            labels = found
+            labels = options
             likert = "likert" in str(node.get("control", {}).get("appearance", ""))
             target, key = SELECT_ALL if kind != "select one" else LIKERT if likert else SELECT_ONE
             question |= {"type": target, key: [*labels.values()]}
@@ -137,64 +137,64 @@ def question_of(made: Import, node: Mapping[str, Any], kind: str, name: str) -> 
         if node.get("bind", {}).get("constraint"):
             notes.append(f"The constraint on the options of {name} is left out")
     elif kind in ("integer", "decimal", "range"):
-        numbers = _number(node, kind)
-        if isinstance(numbers, str):
-            return numbers
-        question |= {"type": "number", **numbers}
+        number_keys = _number(node, kind)
+        if isinstance(number_keys, str):
+            return number_keys
+        question |= {"type": "number", **number_keys}
         if kind == "decimal":
-            notes.append(f"A decimal needs steps: {numbers['step']} was chosen, change it if you like")
+            notes.append(f"A decimal needs steps: {number_keys['step']} was chosen, change it if you like")
     else:
         return REASONS.get(kind, f"there is nothing like the type {kind!r} here")
     return question, labels, notes
 
 
 def listed(made: Import, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The options of a row as the form has them."""
+    """Return the options of a row as the form has them."""
     return list(node.get("choices") or made.form.get("choices", {}).get(node.get("itemset")) or ())
 
 
 def _options(made: Import, node: Mapping[str, Any]) -> dict[str, str] | str:
-    """The label of every option by its value, or why there are none."""
+    """Return the label of every option by its value, or the reason why there are none."""
     if node.get("choice_filter"):
         return "its options depend on another answer; write a question for each case, with show_if"
     rows = listed(made, node)
     if not rows:
         return "its options are not in the workbook"
-    found = {str(one["name"]): line(made.texts.text(one.get("label")) or str(one["name"])) for one in rows}
-    if len(found) < 2:
+    labels = {str(row["name"]): line(made.texts.text(row.get("label")) or str(row["name"])) for row in rows}
+    if len(labels) < 2:
         return "it has one option only; ask for yes or no"
-    if len(set(found.values())) < len(found):
+    if len(set(labels.values())) < len(labels):
         return "two of its options have the same label"
-    return found
+    return labels
 
 
 def _yes_and_no(labels: Mapping[str, str]) -> dict[str, str]:
-    """The options as yes and no, if that is what they are in one of our languages; else nothing."""
+    """Return "yes" or "no" for each value if the labels mean that in one of our languages; else an empty mapping."""
     for language in LANGUAGES:
         words = {Words(language)(f"privacy.{answer}").casefold(): answer for answer in ("yes", "no")}
-        said = {value: words.get(label.casefold(), "") for value, label in labels.items()}
-        if sorted(said.values()) == ["no", "yes"]:
-            return said
+        answers = {value: words.get(label.casefold(), "") for value, label in labels.items()}
+        if sorted(answers.values()) == ["no", "yes"]:
+            return answers
     return {}
 
 
 def _number(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | str:
-    """The ends and the steps of a number, or why it has none."""
+    """Return the ends and the step of a number, or the reason why it has none."""
     if kind == "range":
-        said = {"start": 1, "end": 10, "step": 1, **node.get("parameters", {})}
+        parameters = {"start": 1, "end": 10, "step": 1, **node.get("parameters", {})}
         try:
-            low, high, step = (Decimal(str(said[key])) for key in ("start", "end", "step"))
+            low, high, step = (Decimal(str(parameters[key])) for key in ("start", "end", "step"))
         except InvalidOperation:
             return "its ends are no plain numbers"
     else:
-        found = _bounds(str(node.get("bind", {}).get("constraint", "")), whole=kind == "integer")
-        if found is None:
+        bounds = _bounds(str(node.get("bind", {}).get("constraint", "")), whole=kind == "integer")
+        if bounds is None:
             return (
                 "a number needs a smallest and a largest value, or one answer could stand out; give it a constraint"
                 " such as . >= 0 and . <= 60"
             )
-        low, high = found
-        digits = max(len(f"{end:f}".partition(".")[2].rstrip("0")) for end in found)
+        low, high = bounds
+        digits = max(len(f"{end:f}".partition(".")[2].rstrip("0")) for end in bounds)
         step = Decimal(1) if kind == "integer" else Decimal(1).scaleb(-max(digits, 1))
     if low > high:
         low, high = high, low
@@ -205,16 +205,16 @@ def _number(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | str:
 
 
 def _bounds(constraint: str, *, whole: bool) -> tuple[Decimal, Decimal] | None:
-    """The smallest and the largest value that a constraint allows, if that is all it says."""
+    """Return the smallest and the largest value that a constraint allows, or None if it is no such range."""
     parts = PARTS.split(constraint.replace("(", " ").replace(")", " ").strip())
     if "or" in parts[1::2]:
         return None
     ends: dict[str, Decimal] = {}
     for part in parts[::2]:
-        if plain := BOUND.fullmatch(part.strip()):
-            sign, value = plain[1], Decimal(plain[2])
-        elif turned := MIRRORED.fullmatch(part.strip()):
-            sign, value = TURNED[turned[2]], Decimal(turned[1])
+        if match := BOUND.fullmatch(part.strip()):
+            sign, value = match[1], Decimal(match[2])
+        elif mirrored := MIRRORED.fullmatch(part.strip()):
+            sign, value = TURNED[mirrored[2]], Decimal(mirrored[1])
         else:
             return None
         if whole and sign in ("<", ">"):
@@ -224,47 +224,53 @@ def _bounds(constraint: str, *, whole: bool) -> tuple[Decimal, Decimal] | None:
 
 
 def condition(made: Import, question: dict[str, Plain], node: Mapping[str, Any], shown: str | None) -> list[str]:
-    """Give a question its `show_if`, or make it optional if it is not required; notes tell what could not be kept."""
+    """Give a question its `show_if`, or make it optional if it is not required.
+
+    Return a note if the condition of the form was lost.
+    """
     bind = node.get("bind", {})
-    wanted = both(shown, bind.get("relevant"))
-    if not wanted:
+    relevant = both(shown, bind.get("relevant"))
+    if not relevant:
         if not required(node):
             question["optional"] = "true"
         return []
-    if found := _equality(made, wanted):
-        question["show_if"] = {"question": found[0], "is": list(found[1])}
+    if equality := _equality(made, relevant):
+        question["show_if"] = {"question": equality[0], "is": list(equality[1])}
         return []
     question["optional"] = "true"
     return [
-        f"The form asked this only where {line(wanted)}. That is no plain equality with an earlier question of"
+        f"The form asked this only where {line(relevant)}. That is no plain equality with an earlier question of"
         " this draft, so everybody is asked, and may leave it out: write a show_if if you can"
     ]
 
 
 def both(outer: str | None, inner: str | None) -> str | None:
-    """Two conditions in one, where there are two."""
+    """Return a condition that joins two, or the only one of them, or None."""
     return f"({outer}) and ({inner})" if outer and inner else inner or outer
 
 
 def _equality(made: Import, relevant: str) -> tuple[str, list[str]] | None:
-    """The earlier question and its labels, if a condition is one equality, or several of one question joined by or."""
+    """Return the earlier question and its labels in a condition, or None if it is more complicated.
+
+    The condition must be one equality, or several about one question that are joined by `or`.
+    """
     parts = PARTS.split(relevant.strip())
     if "and" in parts[1::2]:
         return None
     ids: set[str] = set()
     labels: list[str] = []
     for part in parts[::2]:
-        plain = part.strip()
-        match = EQUAL.fullmatch(plain[1:-1].strip() if plain.startswith("(") and plain.endswith(")") else plain)
+        text = part.strip()
+        match = EQUAL.fullmatch(text[1:-1].strip() if text.startswith("(") and text.endswith(")") else text)
         if match is None:
             return None
         name, *values = match.groups()[:4] if match[1] else match.groups()[4:]
-        value = next(one for one in values if one is not None)
-        known = made.known.get(name)
-        if known is None or value not in known.labels:
+        value = next(group for group in values if group is not None)
+        question = made.known.get(name)
+        if question is None or value not in question.labels:
             return None
-        ids.add(known.id)
-        labels.append(known.labels[value])
+        ids.add(question.id)
+        labels.append(question.labels[value])
     return (ids.pop(), list(dict.fromkeys(labels))) if len(ids) == 1 else None
 
 
@@ -273,6 +279,6 @@ def required(node: Mapping[str, Any]) -> bool:
 
 
 def comment(text: str, indent: int = 0) -> list[str]:
-    """A note as lines of comment."""
-    seen = "".join(sign if sign.isprintable() else "\ufffd" for sign in line(text))
-    return wrapped(seen, f"{' ' * indent}# ")
+    """Return a note as lines of comment."""
+    visible = "".join(sign if sign.isprintable() else "\ufffd" for sign in line(text))
+    return wrapped(visible, f"{' ' * indent}# ")
