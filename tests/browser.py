@@ -71,8 +71,8 @@ class Site:
     """The app on a free port of this machine. `intercept` may answer a request instead of the app; `config` is its own."""
 
     def __init__(self, folder: Path, **config: Any) -> None:
-        self.house = build(folder, **config)
-        self.store, app = self.house.store, self.house.app
+        self.installation = build(folder, **config)
+        self.store, app = self.installation.store, self.installation.app
         self.received: list[Received] = []
         self.intercept: Callable[[Received], Reply | None] = lambda request: None
         inner = through_the_front(app)
@@ -96,12 +96,12 @@ class Site:
         self._thread.start()
 
     def add(self, made: Survey | dict[str, Any] | Path, **options: Any) -> Published:
-        """Publish a survey, an author's file or a definition; see `House.publish`."""
-        return self.house.publish(made, **options)
+        """Publish a survey, an author's file or a definition; see `Installation.publish`."""
+        return self.installation.publish(made, **options)
 
     def invite(self, *codes: str, **options: Any) -> Published:
-        """Publish a survey by invitation, and invite these codes; see `House.invite`."""
-        return self.house.invite(*codes, **options)
+        """Publish a survey by invitation, and invite these codes; see `Installation.invite`."""
+        return self.installation.invite(*codes, **options)
 
     def link(self, published: Published, fragment: str = "") -> str:
         """The survey's link."""
@@ -124,7 +124,7 @@ class Site:
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
         self._thread.join()
-        self.house.close()
+        self.installation.close()
 
 
 class _Quiet(WSGIRequestHandler):

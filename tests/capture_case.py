@@ -82,7 +82,7 @@ class Case:
 
     out: Path
     folder: Path
-    server: product.House
+    server: product.Installation
     masks: dict[str, str] = field(default_factory=dict)
 
     @cached_property

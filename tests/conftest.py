@@ -7,7 +7,7 @@ from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser import Site
-from tests.fixtures import House, build
+from tests.fixtures import Installation, build
 from tests.javascript import QUIET_CHROMIUM, Chromium, Files, Node, find_chromium
 from tests.postgres import Postgres
 from tests.route_cache import write_routes_once
@@ -39,7 +39,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
+def installation(tmp_path: Path) -> Iterator[Installation]:
     """A store, and the app upon it by the door of production."""
     built = build(tmp_path)
     yield built

@@ -1,6 +1,6 @@
-"""One house for all tests: a store with an owner, a stranger and a token, the app upon it, and surveys in it.
+"""One installation for all tests: a store with an owner, a stranger and a token, the app upon it, and surveys in it.
 
-Whoever asks `app.test_client()` of a house goes in by `tests.rsgi_client`, the door of production. Passwords are hashed for
+Whoever asks `app.test_client()` of an installation goes in by `tests.rsgi_client`, the door of production. Passwords are hashed for
 real, at the least price: a hash carries its own parameters.
 """
 
@@ -73,7 +73,7 @@ def phrase(name: str) -> str:
 
 
 @dataclass
-class House:
+class Installation:
     """A server with an owner, ada, whose token is TOKEN, and a stranger, eve."""
 
     app: Flask
@@ -146,8 +146,8 @@ def build(
     door: type[FlaskClient] = FrontClient,
     store: Any = None,
     **config: Any,
-) -> House:
-    """A house on an empty folder, or on another store; `config` is the app's."""
+) -> Installation:
+    """An installation on an empty folder, or on another store; `config` is the app's."""
     store = store or SqliteStore(folder / "candor.db")
     app = create_app({"RATE_LIMIT": limit, "LOGIN_LIMIT": "off", **config}, store)
     app.test_client_class = door
@@ -155,7 +155,7 @@ def build(
     names = ("administrator", "ada", "eve")  # the first account is the administrator's
     _, owner, stranger = (store.add_user(name, CHEAP.hash(phrase(name))) for name in names)
     store.add_token(owner, secret_hash(TOKEN))
-    return House(app, store, owner, stranger)
+    return Installation(app, store, owner, stranger)
 
 
 def make(path: Path) -> tuple[SqliteStore, Published]:
@@ -233,20 +233,20 @@ def check_open_to_all_pages(response: TestResponse) -> None:
     assert "Set-Cookie" not in response.headers
 
 
-def rows_in_the_file(house: House, published: Published) -> list[bytes]:
-    with closing(sqlite3.connect(house.store.path)) as connection:
+def rows_in_the_file(installation: Installation, published: Published) -> list[bytes]:
+    with closing(sqlite3.connect(installation.store.path)) as connection:
         rows = connection.execute("select bits from reports where survey = ?", (published.key,)).fetchall()
     return sorted(bits for (bits,) in rows)
 
 
-def check_tally(house: House, published: Published) -> int:
+def check_tally(installation: Installation, published: Published) -> int:
     """Recount bit by bit what lies in the file; the number of reports."""
-    rows = rows_in_the_file(house, published)
+    rows = rows_in_the_file(installation, published)
     counts = [0] * published.survey.width
     for bits in rows:
         for position in range(published.survey.width):
             counts[position] += bits[position // 8] >> (7 - position % 8) & 1
-    for tally in house.store.recount(published, lambda _: None):
+    for tally in installation.store.recount(published, lambda _: None):
         assert tally.reports == len(rows)
         assert tally.counts.tolist() == counts
     return len(rows)

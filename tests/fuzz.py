@@ -8,7 +8,7 @@ import candor_client
 from candor_client import Survey
 from candor_client.definition import LARGEST_REPORT
 from candor_client.report import to_text
-from tests.fixtures import TOKEN, House, check_tally, wire
+from tests.fixtures import TOKEN, Installation, check_tally, wire
 
 BYTES = range(256)
 
@@ -103,9 +103,9 @@ class Noise:
         return {"method": method, "data": self.body(), "environ_overrides": {"PATH_INFO": path, **overrides}}
 
 
-def make_noise(house: House, refused: int) -> Counter[int]:
+def make_noise(installation: Installation, refused: int) -> Counter[int]:
     """Send until so many are refused; the statuses that came back. Some are right by chance, and do not count."""
-    noise, sender = Noise(house.publish().survey), house.client
+    noise, sender = Noise(installation.publish().survey), installation.client
     statuses: Counter[int] = Counter()
     while sum(statuses[status] for status in statuses if status >= 400) < refused:
         request = noise.request()
@@ -120,11 +120,11 @@ def make_noise(house: House, refused: int) -> Counter[int]:
     return statuses
 
 
-def check_noise(house: House, refused: int) -> None:
-    statuses = make_noise(house, refused)
-    published = house.store.newest("exam")
+def check_noise(installation: Installation, refused: int) -> None:
+    statuses = make_noise(installation, refused)
+    published = installation.store.newest("exam")
     assert published is not None
-    reports = check_tally(house, published)
+    reports = check_tally(installation, published)
     assert reports >= statuses[201] > 0
     assert {201, 400, 404, 405, 409, 422} <= set(statuses)
     told = ", ".join(f"{count:,} x {status}" for status, count in sorted(statuses.items()))

@@ -25,11 +25,11 @@ from survey_app.cli import main as COMMAND_LINE
 from survey_app.invitations import keys
 from survey_app.store import Submission, records
 from tests import blind_signature_reference, fixtures
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.fixtures import build as start_server
 from tests.sign_in import signed_in as sign_in
 
-__all__ = ["BEARER", "COMMAND_LINE", "VERSION", "Clock", "House", "predictable", "sign_in", "start_server"]
+__all__ = ["BEARER", "COMMAND_LINE", "VERSION", "Clock", "Installation", "predictable", "sign_in", "start_server"]
 
 TOKEN = "token-of-ada".ljust(43, "0")
 BEARER = {"Authorization": f"Bearer {TOKEN}"}  # of a script of ada's, who owns every survey
@@ -77,18 +77,18 @@ def list_commands(command: click.Command = COMMAND_LINE, path: tuple[str, ...] =
                 yield from list_commands(below, (*path, name))
 
 
-def publish(server: House, definition: bytes) -> None:
+def publish(server: Installation, definition: bytes) -> None:
     """Publish a definition that no author's file may give, with public results."""
     server.publish(json.loads(definition))
 
 
-def publish_demo(server: House) -> dict[str, Any]:
+def publish_demo(server: Installation) -> dict[str, Any]:
     """Publish the survey of `candor demo`, and return the configuration that serves its pages."""
     survey = demo_survey.prepare(server.store)[0].survey
     return {"DEMO": (survey.slug, survey.digest)}
 
 
-def store_reports(server: House, slug: str, rows: Sequence[bytes]) -> None:
+def store_reports(server: Installation, slug: str, rows: Sequence[bytes]) -> None:
     """Store reports with these bits, as devices may have sent them."""
     newest = server.store.newest(slug)
     assert newest is not None

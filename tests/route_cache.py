@@ -1,4 +1,4 @@
-"""What every house of the tests would have written anew, and what is written once a worker instead: routes and templates.
+"""What every installation of the tests would have written anew, and what is written once a worker instead: routes and templates.
 
 Werkzeug writes two functions for each route of each app; they follow from the route and its defaults alone, and take
 the app's own converters when they are called. Jinja compiles every template that an app shows; the code follows from

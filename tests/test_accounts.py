@@ -13,17 +13,17 @@ from survey_app import accounts
 from survey_app.accounts import add_user
 from survey_app.problems import Problem
 from survey_app.store import StoreError
-from tests.fixtures import House, phrase
+from tests.fixtures import Installation, phrase
 from tests.sign_in import change, on_disk, signed_in, token_of
 
 FEW = 4  # computations of argon2 at once
 
 
-def test_passwords_are_on_disk_as_salted_argon2_hashes_only(house: House) -> None:
+def test_passwords_are_on_disk_as_salted_argon2_hashes_only(installation: Installation) -> None:
     first, second = (accounts.hash_password("the same password", "ada") for _ in range(2))
     assert first != second
-    assert change(signed_in(house.app), phrase("ada"), "a new long password").status_code == 302
-    kept = on_disk(house.store.path)
+    assert change(signed_in(installation.app), phrase("ada"), "a new long password").status_code == 302
+    kept = on_disk(installation.store.path)
     assert kept.count(b"$argon2id$") >= 3
     for said in (*map(phrase, ("administrator", "ada", "eve")), "a new long password"):
         assert said.encode() not in kept
@@ -88,10 +88,10 @@ def test_ten_logins_at_once_compute_four_hashes_and_refuse_the_others(monkeypatc
 
 
 @pytest.mark.parametrize("length", [0, 1, 9, 201])
-def test_a_password_of_the_wrong_length_makes_no_account(house: House, length: int) -> None:
+def test_a_password_of_the_wrong_length_makes_no_account(installation: Installation, length: int) -> None:
     with pytest.raises(StoreError):
-        add_user(house.store, "turing", "x" * length)
-    assert house.store.user_named("turing") is None
+        add_user(installation.store, "turing", "x" * length)
+    assert installation.store.user_named("turing") is None
 
 
 @pytest.mark.parametrize(
@@ -104,32 +104,32 @@ def test_a_password_of_the_wrong_length_makes_no_account(house: House, length: i
     ],
 )  # fmt: skip
 def test_a_password_that_anybody_would_try_first_is_refused_with_what_to_do(
-    house: House, password: str, why: str
+    installation: Installation, password: str, why: str
 ) -> None:
     with pytest.raises(StoreError, match=f"{why}.*take four or five words"):
-        add_user(house.store, "ada-lovelace", password)
-    assert house.store.user_named("ada-lovelace") is None
+        add_user(installation.store, "ada-lovelace", password)
+    assert installation.store.user_named("ada-lovelace") is None
 
 
 @pytest.mark.parametrize(
     "password",
     ["a long password", "correct horse battery staple", "ada lovelace likes tea", "tr8Kx-qpZ1v", "mein hund heisst nicht rex", "ünïcödé wörter", "我喜欢在雨天读书喝茶呀"],
 )  # fmt: skip
-def test_a_password_that_is_merely_simple_is_taken(house: House, password: str) -> None:
-    assert add_user(house.store, "ada-lovelace", password).name == "ada-lovelace"
+def test_a_password_that_is_merely_simple_is_taken(installation: Installation, password: str) -> None:
+    assert add_user(installation.store, "ada-lovelace", password).name == "ada-lovelace"
 
 
 @pytest.mark.parametrize("name", ["", " ", " turing", "turing ", "tur\ning", "tur\x00ing", "x" * 81, "ada"])
-def test_a_bad_or_taken_name_makes_no_account(house: House, name: str) -> None:
-    before = house.store.users()
+def test_a_bad_or_taken_name_makes_no_account(installation: Installation, name: str) -> None:
+    before = installation.store.users()
     with pytest.raises(StoreError):
-        add_user(house.store, name, phrase("turing"))
-    assert house.store.users() == before
+        add_user(installation.store, name, phrase("turing"))
+    assert installation.store.users() == before
 
 
-def test_only_hashes_of_tokens_are_on_disk(house: House) -> None:
-    tokens = [token_of(house.store, "ada") for _ in range(3)]
-    kept = on_disk(house.store.path)
+def test_only_hashes_of_tokens_are_on_disk(installation: Installation) -> None:
+    tokens = [token_of(installation.store, "ada") for _ in range(3)]
+    kept = on_disk(installation.store.path)
     assert len(set(tokens)) == 3
     for token in tokens:
         assert len(token) >= 43

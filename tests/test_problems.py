@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from survey_app.problems import PROBLEMS
-from tests.fixtures import STATUSES, House, block, check_refused, check_stored, check_tally, made, unblock
+from tests.fixtures import STATUSES, Installation, block, check_refused, check_stored, check_tally, made, unblock
 from tests.problem_requests import PROVOKED
 
 
@@ -17,27 +17,27 @@ def test_every_problem_is_in_the_table_and_can_be_provoked() -> None:
 
 @pytest.mark.parametrize("code", PROVOKED)
 def test_each_problem_has_its_status_and_the_one_shape(
-    house: House, monkeypatch: pytest.MonkeyPatch, code: str
+    installation: Installation, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
-    response = PROVOKED[code](house, monkeypatch)
+    response = PROVOKED[code](installation, monkeypatch)
     check_refused(response, code)
     assert b"secret" not in response.data
     assert b"Traceback" not in response.data
 
 
-def test_what_could_not_be_stored_can_be_sent_again(house: House) -> None:
-    published = house.publish()
+def test_what_could_not_be_stored_can_be_sent_again(installation: Installation) -> None:
+    published = installation.publish()
     report = made(published)
-    block(house.store.path)
-    check_refused(house.post(report), "unavailable")
-    check_refused(house.batch(report), "unavailable")
-    unblock(house.store.path)
-    assert check_tally(house, published) == 0
-    check_stored(house.post(report))
+    block(installation.store.path)
+    check_refused(installation.post(report), "unavailable")
+    check_refused(installation.batch(report), "unavailable")
+    unblock(installation.store.path)
+    assert check_tally(installation, published) == 0
+    check_stored(installation.post(report))
 
 
-def test_health_tells_when_the_store_does_not_answer(house: House) -> None:
-    assert house.client.get("/healthz").json == {"status": "ok"}
-    with closing(sqlite3.connect(house.store.path)) as connection:
+def test_health_tells_when_the_store_does_not_answer(installation: Installation) -> None:
+    assert installation.client.get("/healthz").json == {"status": "ok"}
+    with closing(sqlite3.connect(installation.store.path)) as connection:
         connection.execute("drop table surveys")
-    check_refused(house.client.get("/healthz"), "unavailable")
+    check_refused(installation.client.get("/healthz"), "unavailable")

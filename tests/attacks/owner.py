@@ -19,10 +19,10 @@ def name_people(folder: Path) -> dict[str, int]:
     found = {}
     for place, (way, (invited, pause)) in enumerate(WAYS.items()):
         (own := folder / str(place)).mkdir(parents=True)
-        house = build(own)
-        published = house.invite(definition=WIDE) if invited else house.publish(WIDE)
-        found[way] = linked(house, published, pause=pause)
-        house.close()
+        installation = build(own)
+        published = installation.invite(definition=WIDE) if invited else installation.publish(WIDE)
+        found[way] = linked(installation, published, pause=pause)
+        installation.close()
     return found
 
 

@@ -9,14 +9,14 @@ import pytest
 
 from survey_app.store import State
 from tests.definitions import simple
-from tests.fixtures import HOUR, House, build
+from tests.fixtures import HOUR, Installation, build
 
 TICKETS = {"key": "_" * 511 + "9"}  # as long and as odd as a key has to be; nobody signs with it
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    """A house whose database is where `run` looks for it."""
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    """An installation whose database is where `run` looks for it."""
     built = build(tmp_path)
     yield built
     built.close()
@@ -33,25 +33,27 @@ def house(tmp_path: Path) -> Iterator[House]:
     ],
 )
 def test_simulate_says_which_condition_is_not_met_and_asks_nothing(
-    run: Any, house: House, definition: dict[str, Any], options: dict[str, Any], says: str
+    run: Any, installation: Installation, definition: dict[str, Any], options: dict[str, Any], says: str
 ) -> None:
-    house.publish(simple() | definition, **options)
+    installation.publish(simple() | definition, **options)
     done = run("simulate", "exam", "--respondents", "10", text="y\n")
     assert done.exit_code == 1
     assert says in done.output and "Nothing was added" in done.output
     assert "for good?" not in done.output
 
 
-def test_simulate_says_that_a_survey_is_full_and_before_that_how_many_had_room(run: Any, house: House) -> None:
-    house.publish(simple(), max_reports=30)
+def test_simulate_says_that_a_survey_is_full_and_before_that_how_many_had_room(
+    run: Any, installation: Installation
+) -> None:
+    installation.publish(simple(), max_reports=30)
     done = run("simulate", "exam", "--respondents", "50", "--yes")
     assert "30 reports were added" in done.output
     assert "20 were refused: exam is full: it has all the 30 reports" in done.output
     assert "exam is full" in run("simulate", "exam", "--respondents", "1").output
 
 
-def test_simulate_goes_on_where_every_condition_is_met(run: Any, house: House) -> None:
-    house.publish(simple(), closes=datetime.now(UTC) + timedelta(days=1))
+def test_simulate_goes_on_where_every_condition_is_met(run: Any, installation: Installation) -> None:
+    installation.publish(simple(), closes=datetime.now(UTC) + timedelta(days=1))
     assert "5 reports were added" in run("simulate", "exam", "--respondents", "5", "--yes").output
 
 

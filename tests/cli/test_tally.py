@@ -21,7 +21,7 @@ from tests.results.parquet.parquet_files import bits_of, mixed, parts, plain
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> tuple[SqliteStore, Published]:
+def installation(tmp_path: Path) -> tuple[SqliteStore, Published]:
     """A survey with 130 reports, 20 of which are pending."""
     store, published = make(tmp_path / "candor.db")
     store.write(lambda: [submission(published) for _ in range(130)])
@@ -39,9 +39,9 @@ def said(tmp_path: Path, *words: str | Path) -> str:
 
 
 def test_a_folder_holds_what_is_shown_and_its_tally_is_the_snapshot(
-    house: tuple[SqliteStore, Published], tmp_path: Path
+    installation: tuple[SqliteStore, Published], tmp_path: Path
 ) -> None:
-    store, published = house
+    store, published = installation
     folder = tmp_path / "bits"
     done = candor(tmp_path, "export", "exam", folder, "--rows", "50")
     assert f"110 reports of exam are in {folder}, in 3 files" in done.stdout
@@ -62,7 +62,7 @@ def test_a_folder_holds_what_is_shown_and_its_tally_is_the_snapshot(
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
 def test_results_from_files_are_the_results_of_the_survey(
-    house: tuple[SqliteStore, Published], tmp_path: Path, form: list[str]
+    installation: tuple[SqliteStore, Published], tmp_path: Path, form: list[str]
 ) -> None:
     said(tmp_path, "export", "exam", tmp_path / "bits", "--rows", "50")
     said(tmp_path, "export", "exam", tmp_path / "exam.parquet")
@@ -120,7 +120,7 @@ def test_without_the_extra_spark_is_told_how_to_come(tmp_path: Path, monkeypatch
 
 
 def test_only_a_folder_of_parquet_is_replaced_and_only_by_force(
-    house: tuple[SqliteStore, Published], tmp_path: Path
+    installation: tuple[SqliteStore, Published], tmp_path: Path
 ) -> None:
     folder = tmp_path / "bits"
     said(tmp_path, "export", "exam", folder, "--rows", "50")
@@ -137,7 +137,7 @@ def test_only_a_folder_of_parquet_is_replaced_and_only_by_force(
 
 
 def test_a_failure_on_the_way_leaves_the_old_folder_and_no_other(
-    house: tuple[SqliteStore, Published], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installation: tuple[SqliteStore, Published], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "bits"
     said(tmp_path, "export", "exam", folder, "--rows", "50")

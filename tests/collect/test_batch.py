@@ -13,7 +13,7 @@ from survey_app.store import State
 from tests.fixtures import (
     SAID,
     TOKEN,
-    House,
+    Installation,
     check_refused,
     check_store,
     check_stored,
@@ -26,10 +26,10 @@ from tests.fixtures import (
 from tests.request_bodies import Untouchable
 
 
-def test_a_batch_counts_what_became_of_its_lines(house: House) -> None:
-    published = house.publish()
+def test_a_batch_counts_what_became_of_its_lines(installation: Installation) -> None:
+    published = installation.publish()
     known, fresh = made(published), made(published)
-    check_stored(house.post(known))
+    check_stored(installation.post(known))
     lines: list[bytes | Report] = [
         known,
         fresh,
@@ -46,66 +46,68 @@ def test_a_batch_counts_what_became_of_its_lines(house: House) -> None:
         made(published).to_json().replace(b",", b" " * LARGEST_REPORT + b","),
         b"",
     ]
-    counts = house.count(*lines)
+    counts = installation.count(*lines)
     rejected = {"id_taken": 1, "malformed_report": 2, "wrong_survey": 1, "impossible_bits": 1, "too_large": 1}
     assert counts["rejected"] == rejected
     assert sorted(counts["rejected_lines"]) == [5, 6, 8, 9, 11, 13]
     assert (counts["stored"], counts["already_stored"]) == (3, 2)
     assert list(counts) == ["already_stored", "rejected", "rejected_lines", "stored"]
-    assert check_tally(house, published) == 4
+    assert check_tally(installation, published) == 4
 
 
-def test_a_batch_sent_again_changes_nothing(house: House) -> None:
-    published = house.publish()
+def test_a_batch_sent_again_changes_nothing(installation: Installation) -> None:
+    published = installation.publish()
     reports = [made(published) for _ in range(1000)]
-    first, second = house.count(*reports), house.count(*reports)
+    first, second = installation.count(*reports), installation.count(*reports)
     assert (first["stored"], first["already_stored"], first["rejected"]) == (1000, 0, {})
     assert (second["stored"], second["already_stored"], second["rejected"]) == (0, 1000, {})
-    check_stored(house.post(reports[500]), again=True)
-    assert check_tally(house, published) == 1000
+    check_stored(installation.post(reports[500]), again=True)
+    assert check_tally(installation, published) == 1000
 
 
-def test_a_batch_is_stored_in_several_steps_without_a_loss(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_is_stored_in_several_steps_without_a_loss(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("survey_app.collect.writer.MOST_AT_ONCE", 1)
-    published = house.publish()
+    published = installation.publish()
     reports = [made(published) for _ in range(50)]
-    assert house.count(*reports, *reports)["stored"] == 50
-    assert check_tally(house, published) == 50
+    assert installation.count(*reports, *reports)["stored"] == 50
+    assert check_tally(installation, published) == 50
 
 
-def test_a_batch_lists_only_the_first_rejected_lines(house: House) -> None:
-    house.publish()
-    counts = house.count(*[b"x"] * (LISTED_LINES + 50))
+def test_a_batch_lists_only_the_first_rejected_lines(installation: Installation) -> None:
+    installation.publish()
+    counts = installation.count(*[b"x"] * (LISTED_LINES + 50))
     assert counts["rejected"] == {"malformed_report": LISTED_LINES + 50}
     assert counts["rejected_lines"] == list(range(1, LISTED_LINES + 1))
 
 
 @pytest.mark.parametrize("body", [b"", b"\n", b"\n\n \r\n"])
-def test_an_empty_batch_stores_nothing(house: House, body: bytes) -> None:
-    house.publish()
-    assert house.count(body) == {"stored": 0, "already_stored": 0, "rejected": {}, "rejected_lines": []}
+def test_an_empty_batch_stores_nothing(installation: Installation, body: bytes) -> None:
+    installation.publish()
+    assert installation.count(body) == {"stored": 0, "already_stored": 0, "rejected": {}, "rejected_lines": []}
 
 
-def test_a_survey_by_invitation_takes_no_batches(house: House) -> None:
-    published = house.invite()
-    check_refused(house.batch(made(published)), "forbidden")
-    assert check_tally(house, published) == 0
+def test_a_survey_by_invitation_takes_no_batches(installation: Installation) -> None:
+    published = installation.invite()
+    check_refused(installation.batch(made(published)), "forbidden")
+    assert check_tally(installation, published) == 0
 
 
-def test_a_batch_to_a_survey_that_is_closed_is_rejected_line_by_line(house: House) -> None:
-    published = house.publish()
+def test_a_batch_to_a_survey_that_is_closed_is_rejected_line_by_line(installation: Installation) -> None:
+    published = installation.publish()
     report = made(published)
-    assert house.count(report)["stored"] == 1
-    house.store.set_state(published, State.CLOSED)
-    counts = house.count(report, made(published))
+    assert installation.count(report)["stored"] == 1
+    installation.store.set_state(published, State.CLOSED)
+    counts = installation.count(report, made(published))
     assert counts == {"stored": 0, "already_stored": 1, "rejected": {"survey_closed": 1}, "rejected_lines": [2]}
 
 
-def test_a_batch_that_says_it_is_too_large_is_not_even_read(house: House) -> None:
-    house.publish()
+def test_a_batch_that_says_it_is_too_large_is_not_even_read(installation: Installation) -> None:
+    installation.publish()
     said = {"CONTENT_LENGTH": str(LARGEST_BATCH + 1), "wsgi.input": Untouchable()}
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    response = house.client.post("/api/surveys/exam/reports/batch", headers=headers, environ_overrides=said)
+    response = installation.client.post("/api/surveys/exam/reports/batch", headers=headers, environ_overrides=said)
     check_refused(response, "too_large")
 
 
@@ -133,9 +135,9 @@ SPELLINGS = [
 ]
 
 
-def test_lines_that_are_read_together_are_read_as_each_alone(house: House) -> None:
+def test_lines_that_are_read_together_are_read_as_each_alone(installation: Installation) -> None:
     """Whatever is damaged in one of many lines, and in whichever digit of its id or bits: nothing else gets through."""
-    published = house.publish()
+    published = installation.publish()
     decoder = Decoder(published.survey, published.key)
     good = [made(published).to_json() for _ in range(3)]
     assert decoder.decode_plain(good) == [decoder.decode(line) for line in good]

@@ -36,7 +36,7 @@ from tests.definitions import (
 from tests.definitions import multiple as multiple_question
 from tests.fixtures import (
     SAID,
-    House,
+    Installation,
     check_refused,
     check_stored,
     check_tally,
@@ -60,80 +60,80 @@ KINDS = SMALL | {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_reports_of_every_mechanism_are_stored_once_and_tallied(house: House, name: str) -> None:
-    published = house.publish(KINDS[name])
+def test_reports_of_every_mechanism_are_stored_once_and_tallied(installation: Installation, name: str) -> None:
+    published = installation.publish(KINDS[name])
     reports = [candor_client.randomize(published.survey, one) for one in all_answers(KINDS[name])[:12]]
     for report in reports:
-        check_stored(house.post(report))
-        check_stored(house.post(report), again=True)
-    assert check_tally(house, published) == len(reports)
-    assert rows_in_the_file(house, published) == sorted(report.bits for report in reports)
+        check_stored(installation.post(report))
+        check_stored(installation.post(report), again=True)
+    assert check_tally(installation, published) == len(reports)
+    assert rows_in_the_file(installation, published) == sorted(report.bits for report in reports)
 
 
-def test_other_bits_under_a_known_id_change_nothing(house: House) -> None:
-    published = house.publish()
+def test_other_bits_under_a_known_id_change_nothing(installation: Installation) -> None:
+    published = installation.publish()
     report = made(published)
-    check_stored(house.post(report))
-    check_refused(house.post(other_bits(report)), "id_taken")
-    assert rows_in_the_file(house, published) == [report.bits]
-    assert check_tally(house, published) == 1
-    check_stored(house.post(report), again=True)
+    check_stored(installation.post(report))
+    check_refused(installation.post(other_bits(report)), "id_taken")
+    assert rows_in_the_file(installation, published) == [report.bits]
+    assert check_tally(installation, published) == 1
+    check_stored(installation.post(report), again=True)
 
 
-def test_one_id_may_occur_in_two_surveys(house: House) -> None:
-    first, second = house.publish(), house.publish(simple() | {"slug": "second"})
+def test_one_id_may_occur_in_two_surveys(installation: Installation) -> None:
+    first, second = installation.publish(), installation.publish(simple() | {"slug": "second"})
     report = made(first)
     twin = Report(second.survey.digest, report.id, other_bits(report).bits)
-    check_stored(house.post(report))
-    check_stored(house.client.post("/api/surveys/second/reports", data=twin.to_json()))
-    assert (check_tally(house, first), check_tally(house, second)) == (1, 1)
+    check_stored(installation.post(report))
+    check_stored(installation.client.post("/api/surveys/second/reports", data=twin.to_json()))
+    assert (check_tally(installation, first), check_tally(installation, second)) == (1, 1)
 
 
-def test_neither_the_content_type_nor_the_order_of_keys_nor_spaces_matter(house: House) -> None:
-    published = house.publish()
+def test_neither_the_content_type_nor_the_order_of_keys_nor_spaces_matter(installation: Installation) -> None:
+    published = installation.publish()
     report = made(published)
-    check_stored(house.post(report, content_type="text/plain"))
+    check_stored(installation.post(report, content_type="text/plain"))
     keys = json.loads(report.to_json())
     for order in itertools.permutations(keys):
-        check_stored(house.post(json.dumps({key: keys[key] for key in order}, indent=3).encode()), again=True)
+        check_stored(installation.post(json.dumps({key: keys[key] for key in order}, indent=3).encode()), again=True)
 
 
 @pytest.mark.parametrize("plain", [b'"bits"', b'"id"', b'"survey"'])
-def test_keys_written_with_escapes_are_refused(house: House, plain: bytes) -> None:
+def test_keys_written_with_escapes_are_refused(installation: Installation, plain: bytes) -> None:
     """The protocol has no escapes: one report has one spelling, but for white space; alone, in a batch, and in one whose
     other lines are plain."""
-    published = house.publish()
+    published = installation.publish()
     report = made(published)
     escaped = report.to_json().replace(plain, plain[:1] + rb"\u%04x" % plain[1] + plain[2:])
     assert json.loads(escaped) == json.loads(report.to_json())
-    check_refused(house.post(escaped), "malformed_report")
+    check_refused(installation.post(escaped), "malformed_report")
     for others in ((), (made(published), made(published))):
-        counts = house.count(*others, escaped)
+        counts = installation.count(*others, escaped)
         assert (counts["stored"], counts["rejected"]) == (len(others), {"malformed_report": 1})
-    check_stored(house.post(report))
+    check_stored(installation.post(report))
 
 
-def test_a_report_is_on_disk_when_it_is_acknowledged(house: House) -> None:
-    published = house.publish()
+def test_a_report_is_on_disk_when_it_is_acknowledged(installation: Installation) -> None:
+    published = installation.publish()
     for number_of_reports in range(1, 4):
-        check_stored(house.post(made(published)))
-        assert check_tally(house, published) == number_of_reports
+        check_stored(installation.post(made(published)))
+        assert check_tally(installation, published) == number_of_reports
 
 
-def test_the_same_report_at_once_from_many_is_stored_once(house: House) -> None:
-    published = house.publish()
+def test_the_same_report_at_once_from_many_is_stored_once(installation: Installation) -> None:
+    published = installation.publish()
     reports = [made(published) for _ in range(20)]
 
     def send(report: Report) -> int:
         try:
-            return house.post(report).status_code
+            return installation.post(report).status_code
         finally:
-            house.store.close()
+            installation.store.close()
 
     with ThreadPoolExecutor(8) as pool:
         statuses = Counter(pool.map(send, reports * 5))
     assert statuses == {201: 20, 200: 80}
-    assert check_tally(house, published) == 20
+    assert check_tally(installation, published) == 20
 
 
 FAULTS = {
@@ -149,10 +149,12 @@ FAULTS = {
 @pytest.mark.parametrize(
     "faults", [pair for count in (1, 2, 6) for pair in itertools.combinations(FAULTS, count)], ids=" and ".join
 )
-def test_of_several_faults_the_first_in_the_order_of_checks_is_reported(house: House, faults: tuple[str, ...]) -> None:
-    published = house.publish()
+def test_of_several_faults_the_first_in_the_order_of_checks_is_reported(
+    installation: Installation, faults: tuple[str, ...]
+) -> None:
+    published = installation.publish()
     stored, report = made(published), made(published)
-    check_stored(house.post(stored))
+    check_stored(installation.post(stored))
     if "id" in faults:
         report = other_bits(stored)
     keys = {"survey": report.survey, "id": to_text(report.id), "bits": to_text(report.bits)}
@@ -164,10 +166,10 @@ def test_of_several_faults_the_first_in_the_order_of_checks_is_reported(house: H
         keys["more"] = ""
     body = spelled(**keys) + (b" " * LARGEST_REPORT if "size" in faults else b"")
     if "state" in faults:
-        house.store.set_state(published, State.CLOSED)
-    check_refused(house.post(body), FAULTS[next(fault for fault in FAULTS if fault in faults)])
-    assert rows_in_the_file(house, published) == [stored.bits]
-    assert check_tally(house, published) == 1
+        installation.store.set_state(published, State.CLOSED)
+    check_refused(installation.post(body), FAULTS[next(fault for fault in FAULTS if fault in faults)])
+    assert rows_in_the_file(installation, published) == [stored.bits]
+    assert check_tally(installation, published) == 1
 
 
 DASHES = Report("", b"\xfb\xff\xbf" * 5 + b"\xfb", b"")
@@ -253,23 +255,23 @@ MALFORMED: dict[str, Callable[[Report], bytes]] = {
 }
 
 
-def test_what_is_not_a_report_is_malformed(house: House) -> None:
-    published = house.publish()
+def test_what_is_not_a_report_is_malformed(installation: Installation) -> None:
+    published = installation.publish()
     for name, spell in MALFORMED.items():
-        response = house.post(spell(made(published)))
+        response = installation.post(spell(made(published)))
         assert json.loads(response.data)["code"] == "malformed_report", name
         check_refused(response, "malformed_report")
-    assert check_tally(house, published) == 0
-    check_stored(house.post(wire(made(published), id=respelled(DASHES, b"-_"))))
+    assert check_tally(installation, published) == 0
+    check_stored(installation.post(wire(made(published), id=respelled(DASHES, b"-_"))))
 
 
 @pytest.mark.parametrize("digest", ["", "0" * 64, "x", "~", "{}"])
-def test_a_digest_other_than_the_current_one_is_the_wrong_survey(house: House, digest: str) -> None:
-    published = house.publish()
+def test_a_digest_other_than_the_current_one_is_the_wrong_survey(installation: Installation, digest: str) -> None:
+    published = installation.publish()
     report = made(published)
-    check_refused(house.post(wire(report, survey=digest)), "wrong_survey")
-    check_refused(house.post(wire(report, survey=report.survey.upper())), "wrong_survey")
-    assert published.survey.digest.encode() in house.post(wire(report, survey=digest)).data
+    check_refused(installation.post(wire(report, survey=digest)), "wrong_survey")
+    check_refused(installation.post(wire(report, survey=report.survey.upper())), "wrong_survey")
+    assert published.survey.digest.encode() in installation.post(wire(report, survey=digest)).data
 
 
 ASKED = define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(subset(2, 1), "b")], ask=1)
@@ -306,24 +308,26 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("definition", "bits"), IMPOSSIBLE)
-def test_bits_that_no_device_could_have_sent_are_refused(house: House, definition: dict[str, Any], bits: str) -> None:
-    published = house.publish(definition)
+def test_bits_that_no_device_could_have_sent_are_refused(
+    installation: Installation, definition: dict[str, Any], bits: str
+) -> None:
+    published = installation.publish(definition)
     packed = int(bits or "0", 2).to_bytes(len(bits) // 8, "big")
     report = Report(published.survey.digest, secrets.token_bytes(16), packed)
-    check_refused(house.post(report), "impossible_bits")
-    assert check_tally(house, published) == 0
+    check_refused(installation.post(report), "impossible_bits")
+    assert check_tally(installation, published) == 0
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if survey(KINDS[name]).length == 1])
-def test_a_byte_is_stored_if_and_only_if_some_device_could_have_sent_it(house: House, name: str) -> None:
-    published = house.publish(KINDS[name])
+def test_a_byte_is_stored_if_and_only_if_some_device_could_have_sent_it(installation: Installation, name: str) -> None:
+    published = installation.publish(KINDS[name])
     rows = {bytes([byte]): secrets.token_bytes(16) for byte in range(256)}
-    counts = house.count(*(Report(published.survey.digest, identity, bits) for bits, identity in rows.items()))
+    counts = installation.count(*(Report(published.survey.digest, identity, bits) for bits, identity in rows.items()))
     possible = set(possible_rows(published.survey))
     assert counts["stored"] == len(possible)
     assert counts["rejected"] == ({"impossible_bits": 256 - len(possible)} if len(possible) < 256 else {})
-    assert set(rows_in_the_file(house, published)) == possible
-    check_tally(house, published)
+    assert set(rows_in_the_file(installation, published)) == possible
+    check_tally(installation, published)
 
 
 def possible_rows(parsed: Survey) -> Iterator[bytes]:
@@ -351,50 +355,50 @@ def follows_the_rules(mechanism: Any, part: str) -> bool:
 
 
 @pytest.mark.parametrize("length", [LARGEST_REPORT + 1, 10**9, 10**18])
-def test_a_body_that_says_it_is_too_large_is_not_even_read(house: House, length: int) -> None:
-    house.publish()
+def test_a_body_that_says_it_is_too_large_is_not_even_read(installation: Installation, length: int) -> None:
+    installation.publish()
     said = {"CONTENT_LENGTH": str(length), "wsgi.input": Untouchable()}
-    check_refused(house.post(b"", environ_overrides=said), "too_large")
+    check_refused(installation.post(b"", environ_overrides=said), "too_large")
 
 
-def test_a_body_of_unknown_length_is_read_only_as_far_as_a_report_can_go(house: House) -> None:
-    published = house.publish()
+def test_a_body_of_unknown_length_is_read_only_as_far_as_a_report_can_go(installation: Installation) -> None:
+    published = installation.publish()
     chunked = {"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": True}
-    check_stored(house.post(made(published), environ_overrides=chunked))
+    check_stored(installation.post(made(published), environ_overrides=chunked))
     endless = Endless()
-    check_refused(house.post(b"", environ_overrides=chunked | {"wsgi.input": endless}), "too_large")
+    check_refused(installation.post(b"", environ_overrides=chunked | {"wsgi.input": endless}), "too_large")
     assert endless.taken <= LARGEST_REPORT + CHUNK
 
 
-def test_the_largest_body_is_still_read(house: House) -> None:
-    report = made(house.publish())
-    check_stored(house.post(report.to_json().ljust(LARGEST_REPORT)))
-    check_refused(house.post(report.to_json().ljust(LARGEST_REPORT + 1)), "too_large")
+def test_the_largest_body_is_still_read(installation: Installation) -> None:
+    report = made(installation.publish())
+    check_stored(installation.post(report.to_json().ljust(LARGEST_REPORT)))
+    check_refused(installation.post(report.to_json().ljust(LARGEST_REPORT + 1)), "too_large")
 
 
 @pytest.mark.parametrize("length", ["many", "1e3", "0x10", "5, 5", "5 5", "9" * 5000, "½", "-5", "+5", "1_0", "٣"])
-def test_a_length_that_is_no_number_is_a_malformed_request(house: House, length: str) -> None:
-    report = made(house.publish())
+def test_a_length_that_is_no_number_is_a_malformed_request(installation: Installation, length: str) -> None:
+    report = made(installation.publish())
     said = {"CONTENT_LENGTH": length, "wsgi.input": Untouchable()}
-    check_refused(house.post(report, environ_overrides=said), "malformed_request")
+    check_refused(installation.post(report, environ_overrides=said), "malformed_request")
 
 
-def test_a_length_that_is_too_short_cuts_the_report_off(house: House) -> None:
-    report = made(house.publish())
-    check_refused(house.post(report, environ_overrides={"CONTENT_LENGTH": "20"}), "malformed_report")
-    check_refused(house.post(report, environ_overrides={"CONTENT_LENGTH": "0"}), "malformed_report")
+def test_a_length_that_is_too_short_cuts_the_report_off(installation: Installation) -> None:
+    report = made(installation.publish())
+    check_refused(installation.post(report, environ_overrides={"CONTENT_LENGTH": "20"}), "malformed_report")
+    check_refused(installation.post(report, environ_overrides={"CONTENT_LENGTH": "0"}), "malformed_report")
 
 
 @pytest.mark.parametrize("slug", ["nothing", "x" * 63, "EXAM", "x" * 64, "..", "%00", "exam%0a", "%ff"])
-def test_a_report_to_no_survey_finds_nothing(house: House, slug: str) -> None:
-    report = made(house.publish())
-    check_refused(house.client.post(f"/api/surveys/{slug}/reports", data=report.to_json()), "not_found")
+def test_a_report_to_no_survey_finds_nothing(installation: Installation, slug: str) -> None:
+    report = made(installation.publish())
+    check_refused(installation.client.post(f"/api/surveys/{slug}/reports", data=report.to_json()), "not_found")
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "TRACE", "BREW"])
-def test_reports_can_only_be_posted(house: House, method: str) -> None:
-    report = made(house.publish())
-    response = house.client.open("/api/surveys/exam/reports", method=method, data=report.to_json())
+def test_reports_can_only_be_posted(installation: Installation, method: str) -> None:
+    report = made(installation.publish())
+    response = installation.client.open("/api/surveys/exam/reports", method=method, data=report.to_json())
     assert response.status_code == 405
     if method != "HEAD":
         check_refused(response, "method_not_allowed")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from tests.fixtures import House, build
+from tests.fixtures import Installation, build
 from tests.fuzz import check_noise
 from tests.rsgi_client import FrontClient
 from tests.soak import part_of
@@ -13,23 +13,23 @@ from tests.soak import part_of
 pytestmark = pytest.mark.slow
 
 
-def test_two_thousand_damaged_requests_cause_no_error_and_no_false_count(house: House) -> None:
-    check_noise(house, 2000)
+def test_two_thousand_damaged_requests_cause_no_error_and_no_false_count(installation: Installation) -> None:
+    check_noise(installation, 2000)
 
 
 @pytest.mark.parametrize("door", [FrontClient, FlaskClient])
 @pytest.mark.parametrize("query", [b"\xff", "é".encode(), "€".encode(), b"digest=\xff", b"%ff"])
 def test_a_query_of_any_bytes_is_no_error(tmp_path: Path, door: type[FlaskClient], query: bytes) -> None:
     """By the front as by plain WSGI, which refuses what is no text; found by the soak below."""
-    house = build(tmp_path, door=door)
-    house.publish()
+    installation = build(tmp_path, door=door)
+    installation.publish()
     sent = {"QUERY_STRING": query.decode("latin-1")}
-    status = house.client.get("/api/surveys/exam", environ_overrides=sent).status_code
-    house.close()
+    status = installation.client.get("/api/surveys/exam", environ_overrides=sent).status_code
+    installation.close()
     assert status == 400 if b"\xff" in query and door is FlaskClient else status in (200, 404)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("quarter", range(4))
-def test_a_million_damaged_requests_cause_no_error_and_no_false_count(house: House, quarter: int) -> None:
-    check_noise(house, part_of(250_000))
+def test_a_million_damaged_requests_cause_no_error_and_no_false_count(installation: Installation, quarter: int) -> None:
+    check_noise(installation, part_of(250_000))

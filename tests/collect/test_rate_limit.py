@@ -13,17 +13,17 @@ from tests.fixtures import build, check_open_to_all_pages, check_refused, check_
 
 
 def test_an_address_that_sends_too_much_has_to_wait(tmp_path: Path) -> None:
-    house = build(tmp_path, limit="5/minute")
-    published = house.publish()
+    installation = build(tmp_path, limit="5/minute")
+    published = installation.publish()
     for _ in range(5):
-        check_stored(house.post(made(published)))
-    response = house.post(made(published))
+        check_stored(installation.post(made(published)))
+    response = installation.post(made(published))
     check_refused(response, "too_many_requests")
     check_open_to_all_pages(response)
-    check_stored(house.post(made(published), environ_overrides={"REMOTE_ADDR": "203.0.113.77"}))
-    assert house.client.options("/api/surveys/exam/reports").status_code == 204
-    assert check_tally(house, published) == 6
-    house.close()
+    check_stored(installation.post(made(published), environ_overrides={"REMOTE_ADDR": "203.0.113.77"}))
+    assert installation.client.options("/api/surveys/exam/reports").status_code == 204
+    assert check_tally(installation, published) == 6
+    installation.close()
 
 
 def test_the_limit_remembers_no_address_and_after_its_minute_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from candor_client.canonical import NAME
 from survey_app.invitations.issuing import TICKETS
 from survey_app.problems import PROBLEMS
 from survey_app.web.openapi import document
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.module_graph import ROOT
 
 API, CONSOLE = ((ROOT / "docs" / f"{name}.md").read_text() for name in ("api", "console"))
@@ -44,9 +44,9 @@ def test_every_operation_of_the_api_is_told_with_what_it_takes_and_replies() -> 
     assert not undocumented_operations(API)
 
 
-def paths_of(house: House) -> set[str]:
+def paths_of(installation: Installation) -> set[str]:
     """Every address that the program knows, as a page writes it."""
-    rules = {rule.rule for rule in house.app.url_map.iter_rules()}
+    rules = {rule.rule for rule in installation.app.url_map.iter_rules()}
     return {re.sub(r"<(?:int|path):(\w+)>", r"<\1>", rule).replace("<key>", "<n>") for rule in rules}
 
 
@@ -55,12 +55,12 @@ def untold(paths: Iterable[str], *pages: str) -> list[str]:
     return sorted({path.replace("/static/<name>", "/static/<path>") for path in paths} - said)
 
 
-def test_every_address_is_told(house: House) -> None:
-    assert not untold(paths_of(house), API, CONSOLE)
+def test_every_address_is_told(installation: Installation) -> None:
+    assert not untold(paths_of(installation), API, CONSOLE)
 
 
-def test_no_address_is_told_that_is_not_there(house: House) -> None:
-    known = {path.replace("/static/<name>", "/static/<path>") for path in paths_of(house)}
+def test_no_address_is_told_that_is_not_there(installation: Installation) -> None:
+    known = {path.replace("/static/<name>", "/static/<path>") for path in paths_of(installation)}
     pages = "\n".join([API.partition("## Reports and tokens")[0], CONSOLE.partition("## Addresses")[2]])
     told = {*re.findall(r"`(?:[A-Z]+ )?(/(?:api|s|results|console|account|static|client|login)[^\s`?#…]*)`", pages)}
     assert told and not told - known

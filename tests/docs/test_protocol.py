@@ -31,7 +31,7 @@ from tests.definitions import (
     worked,
     yes_no,
 )  # fmt: skip
-from tests.fixtures import House, check_refused, check_stored
+from tests.fixtures import Installation, check_refused, check_stored
 from tests.independent import PAGE, Refused, digest_of, spell, ticket
 from tests.independent.definition import modulus, read
 from tests.independent.mechanism import cells_of, epsilon, loss, tails
@@ -263,27 +263,27 @@ def test_the_other_samples_of_the_page_are_computed() -> None:
     assert "".join(shown) in PAGE
 
 
-def test_the_server_takes_what_it_sends(house: House) -> None:
-    house.publish(worked())
-    source = house.client.get("/api/surveys/exam").data
+def test_the_server_takes_what_it_sends(installation: Installation) -> None:
+    installation.publish(worked())
+    source = installation.client.get("/api/surveys/exam").data
     sent = report(source, {"cheated": False, "help": None, "hours": 60}, secrets.token_bytes)
-    check_stored(house.post(sent))
-    check_stored(house.post(sent), again=True)
+    check_stored(installation.post(sent))
+    check_stored(installation.post(sent), again=True)
     other = sent.replace(digest_of(source).encode(), b"0" * 64)
-    check_refused(house.post(other), "wrong_survey")
+    check_refused(installation.post(other), "wrong_survey")
 
 
-def test_the_server_gives_it_a_ticket_and_takes_the_report(house: House) -> None:
-    house.invite("a-code-of-somebody")
-    source = house.client.get("/api/surveys/exam").data
+def test_the_server_gives_it_a_ticket_and_takes_the_report(installation: Installation) -> None:
+    installation.invite("a-code-of-somebody")
+    source = installation.client.get("/api/surveys/exam").data
     n = modulus(read(source)["tickets"])
     prefix, salt, r = ticket.blinding(n, secrets.token_bytes)
     message = prefix + bytes.fromhex(digest_of(source))
     wanted = json.dumps({"survey": digest_of(source), "blinded": spell(ticket.blinded(n, message, salt, r))}).encode()
-    check_refused(house.take("another", wanted), "not_invited")
-    reply = json.loads(house.take("a-code-of-somebody", wanted).data)
+    check_refused(installation.take("another", wanted), "not_invited")
+    reply = json.loads(installation.take("a-code-of-somebody", wanted).data)
     signature = ticket.unblinded(n, message, salt, r, independent.unspell(reply["signature"]))
     sent = report(source, {"cheated": True}, secrets.token_bytes, (prefix, signature))
-    check_stored(house.post(sent))
-    check_refused(house.post(sent[:-10] + b"AAAAAAAA" + sent[-2:]), "malformed_report")
-    check_stored(house.post(sent), again=True)
+    check_stored(installation.post(sent))
+    check_refused(installation.post(sent[:-10] + b"AAAAAAAA" + sent[-2:]), "malformed_report")
+    check_stored(installation.post(sent), again=True)

@@ -40,13 +40,13 @@ def students(survey: Survey) -> Bits:
 def test_the_script_shows_the_results_and_fits_by_hand_what_the_server_fits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    house = build(tmp_path)
-    published = house.publish(STUDY.built.survey, **vars(Terms(public=False)))
+    installation = build(tmp_path)
+    published = installation.publish(STUDY.built.survey, **vars(Terms(public=False)))
     rows = students(published.survey)
-    house.store.write(
+    installation.store.write(
         lambda: [Submission(published.key, at.to_bytes(16), row.tobytes()) for at, row in enumerate(rows)]
     )
-    house.close()
+    installation.close()
     (tmp_path / "token").write_text(TOKEN)
     (tmp_path / "bits.csv").write_bytes(b"".join(csv_chunks(published.survey, [rows])))
     server = Server(tmp_path / "candor.db", workers=1)

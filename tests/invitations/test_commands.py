@@ -235,8 +235,10 @@ def test_an_issuers_file_is_no_store_and_a_store_no_issuers_file(run: Run, offic
 
 
 def test_nobody_is_invited_when_answering_has_begun(tmp_path: Path) -> None:
-    house = make(tmp_path / "late.db")[0]
-    house.add_surveys([Member(invited_to(from_="2026-01-01T00:00Z"), Terms())], owner=house.users()[0].key)
+    installation = make(tmp_path / "late.db")[0]
+    installation.add_surveys(
+        [Member(invited_to(from_="2026-01-01T00:00Z"), Terms())], owner=installation.users()[0].key
+    )
     invoke = runner(tmp_path / "late.db")
     assert "Answering began on 2026-01-01 00:00 UTC; nobody" in fault(
         invoke("survey", "invite", "exam", "--count", "1")

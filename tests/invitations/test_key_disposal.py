@@ -18,59 +18,59 @@ from survey_app.cli import main
 from survey_app.invitations.key_disposal import end_closed
 from survey_app.store import Published, State, StoreError, now
 from tests.definitions import simple
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.sign_in import csrf, on_disk, signed_in
 from tests.ticket_surveys import key, request_for
 
 YAML = b"slug: exam\ntitle: Exam\nepsilon: 2\ninvitations: true\nquestions:\n  - {id: cheated, type: yes_no, text: Did you?}\n"
 
 
-def secrets_of(house: House, number: int = 0) -> list[bytes]:
+def secrets_of(installation: Installation, number: int = 0) -> list[bytes]:
     """What must not outlive a survey: pieces of its key, and the hash of a message that it signs here."""
-    published = house.invite("one", "two", number=number)
+    published = installation.invite("one", "two", number=number)
     body = request_for(published.survey)
-    assert house.take("one", body).status_code == 200
+    assert installation.take("one", body).status_code == 200
     private = key(number).to_bytes()
     pieces = [private[at : at + 16] for at in range(0, len(private), 16)]
     found = [*pieces, hashlib.sha256(from_text(json.loads(body)["blinded"])).digest()]
-    assert not missing(house, found), "they are there while it runs"
+    assert not missing(installation, found), "they are there while it runs"
     return found
 
 
-def missing(house: House, found: list[bytes]) -> list[bytes]:
-    kept = on_disk(house.store.path)
+def missing(installation: Installation, found: list[bytes]) -> list[bytes]:
+    kept = on_disk(installation.store.path)
     return [one for one in found if one not in kept]
 
 
-def newest(house: House) -> Published:
-    found = house.store.newest("exam")
+def newest(installation: Installation) -> Published:
+    found = installation.store.newest("exam")
     assert found is not None
     return found
 
 
-def by_the_console(house: House) -> None:
-    browser = signed_in(house.app)
+def by_the_console(installation: Installation) -> None:
+    browser = signed_in(installation.app)
     form = {"csrf_token": csrf(browser, "/console/exam/close")}
     assert browser.post("/console/exam/close", data=form).status_code == 302
 
 
-def by_deletion_in_the_console(house: House) -> None:
-    browser = signed_in(house.app)
+def by_deletion_in_the_console(installation: Installation) -> None:
+    browser = signed_in(installation.app)
     form = {"csrf_token": csrf(browser, "/console/exam/delete"), "typed": "exam"}
     assert browser.post("/console/exam/delete", data=form).status_code == 302
 
 
-def by_command(*command: str) -> Callable[[House], None]:
-    def run(house: House) -> None:
-        done = CliRunner().invoke(main, ["--db", f"sqlite:///{house.store.path}", "survey", *command])
+def by_command(*command: str) -> Callable[[Installation], None]:
+    def run(installation: Installation) -> None:
+        done = CliRunner().invoke(main, ["--db", f"sqlite:///{installation.store.path}", "survey", *command])
         assert done.exit_code == 0, done.output
 
     return run
 
 
-def by_a_newer_version(house: House) -> None:
-    (house.store.path.parent / "next.yaml").write_bytes(YAML)
-    by_command("add", str(house.store.path.parent / "next.yaml"), "--owner", "ada")(house)
+def by_a_newer_version(installation: Installation) -> None:
+    (installation.store.path.parent / "next.yaml").write_bytes(YAML)
+    by_command("add", str(installation.store.path.parent / "next.yaml"), "--owner", "ada")(installation)
 
 
 @pytest.mark.parametrize(
@@ -78,97 +78,120 @@ def by_a_newer_version(house: House) -> None:
     [by_the_console, by_deletion_in_the_console, by_command("close", "exam", "--yes"), by_command("delete", "exam", "--yes"), by_a_newer_version],
 )  # fmt: skip
 def test_the_key_and_the_hashes_are_in_no_byte_once_a_survey_has_ended(
-    house: House, end: Callable[[House], None]
+    installation: Installation, end: Callable[[Installation], None]
 ) -> None:
-    found = secrets_of(house)
-    end(house)
-    assert missing(house, found) == found
+    found = secrets_of(installation)
+    end(installation)
+    assert missing(installation, found) == found
 
 
-def test_what_ended_by_its_date_is_destroyed_at_the_next_start(house: House) -> None:
-    found = secrets_of(house)
-    end_closed(house.tickets, house.store)
-    assert not missing(house, found), "it still runs"
-    house.store.clock = lambda: now() + timedelta(days=29)
-    end_closed(house.tickets, house.store)
-    assert missing(house, found) == found
-    assert house.tickets.count(newest(house).survey.digest) == (2, 1), "who took a ticket is still counted"
+def test_what_ended_by_its_date_is_destroyed_at_the_next_start(installation: Installation) -> None:
+    found = secrets_of(installation)
+    end_closed(installation.tickets, installation.store)
+    assert not missing(installation, found), "it still runs"
+    installation.store.clock = lambda: now() + timedelta(days=29)
+    end_closed(installation.tickets, installation.store)
+    assert missing(installation, found) == found
+    assert installation.tickets.count(newest(installation).survey.digest) == (2, 1), (
+        "who took a ticket is still counted"
+    )
 
 
-def test_others_keep_their_keys(house: House) -> None:
-    found = secrets_of(house)
-    house.invite(number=1, definition=simple() | {"slug": "other"})
-    other = house.store.newest("other")
+def test_others_keep_their_keys(installation: Installation) -> None:
+    found = secrets_of(installation)
+    installation.invite(number=1, definition=simple() | {"slug": "other"})
+    other = installation.store.newest("other")
     assert other is not None
-    house.store.set_state(other, State.CLOSED)
-    end_closed(house.tickets, house.store)
-    assert not missing(house, found)
-    assert [kept.slug for kept in house.tickets.living()] == ["exam"]
+    installation.store.set_state(other, State.CLOSED)
+    end_closed(installation.tickets, installation.store)
+    assert not missing(installation, found)
+    assert [kept.slug for kept in installation.tickets.living()] == ["exam"]
 
 
-def test_publishing_keeps_the_key_first_and_takes_it_away_if_it_came_to_nothing(house: House) -> None:
-    published = publish(house.store, house.tickets, build(YAML), owner=house.owner.key, make_key=key)[0]
+def test_publishing_keeps_the_key_first_and_takes_it_away_if_it_came_to_nothing(installation: Installation) -> None:
+    published = publish(
+        installation.store, installation.tickets, build(YAML), owner=installation.owner.key, make_key=key
+    )[0]
     assert published.invited and published.survey.tickets and published.survey.tickets.key == key().modulus
-    assert [kept.digest for kept in house.tickets.living()] == [published.survey.digest]
+    assert [kept.digest for kept in installation.tickets.living()] == [published.survey.digest]
     with pytest.raises(StoreError, match="somebody else"):
-        publish(house.store, house.tickets, build(YAML), owner=house.stranger.key, make_key=lambda: key(1))
-    assert [kept.digest for kept in house.tickets.living()] == [published.survey.digest]
-    end_closed(house.tickets, house.store)
-    assert [kept.digest for kept in house.tickets.living()] == [published.survey.digest]
+        publish(
+            installation.store,
+            installation.tickets,
+            build(YAML),
+            owner=installation.stranger.key,
+            make_key=lambda: key(1),
+        )
+    assert [kept.digest for kept in installation.tickets.living()] == [published.survey.digest]
+    end_closed(installation.tickets, installation.store)
+    assert [kept.digest for kept in installation.tickets.living()] == [published.survey.digest]
 
 
-def test_an_issuer_s_key_is_for_one_definition(house: House) -> None:
+def test_an_issuer_s_key_is_for_one_definition(installation: Installation) -> None:
     """A ticket for one definition would be one for the other: the issuer does not see what it signs."""
     said = f"invitations: {{issuer: 'https://council.example', key: {format_modulus(key().modulus)}}}".encode()
     file = YAML.replace(b"invitations: true", said)
-    publish(house.store, house.tickets, build(file), owner=house.owner.key, make_key=key)
+    publish(installation.store, installation.tickets, build(file), owner=installation.owner.key, make_key=key)
     for again in (file.replace(b"slug: exam", b"slug: other"), file.replace(b"title: Exam", b"title: Again")):
         with pytest.raises(StoreError, match="the key in this file is that of exam"):
-            publish(house.store, house.tickets, build(again), owner=house.owner.key, make_key=key)
-    assert house.store.newest("other") is None
+            publish(installation.store, installation.tickets, build(again), owner=installation.owner.key, make_key=key)
+    assert installation.store.newest("other") is None
 
 
-def test_a_phase_that_has_passed_is_refused_and_closing_comes_after_it(house: House) -> None:
+def test_a_phase_that_has_passed_is_refused_and_closing_comes_after_it(installation: Installation) -> None:
     def opening(after: timedelta) -> bytes:
         return YAML.replace(b"invitations: true", f"invitations: {{from: {now() + after:%Y-%m-%dT%H:%MZ}}}".encode())
 
     with pytest.raises(StoreError, match="nobody could take a ticket any more"):
-        publish(house.store, house.tickets, build(opening(-timedelta(hours=1))), owner=house.owner.key, make_key=key)
-    assert house.tickets.slugs() == []
+        publish(
+            installation.store,
+            installation.tickets,
+            build(opening(-timedelta(hours=1))),
+            owner=installation.owner.key,
+            make_key=key,
+        )
+    assert installation.tickets.slugs() == []
     file = build(opening(timedelta(hours=3)))
-    published = publish(house.store, house.tickets, file, owner=house.owner.key, make_key=key)[0]
+    published = publish(installation.store, installation.tickets, file, owner=installation.owner.key, make_key=key)[0]
     with pytest.raises(StoreError, match="it closes later"):
-        house.store.set_terms(published, Terms(closes=now() + timedelta(hours=2)))
+        installation.store.set_terms(published, Terms(closes=now() + timedelta(hours=2)))
     assert published.terms.closes is not None
-    house.store.set_terms(published, Terms(closes=published.terms.closes + timedelta(hours=4)))
+    installation.store.set_terms(published, Terms(closes=published.terms.closes + timedelta(hours=4)))
 
 
-def test_a_key_that_was_left_without_a_survey_goes_away(house: House) -> None:
+def test_a_key_that_was_left_without_a_survey_goes_away(installation: Installation) -> None:
     """A crash between the two files leaves the key, never a survey without one."""
-    house.tickets.add_key("exam", key(), "0" * 64)
-    end_closed(house.tickets, house.store)
-    assert house.tickets.slugs() == [] and not missing(house, [])
+    installation.tickets.add_key("exam", key(), "0" * 64)
+    end_closed(installation.tickets, installation.store)
+    assert installation.tickets.slugs() == [] and not missing(installation, [])
 
 
-def test_a_survey_that_is_only_ready_has_its_key(house: House) -> None:
+def test_a_survey_that_is_only_ready_has_its_key(installation: Installation) -> None:
     published = publish(
-        house.store, house.tickets, build(YAML), owner=house.owner.key, state=State.READY, make_key=key
+        installation.store,
+        installation.tickets,
+        build(YAML),
+        owner=installation.owner.key,
+        state=State.READY,
+        make_key=key,
     )[0]
-    end_closed(house.tickets, house.store)
-    assert house.tickets.private(published.survey.digest) is not None
-    house.tickets.invite("exam", [b"1" * 32])
-    house.store.set_state(published, State.OPEN)
-    assert house.tickets.count(published.survey.digest) == (1, 0)
+    end_closed(installation.tickets, installation.store)
+    assert installation.tickets.private(published.survey.digest) is not None
+    installation.tickets.invite("exam", [b"1" * 32])
+    installation.store.set_state(published, State.OPEN)
+    assert installation.tickets.count(published.survey.digest) == (1, 0)
 
 
-def test_a_file_that_cannot_be_written_is_tried_again_later(house: House, caplog: pytest.LogCaptureFixture) -> None:
-    found = secrets_of(house)
-    house.store.set_state(newest(house), State.CLOSED)
-    Path(f"{house.tickets.path}.lock").unlink(missing_ok=True)
-    Path(f"{house.tickets.path}.lock").mkdir()
-    end_closed(house.tickets, house.store)
+def test_a_file_that_cannot_be_written_is_tried_again_later(
+    installation: Installation, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = secrets_of(installation)
+    installation.store.set_state(newest(installation), State.CLOSED)
+    Path(f"{installation.tickets.path}.lock").unlink(missing_ok=True)
+    Path(f"{installation.tickets.path}.lock").mkdir()
+    end_closed(installation.tickets, installation.store)
     assert "could not be destroyed yet" in caplog.text
-    Path(f"{house.tickets.path}.lock").rmdir()
-    assert not missing(house, found)
-    end_closed(house.tickets, house.store)
-    assert missing(house, found) == found
+    Path(f"{installation.tickets.path}.lock").rmdir()
+    assert not missing(installation, found)
+    end_closed(installation.tickets, installation.store)
+    assert missing(installation, found) == found

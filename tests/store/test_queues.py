@@ -7,7 +7,7 @@ import pytest
 from survey_app.store import Outcome, Published, State
 from survey_app.tally import add_bits
 from tests.definitions import simple, survey
-from tests.fixtures import TOKEN, House, begin, check_refused, made, submission
+from tests.fixtures import TOKEN, Installation, begin, check_refused, made, submission
 from tests.store.conftest import AnyStore, Place
 
 
@@ -67,18 +67,18 @@ def test_the_counts_are_those_of_what_is_shown(opened: tuple[AnyStore, Published
     assert (counts == tally.counts).all()
 
 
-def test_a_link_for_one_person_filled_up_by_batch_shows_nothing_of_her(house: House) -> None:
+def test_a_link_for_one_person_filled_up_by_batch_shows_nothing_of_her(installation: Installation) -> None:
     """Sixty of sixty people were read off so: her report is the fortieth."""
-    published = house.publish()
-    assert house.post(made(published)).status_code == 201
-    assert house.count(*(made(published) for _ in range(39)))["stored"] == 39
-    assert house.results()["reports"] == 0
+    published = installation.publish()
+    assert installation.post(made(published)).status_code == 201
+    assert installation.count(*(made(published) for _ in range(39)))["stored"] == 39
+    assert installation.results()["reports"] == 0
 
 
-def test_a_group_takes_no_batch(house: House) -> None:
-    published = house.publish(survey(simple() | {"study": "exam", "slug": "exam-north", "group": "North"}))
+def test_a_group_takes_no_batch(installation: Installation) -> None:
+    published = installation.publish(survey(simple() | {"study": "exam", "slug": "exam-north", "group": "North"}))
     lines = b"\n".join(made(published).to_json() for _ in range(3))
-    reply = house.client.post(
+    reply = installation.client.post(
         "/api/surveys/exam-north/reports/batch", data=lines, headers={"Authorization": f"Bearer {TOKEN}"}
     )
     check_refused(reply, "forbidden")

@@ -18,7 +18,7 @@ from survey_app.collect.intake import Intake
 from survey_app.store import Outcome, Published, Submission
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.rewrite import PATIENCE, POLITE_SECONDS
-from tests.fixtures import House, check_store, make, submission
+from tests.fixtures import Installation, check_store, make, submission
 from tests.server_process import PATIENCE as ENOUGH
 from tests.store.test_connections import order_left_in, places_of
 
@@ -103,21 +103,23 @@ def test_a_failure_is_told_with_its_day_by_every_process_until_it_is_over(
     other.close()
 
 
-def test_health_and_check_say_since_when_and_nothing_more_precise(house: House) -> None:
-    house.store.clock = lambda: TODAY
-    published = house.publish()
-    with no_rewriting(house.store):
+def test_health_and_check_say_since_when_and_nothing_more_precise(installation: Installation) -> None:
+    installation.store.clock = lambda: TODAY
+    published = installation.publish()
+    with no_rewriting(installation.store):
         one = Submission(published.key, secrets.token_bytes(16), b"\x80")
-        assert house.store.write([one].copy) == [Outcome.STORED]
-        assert house.client.get("/healthz").json == {"status": "ok"}  # it would tell that a report has come
-        house.store.tidy(now=True)
-    response = house.client.get("/healthz")
+        assert installation.store.write([one].copy) == [Outcome.STORED]
+        assert installation.client.get("/healthz").json == {"status": "ok"}  # it would tell that a report has come
+        installation.store.tidy(now=True)
+    response = installation.client.get("/healthz")
     assert (response.status_code, response.json) == (200, {"status": "untidy since 2026-12-01"})
-    found = CliRunner().invoke(main, ["--db", f"sqlite:///{house.store.path}", "survey", "check", "exam", "--json"])
+    found = CliRunner().invoke(
+        main, ["--db", f"sqlite:///{installation.store.path}", "survey", "check", "exam", "--json"]
+    )
     assert "untidy since 2026-12-01" in found.stderr
     assert json.loads(found.stdout) == {"reports": 1, "tally": 1, "ok": True, "untidy_since": "2026-12-01"}
-    assert house.store.tidy(now=True)
-    assert house.client.get("/healthz").json == {"status": "ok"}
+    assert installation.store.tidy(now=True)
+    assert installation.client.get("/healthz").json == {"status": "ok"}
 
 
 def test_readers_are_a_failure_only_when_they_keep_us_from_it_for_long(tmp_path: Path) -> None:

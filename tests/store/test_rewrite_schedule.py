@@ -14,7 +14,7 @@ from survey_app.store.postgres import PostgresStore
 from survey_app.store.rewrite_schedule import LONGEST_REST, Disorder, rest_after
 from survey_app.store.sqlite import SqliteStore
 from survey_app.web.api import UNTIDY_SECONDS
-from tests.fixtures import House, begin, made, submission
+from tests.fixtures import Installation, begin, made, submission
 from tests.postgres import Postgres
 from tests.store.conftest import AnyStore, Place, PostgresPlace, SqlitePlace
 
@@ -67,22 +67,22 @@ def test_disorder_has_the_age_of_what_stays_and_not_of_what_comes_anew() -> None
     assert disorder.age == 0
 
 
-def test_health_says_untidy_after_ten_seconds_and_not_before(house: House) -> None:
+def test_health_says_untidy_after_ten_seconds_and_not_before(installation: Installation) -> None:
     moment = 0.0
-    house.store._disorder = Disorder(lambda: moment)
-    published = house.publish()
-    house.store.tidy(now=True)
-    house.store.write([Submission(published.key, secrets.token_bytes(16), made(published).bits)].copy)
+    installation.store._disorder = Disorder(lambda: moment)
+    published = installation.publish()
+    installation.store.tidy(now=True)
+    installation.store.write([Submission(published.key, secrets.token_bytes(16), made(published).bits)].copy)
 
     def said() -> object:
-        return house.client.get("/healthz").json
+        return installation.client.get("/healthz").json
 
     assert said() == {"status": "ok"}
     moment = UNTIDY_SECONDS - 0.1
     assert said() == {"status": "ok"}
     moment = UNTIDY_SECONDS
     assert said() == {"status": "untidy"}
-    house.store.tidy(now=True)
+    installation.store.tidy(now=True)
     assert said() == {"status": "ok"}
     assert (UNTIDY_SECONDS, LONGEST_REST) == (10, 60)
 

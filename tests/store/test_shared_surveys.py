@@ -19,11 +19,11 @@ NORTH, SOUTH = (
 )
 
 
-House = tuple[AnyStore, Published, User]
+Installation = tuple[AnyStore, Published, User]
 
 
 @pytest.fixture
-def house(place: Place) -> Iterator[House]:
+def installation(place: Place) -> Iterator[Installation]:
     """A survey of ada's, and an account of eve's."""
     store = place.open()
     published = begin(store)
@@ -31,8 +31,8 @@ def house(place: Place) -> Iterator[House]:
     store.close()
 
 
-def test_a_role_is_given_changed_and_taken_back(house: House) -> None:
-    store, published, eve = house
+def test_a_role_is_given_changed_and_taken_back(installation: Installation) -> None:
+    store, published, eve = installation
     assert store.role_of(eve, published) is None
     for role in (Role.READER, Role.EDITOR, Role.READER):
         store.share(published, eve, role)
@@ -51,8 +51,8 @@ def test_a_role_is_given_changed_and_taken_back(house: House) -> None:
     ]
 
 
-def test_nobody_is_given_what_makes_no_sense(house: House) -> None:
-    store, published, eve = house
+def test_nobody_is_given_what_makes_no_sense(installation: Installation) -> None:
+    store, published, eve = installation
     owner = store.user(published.owner)
     assert owner is not None and store.role_of(owner, published) is Role.OWNER
     with pytest.raises(StoreError, match="belongs to ada already"):
@@ -69,8 +69,8 @@ def test_nobody_is_given_what_makes_no_sense(house: House) -> None:
             store.add_link(published, label, secret_hash(new_token()))
 
 
-def test_shares_and_links_of_one_survey_are_bounded(house: House) -> None:
-    store, published, eve = house
+def test_shares_and_links_of_one_survey_are_bounded(installation: Installation) -> None:
+    store, published, eve = installation
     for number in range(MOST_SHARES):
         store.share(published, store.add_user(f"u{number}", "x"), Role.READER)
     store.share(published, store.users()[-1], Role.EDITOR)  # another role is no other share
@@ -82,8 +82,8 @@ def test_shares_and_links_of_one_survey_are_bounded(house: House) -> None:
         store.add_link(published, "all", secret_hash(new_token()))
 
 
-def test_a_link_opens_until_it_is_withdrawn_and_rests_while_its_owner_is_disabled(house: House) -> None:
-    store, published, eve = house
+def test_a_link_opens_until_it_is_withdrawn_and_rests_while_its_owner_is_disabled(installation: Installation) -> None:
+    store, published, eve = installation
     _make_administrator(store, eve)  # so that the owner may be disabled
     hashed = secret_hash(new_token())
     store.add_link(published, "the works council", hashed)
@@ -101,8 +101,8 @@ def test_a_link_opens_until_it_is_withdrawn_and_rests_while_its_owner_is_disable
     assert store.link_opens(hashed) is None and store.links("exam") == []
 
 
-def test_a_study_is_shared_as_a_whole(house: House) -> None:
-    store, published, eve = house
+def test_a_study_is_shared_as_a_whole(installation: Installation) -> None:
+    store, published, eve = installation
     groups = store.add_surveys([Member(NORTH, Terms()), Member(SOUTH, Terms())], owner=published.owner)
     store.share(groups[1], eve, Role.READER)
     assert [store.role_of(eve, one) for one in groups] == [Role.READER] * 2
@@ -115,8 +115,8 @@ def test_a_study_is_shared_as_a_whole(house: House) -> None:
     assert store.link_opens(hashed) is None and store.shares("study") == []
 
 
-def test_whoever_takes_the_name_of_a_deleted_survey_shares_nothing(house: House) -> None:
-    store, published, eve = house
+def test_whoever_takes_the_name_of_a_deleted_survey_shares_nothing(installation: Installation) -> None:
+    store, published, eve = installation
     hashed = secret_hash(new_token())
     store.share(published, eve, Role.EDITOR)
     store.add_link(published, "all", hashed)
@@ -132,8 +132,8 @@ def test_whoever_takes_the_name_of_a_deleted_survey_shares_nothing(house: House)
         store.share(published, eve, Role.EDITOR)
 
 
-def test_a_date_that_deletes_the_last_version_deletes_shares_too(house: House) -> None:
-    store, published, eve = house
+def test_a_date_that_deletes_the_last_version_deletes_shares_too(installation: Installation) -> None:
+    store, published, eve = installation
     moment = datetime.now(UTC)
     (dated,) = store.add_surveys(
         [Member(survey(simple() | {"title": "Next"}), Terms(deletes=moment + timedelta(days=1)))], owner=published.owner
@@ -152,8 +152,8 @@ def _make_administrator(store: AnyStore, user: User) -> User:
     return found
 
 
-def test_one_administrator_always_stays_open(house: House) -> None:
-    store, published, eve = house
+def test_one_administrator_always_stays_open(installation: Installation) -> None:
+    store, published, eve = installation
     ada = store.user(published.owner)
     assert ada is not None and ada.admin
     with pytest.raises(StoreError, match="ada is the last administrator"):
@@ -167,8 +167,8 @@ def test_one_administrator_always_stays_open(house: House) -> None:
     assert [(one.name, one.disabled) for one in store.users()] == [("ada", False), ("eve", True)]
 
 
-def test_two_administrators_who_disable_each_other_at_once_do_not_both_succeed(house: House) -> None:
-    store, published, eve = house
+def test_two_administrators_who_disable_each_other_at_once_do_not_both_succeed(installation: Installation) -> None:
+    store, published, eve = installation
     ada, eve = store.user(published.owner), _make_administrator(store, eve)
     assert ada is not None
     for _ in range(20):

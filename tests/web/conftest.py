@@ -1,4 +1,4 @@
-"""A house for the pages, with surveys of ada's; checking passwords is cheap, and counted."""
+"""An installation for the pages, with surveys of ada's; checking passwords is cheap, and counted."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from flask import Flask
 from survey_app import accounts, create_app
 from survey_app.store import State, Store
 from tests.definitions import worked
-from tests.fixtures import House, build
+from tests.fixtures import Installation, build
 from tests.rsgi_client import FrontClient
 from tests.sign_in import Counting
 
@@ -31,27 +31,27 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def house(database: Path) -> Iterator[House]:
+def installation(database: Path) -> Iterator[Installation]:
     built = build(database.parent)
     yield built
     built.close()
 
 
 @pytest.fixture
-def app(house: House) -> Flask:
+def app(installation: Installation) -> Flask:
     """A server with surveys of ada's: `exam` is private, `ready` is not open."""
     for slug, state, public in (
         ("exam", State.OPEN, False),
         ("census", State.OPEN, True),
         ("ready", State.READY, True),
     ):
-        house.publish(worked() | {"slug": slug}, state=state, public=public)
-    return house.app
+        installation.publish(worked() | {"slug": slug}, state=state, public=public)
+    return installation.app
 
 
 @pytest.fixture
-def store(app: Flask, house: House) -> Store:
-    return house.store
+def store(app: Flask, installation: Installation) -> Store:
+    return installation.store
 
 
 @pytest.fixture

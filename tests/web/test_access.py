@@ -9,7 +9,7 @@ from flask import Flask
 from survey_app.accounts import new_token, secret_hash
 from survey_app.store import State, Store, StoreError
 from tests.definitions import worked
-from tests.fixtures import House, phrase
+from tests.fixtures import Installation, phrase
 from tests.sign_in import (
     attempt,
     bearing,
@@ -109,9 +109,9 @@ def test_a_session_alone_sends_no_batch_since_another_site_could_ride_on_it(app:
     assert (refused.status_code, code_of(refused)) == (401, "unauthorized")
 
 
-def test_a_slug_cannot_be_taken_over(app: Flask, house: House) -> None:
+def test_a_slug_cannot_be_taken_over(app: Flask, installation: Installation) -> None:
     with pytest.raises(StoreError, match="belongs to somebody else"):
-        house.publish(worked() | {"title": "Another exam"}, owner=house.stranger.key)
+        installation.publish(worked() | {"title": "Another exam"}, owner=installation.stranger.key)
 
 
 def test_a_survey_that_is_ready_looks_like_nothing_even_to_its_owner(app: Flask, store: Store) -> None:

@@ -28,7 +28,7 @@ from survey_app.web import demo as pages
 from survey_app.web import serve
 from survey_app.web.rsgi import Front
 from tests.browser import BY_LOOK, Site, overflows, violations, visit, wear
-from tests.fixtures import House, build
+from tests.fixtures import Installation, build
 from tests.tree import parse
 
 PAGES = ("/demo", "/demo/administrator")
@@ -37,19 +37,19 @@ PAGES = ("/demo", "/demo/administrator")
 OWN = build_file(demo_survey.sample("campus.yaml")).survey
 
 
-def fill(house: House) -> Published:
+def fill(installation: Installation) -> Published:
     """60 reports, 40 of them shown; and another public survey with as many."""
-    published, _ = demo_survey.prepare(house.store)
+    published, _ = demo_survey.prepare(installation.store)
     for made in demo_survey.respondents(published, 3 * STEP):
-        house.store.write(made.copy)
-    other = house.publish()
-    house.store.write([Submission(other.key, secrets.token_bytes(16), b"\x80") for _ in range(3 * STEP)].copy)
-    house.store.tidy(now=True)
+        installation.store.write(made.copy)
+    other = installation.publish()
+    installation.store.write([Submission(other.key, secrets.token_bytes(16), b"\x80") for _ in range(3 * STEP)].copy)
+    installation.store.tidy(now=True)
     return published
 
 
 @pytest.fixture
-def house(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+def installation(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installation]:
     """What `candor demo` serves; fewer people are attacked."""
     monkeypatch.setattr(pages, "PEOPLE", 1000)
     built = build(database.parent, DEMO=(OWN.slug, OWN.digest))
@@ -85,60 +85,62 @@ def test_the_command_prints_the_page_first_and_serves_it(tmp_path: Path, monkeyp
     assert len(told.splitlines()) == 2 + 3
 
 
-def test_the_workers_get_what_the_command_gives(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_workers_get_what_the_command_gives(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     """`create` is called in each worker, with what all of them share."""
-    monkeypatch.setenv("CANDOR_DB", f"sqlite:///{house.store.path}")
+    monkeypatch.setenv("CANDOR_DB", f"sqlite:///{installation.store.path}")
     made = serve._create("survey_app.web.rsgi", Counts(), config={"DEMO": (OWN.slug, OWN.digest)})
     assert isinstance(made, Front)
     assert made._app.config["DEMO"] == (OWN.slug, OWN.digest)
     made.close()
 
 
-def test_the_front_page_leads_to_the_seats_and_they_to_everything_else(house: House) -> None:
-    fill(house)
-    assert 'href="/demo"' in house.client.get("/").text
-    links = {one.attributes["href"] for one in parse(house.client.get("/demo").text).all("a", href=None)}
+def test_the_front_page_leads_to_the_seats_and_they_to_everything_else(installation: Installation) -> None:
+    fill(installation)
+    assert 'href="/demo"' in installation.client.get("/").text
+    links = {one.attributes["href"] for one in parse(installation.client.get("/demo").text).all("a", href=None)}
     assert {"/s/campus", "/s/campus/privacy", "/results/campus", "/console", "/demo/administrator"} <= links
     for link in links:
-        assert house.client.get(link, follow_redirects=True).status_code == 200, link
+        assert installation.client.get(link, follow_redirects=True).status_code == 200, link
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_they_set_no_cookie_run_no_script_and_ask_nobody_else(house: House, path: str) -> None:
-    fill(house)
-    answer = house.client.get(path)
+def test_they_set_no_cookie_run_no_script_and_ask_nobody_else(installation: Installation, path: str) -> None:
+    fill(installation)
+    answer = installation.client.get(path)
     assert "Set-Cookie" not in answer.headers and answer.headers["Cache-Control"] == "no-store"
     assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
     assert "<script" not in answer.text and "http" not in answer.text
 
 
-def test_nothing_is_shown_that_the_results_do_not_show(house: House) -> None:
-    published = fill(house)
-    shown = {id.hex() for id, _ in house.store.some_shown(published, b"", 1000)}
+def test_nothing_is_shown_that_the_results_do_not_show(installation: Installation) -> None:
+    published = fill(installation)
+    shown = {id.hex() for id, _ in installation.store.some_shown(published, b"", 1000)}
     assert len(shown) == 2 * STEP
     seen: set[str] = set()
     row = "00" * 16
     for _ in range(len(shown) // (pages.ROWS - 1) + 1):
-        page = house.client.get(f"/demo/administrator?row={row}").text
+        page = installation.client.get(f"/demo/administrator?row={row}").text
         assert f"Some of {2 * STEP} rows" in page
         seen |= {*ids(page)} | {*re.findall(r"\b[0-9a-f]{32}\b", page)} - {"00" * 16}
         row = ids(page)[-1]
     assert seen == shown, "all rows outside pending, and none of another survey"
 
 
-def test_before_the_first_step_no_row_is_shown(house: House) -> None:
-    published, _ = demo_survey.prepare(house.store)
+def test_before_the_first_step_no_row_is_shown(installation: Installation) -> None:
+    published, _ = demo_survey.prepare(installation.store)
     for made in demo_survey.respondents(published, 2 * STEP - 1):
-        house.store.write(made.copy)
-    page = house.client.get("/demo/administrator").text
+        installation.store.write(made.copy)
+    page = installation.client.get("/demo/administrator").text
     assert "Fewer than 40 reports are there so far" in page and ids(page) == []
     assert "An attack, carried out now" in page
 
 
-def test_a_row_is_told_bit_by_bit_byte_by_byte_and_for_the_suspicion_that_was_chosen(house: House) -> None:
-    published = fill(house)
-    ((id, bits),) = house.store.some_shown(published, b"", 1)
-    page = parse(house.client.get(f"/demo/administrator?row={id.hex()}&suspicion=2").text)
+def test_a_row_is_told_bit_by_bit_byte_by_byte_and_for_the_suspicion_that_was_chosen(
+    installation: Installation,
+) -> None:
+    published = fill(installation)
+    ((id, bits),) = installation.store.some_shown(published, b"", 1)
+    page = parse(installation.client.get(f"/demo/administrator?row={id.hex()}&suspicion=2").text)
     assert page.one("a", aria_current="true").text == id.hex()
     assert f"{int.from_bytes(bits, 'big'):0{8 * len(bits)}b}"[: OWN.width] in page.text
     assert id.hex(" ") in page.text and bits.hex(" ") in page.text and "how many bytes follow" in page.text
@@ -151,35 +153,37 @@ def test_a_row_is_told_bit_by_bit_byte_by_byte_and_for_the_suspicion_that_was_ch
     assert page.one("input", checked=None).attributes["value"] == "2"
 
 
-def test_the_file_holds_the_bytes_that_are_shown(house: House) -> None:
-    fill(house)
-    page = parse(house.client.get("/demo/administrator").text)
+def test_the_file_holds_the_bytes_that_are_shown(installation: Installation) -> None:
+    fill(installation)
+    page = parse(installation.client.get("/demo/administrator").text)
     (command,) = (one.text for one in page.all("code") if one.text.startswith("od "))
     told = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True).stdout
     assert told.split() == [command.split()[-1]]
 
 
-def test_a_report_that_comes_changes_nothing_on_the_page(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_that_comes_changes_nothing_on_the_page(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nor does the server's tidying up after it: whoever reloads must not see a single one arrive."""
-    published = fill(house)
-    ((id, _),) = house.store.some_shown(published, b"", 1)
+    published = fill(installation)
+    ((id, _),) = installation.store.some_shown(published, b"", 1)
     monkeypatch.setattr(np.random, "default_rng", lambda: np.random.Generator(np.random.PCG64(1)))  # the same people
     seen = []
     for step in (
         lambda: None,
-        lambda: house.store.write(next(demo_survey.respondents(published, 1)).copy),
-        house.store.tidy,
+        lambda: installation.store.write(next(demo_survey.respondents(published, 1)).copy),
+        installation.store.tidy,
     ):
         step()
-        seen.append(house.client.get(f"/demo/administrator?row={id.hex()}").text)
+        seen.append(installation.client.get(f"/demo/administrator?row={id.hex()}").text)
     assert seen[0] == seen[1] == seen[2]
 
 
-def test_the_attack_is_of_new_people_each_time_with_n_and_interval(house: House) -> None:
-    fill(house)
+def test_the_attack_is_of_new_people_each_time_with_n_and_interval(installation: Installation) -> None:
+    fill(installation)
     tables = []
     for _ in range(2):
-        page = parse(house.client.get("/demo/administrator").text)
+        page = parse(installation.client.get("/demo/administrator").text)
         (table,) = (one for one in page.all("table") if "right without bits" in one.text)
         tables.append([row.text for row in table.all("tr")[1:]])
     assert tables[0] != tables[1] and len(tables[0]) == len(OWN.questions)
@@ -190,23 +194,23 @@ def test_the_attack_is_of_new_people_each_time_with_n_and_interval(house: House)
     ("query", "status"),
     [("row=x", 404), ("row=00", 404), ("row=" + "ff" * 16, 200), ("row=" + "00" * 16, 200), ("suspicion=x", 200)],
 )
-def test_an_address_that_was_typed_is_answered(house: House, query: str, status: int) -> None:
-    fill(house)
-    assert house.client.get(f"/demo/administrator?{query}").status_code == status
+def test_an_address_that_was_typed_is_answered(installation: Installation, query: str, status: int) -> None:
+    fill(installation)
+    assert installation.client.get(f"/demo/administrator?{query}").status_code == status
 
 
-def test_private_or_deleted_there_is_nothing_to_see(house: House) -> None:
-    published = fill(house)
-    house.store.set_terms(published, Terms(public=False))
-    assert house.client.get("/demo/administrator").status_code == 401
-    house.store.delete_survey(OWN.slug)
-    gone = house.client.get("/demo")
+def test_private_or_deleted_there_is_nothing_to_see(installation: Installation) -> None:
+    published = fill(installation)
+    installation.store.set_terms(published, Terms(public=False))
+    assert installation.client.get("/demo/administrator").status_code == 401
+    installation.store.delete_survey(OWN.slug)
+    gone = installation.client.get("/demo")
     assert gone.status_code == 404 and "Start candor demo again" in gone.text
 
 
 def test_a_newcomer_takes_the_seats_without_scripts(tmp_path: Path, browser: Browser) -> None:
     site = Site(tmp_path, DEMO=(OWN.slug, OWN.digest))
-    fill(site.house)
+    fill(site.installation)
     with visit(browser, java_script_enabled=False) as device:
         page = device.page
         page.goto(f"{site.origin}/demo")

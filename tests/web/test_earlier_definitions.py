@@ -15,7 +15,7 @@ from survey_app.cli import main
 from survey_app.store import State as Life
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import COIN, define, encode, field, multiple, subset, worked, yes_no
-from tests.fixtures import SAID, House, add, build, check_stored, make
+from tests.fixtures import SAID, Installation, add, build, check_stored, make
 from tests.server_process import Server
 from tests.sign_in import signed_in
 from tests.tree import parse
@@ -35,43 +35,43 @@ LARGE = Survey.from_stored(
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
+def installation(tmp_path: Path) -> Iterator[Installation]:
     built = build(tmp_path)
     yield built
     built.close()
 
 
-def test_it_is_served_and_its_reports_are_taken(house: House) -> None:
-    published = house.publish(EXAM)
-    reply = house.client.get("/api/surveys/exam")
+def test_it_is_served_and_its_reports_are_taken(installation: Installation) -> None:
+    published = installation.publish(EXAM)
+    reply = installation.client.get("/api/surveys/exam")
     assert (reply.status_code, reply.data) == (200, EXAM.source)
     for path in ("/s/exam", "/s/exam/privacy", "/s/exam/form.html", "/results/exam"):
-        assert house.client.get(path).status_code == 200, path
+        assert installation.client.get(path).status_code == 200, path
     for _ in range(40):
-        check_stored(house.post(candor_client.randomize(EXAM, SAID)))
-    assert house.results()["reports"] == 20
-    assert [one.survey.slug for one in house.store.surveys()] == ["exam"]
-    house.store.set_state(published, Life.CLOSED)
-    assert house.results()["reports"] == 40
+        check_stored(installation.post(candor_client.randomize(EXAM, SAID)))
+    assert installation.results()["reports"] == 20
+    assert [one.survey.slug for one in installation.store.surveys()] == ["exam"]
+    installation.store.set_state(published, Life.CLOSED)
+    assert installation.results()["reports"] == 40
 
 
-def test_no_client_answers_it(house: House) -> None:
-    house.publish(EXAM)
-    source = house.client.get("/api/surveys/exam").data
+def test_no_client_answers_it(installation: Installation) -> None:
+    installation.publish(EXAM)
+    source = installation.client.get("/api/surveys/exam").data
     with pytest.raises(DefinitionError) as refusal:
         Survey.from_json(source)
     assert (refusal.value.code, refusal.value.path) == ("bad_value", "title")
 
 
-def test_its_owner_reads_on_its_page_what_is_refused_until_it_is_closed(house: House) -> None:
-    published = house.publish(EXAM)
+def test_its_owner_reads_on_its_page_what_is_refused_until_it_is_closed(installation: Installation) -> None:
+    published = installation.publish(EXAM)
     grouped = {"study": "study", "group": "North\u200b", "slug": "study-north"}
-    group = house.publish(Survey.from_stored(encode(worked() | grouped)))
-    browser = signed_in(house.app)
+    group = installation.publish(Survey.from_stored(encode(worked() | grouped)))
+    browser = signed_in(installation.app)
     for slug, one, place in (("exam", published, "title"), ("study", group, "group")):
         notice = parse(browser.get(f"/console/{slug}").text).one("section", aria_labelledby="refused").text
         assert f"{place}: " in notice and "U+200B" in notice
-        house.store.set_state(one, Life.CLOSED)
+        installation.store.set_state(one, Life.CLOSED)
         assert 'id="refused"' not in browser.get(f"/console/{slug}").text
 
 

@@ -37,7 +37,7 @@ HALF = {
 }
 
 
-def house(folder: Path) -> Path:
+def installation(folder: Path) -> Path:
     """A database with an open survey of ada's, who has a token."""
     store, _ = make(folder / "candor.db")
     ada = store.user_named("ada")
@@ -49,13 +49,13 @@ def house(folder: Path) -> Path:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    return house(tmp_path)
+    return installation(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One with one worker, for all that only ask it."""
-    running = Server(house(tmp_path_factory.mktemp("holding")), 1)
+    running = Server(installation(tmp_path_factory.mktemp("holding")), 1)
     running.start()
     yield running
     running.kill()

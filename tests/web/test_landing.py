@@ -14,7 +14,7 @@ from survey_app.web import landing
 from tests.browser import BY_LOOK, LOOKS, PHONE, Site, overflows, violations, visit, wear
 from tests.console import EVIL
 from tests.definitions import simple
-from tests.fixtures import HOUR, House
+from tests.fixtures import HOUR, Installation
 from tests.sign_in import attempt, signed_in
 from tests.tree import Node, parse
 
@@ -29,9 +29,11 @@ def links(page: Node) -> list[str]:
     return [link.attributes["href"] for link in page.all("a")]
 
 
-def test_the_front_page_says_what_this_is_and_leads_to_what_is_open_and_to_the_console(house: House) -> None:
-    house.publish(simple() | {"title": "Exam honesty"})
-    response = house.client.get("/")
+def test_the_front_page_says_what_this_is_and_leads_to_what_is_open_and_to_the_console(
+    installation: Installation,
+) -> None:
+    installation.publish(simple() | {"title": "Exam honesty"})
+    response = installation.client.get("/")
     assert (response.status_code, response.mimetype) == (200, "text/html")
     page = parse(response.text)
     assert page.one("h1").text == "Surveys whose server cannot be sure of your answer"
@@ -41,13 +43,13 @@ def test_the_front_page_says_what_this_is_and_leads_to_what_is_open_and_to_the_c
     assert "For researchers" in page.text and "Check it yourself" in page.text
 
 
-def test_every_link_of_the_front_page_leads_somewhere(house: House) -> None:
-    house.publish(simple())
-    for link in links(parse(house.client.get("/").text)):
-        assert house.client.get(link, buffered=True).status_code in (200, 302), link
+def test_every_link_of_the_front_page_leads_somewhere(installation: Installation) -> None:
+    installation.publish(simple())
+    for link in links(parse(installation.client.get("/").text)):
+        assert installation.client.get(link, buffered=True).status_code in (200, 302), link
 
 
-def test_only_what_is_open_and_public_is_listed(house: House) -> None:
+def test_only_what_is_open_and_public_is_listed(installation: Installation) -> None:
     later, past = datetime.now(UTC) + HOUR, datetime.now(UTC) - HOUR
     for slug, options in (
         ("open", {}),
@@ -57,47 +59,51 @@ def test_only_what_is_open_and_public_is_listed(house: House) -> None:
         ("later", {"opens": later}),
         ("over", {"closes": past}),
     ):
-        house.publish(simple() | {"slug": slug, "title": f"It is {slug}"}, **options)
-    for client in (house.client, signed_in(house.app)):
+        installation.publish(simple() | {"slug": slug, "title": f"It is {slug}"}, **options)
+    for client in (installation.client, signed_in(installation.app)):
         page = client.get("/")
         assert listed(parse(page.text)) == ["It is open"]
         for hidden in ("private", "ready", "closed", "later", "over"):
             assert hidden not in "".join(links(parse(page.text)))
 
 
-def test_a_study_is_listed_once_and_its_groups_are_not(house: House) -> None:
+def test_a_study_is_listed_once_and_its_groups_are_not(installation: Installation) -> None:
     for group in ("north", "south"):
-        house.publish(simple() | {"slug": f"exam-{group}", "study": "exam", "group": group, "title": "The study"})
-    page = parse(house.client.get("/").text)
+        installation.publish(
+            simple() | {"slug": f"exam-{group}", "study": "exam", "group": group, "title": "The study"}
+        )
+    page = parse(installation.client.get("/").text)
     assert listed(page) == ["The study"]
     assert "/results/exam" in links(page)
     assert not [link for link in links(page) if "exam-" in link]
 
 
-def test_a_survey_by_invitation_offers_no_form_to_whoever_passes_by(house: House) -> None:
-    house.publish(simple() | {"tickets": TICKETS})
-    page = parse(house.client.get("/").text)
+def test_a_survey_by_invitation_offers_no_form_to_whoever_passes_by(installation: Installation) -> None:
+    installation.publish(simple() | {"tickets": TICKETS})
+    page = parse(installation.client.get("/").text)
     assert "By invitation" in page.text
     assert "/s/exam" not in links(page) and "/results/exam" in links(page)
 
 
-def test_with_nothing_open_the_front_page_says_so(house: House) -> None:
-    page = parse(house.client.get("/").text)
+def test_with_nothing_open_the_front_page_says_so(installation: Installation) -> None:
+    page = parse(installation.client.get("/").text)
     assert "None at the moment." in page.text and listed(page) == []
 
 
-def test_a_server_with_very_many_surveys_lists_some(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_with_very_many_surveys_lists_some(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(landing, "MOST_LISTED", 2)
     for slug in ("c", "b", "a"):
-        house.publish(simple() | {"slug": slug, "title": slug.upper()})
-    page = parse(house.client.get("/").text)
+        installation.publish(simple() | {"slug": slug, "title": slug.upper()})
+    page = parse(installation.client.get("/").text)
     assert listed(page) == ["A", "B"] and "1 more are open." in page.text
 
 
 def test_a_server_that_takes_long_to_read_its_surveys_does_so_seldom(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    moment, read, surveys = [0.0], [], house.store.surveys
+    moment, read, surveys = [0.0], [], installation.store.surveys
 
     def slowly(owner: int | None = None) -> list[Published]:
         moment[0] += 1.0
@@ -105,19 +111,21 @@ def test_a_server_that_takes_long_to_read_its_surveys_does_so_seldom(
         return surveys(owner)
 
     monkeypatch.setattr(landing, "clock", lambda: moment[0])
-    monkeypatch.setattr(house.store, "surveys", slowly)
+    monkeypatch.setattr(installation.store, "surveys", slowly)
     for seconds in (0.0, 10.0, 9.9, 0.2):
         moment[0] += seconds
-        assert house.client.get("/").status_code == 200
+        assert installation.client.get("/").status_code == 200
     assert len(read) == 2  # at once, and after twenty times the second that it took
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_front_page_speaks_the_readers_language_or_the_one_that_is_asked_for(house: House, language: str) -> None:
+def test_the_front_page_speaks_the_readers_language_or_the_one_that_is_asked_for(
+    installation: Installation, language: str
+) -> None:
     words = Words(language)
-    house.publish(simple() | {"language": "fr"} if language != "fr" else simple())
-    by_header = house.client.get("/", headers={"Accept-Language": f"{language}, en;q=0.1"})
-    by_link = house.client.get(f"/?language={language}")
+    installation.publish(simple() | {"language": "fr"} if language != "fr" else simple())
+    by_header = installation.client.get("/", headers={"Accept-Language": f"{language}, en;q=0.1"})
+    by_link = installation.client.get(f"/?language={language}")
     for response in (by_header, by_link):
         page = parse(response.text)
         assert page.one("html").attributes["lang"] == language
@@ -125,18 +133,18 @@ def test_the_front_page_speaks_the_readers_language_or_the_one_that_is_asked_for
         assert words("front.researchers_heading") in page.text
         assert "Accept-Language" in response.headers["Vary"]
         assert page.one("h3").attributes["lang"] == ("fr" if language != "fr" else "en")
-    assert house.client.get("/?language=xx").status_code == 200
+    assert installation.client.get("/?language=xx").status_code == 200
 
 
-def test_a_title_is_shown_in_a_language_it_was_translated_into(house: House) -> None:
+def test_a_title_is_shown_in_a_language_it_was_translated_into(installation: Installation) -> None:
     german = {"title": "Ehrlich geprüft", "questions": {"cheated": {"text": "Abgeschrieben?"}}}
-    house.publish(simple() | {"title": "Exam honesty", "translations": {"de": german}})
-    found = [listed(parse(house.client.get(f"/?language={language}").text)) for language in ("de", "en", "fr")]
+    installation.publish(simple() | {"title": "Exam honesty", "translations": {"de": german}})
+    found = [listed(parse(installation.client.get(f"/?language={language}").text)) for language in ("de", "en", "fr")]
     assert found == [["Ehrlich geprüft"], ["Exam honesty"], ["Exam honesty"]]
 
 
-def test_the_front_page_knows_nobody(house: House) -> None:
-    seen = [client.get("/") for client in (house.client, signed_in(house.app))]
+def test_the_front_page_knows_nobody(installation: Installation) -> None:
+    seen = [client.get("/") for client in (installation.client, signed_in(installation.app))]
     assert seen[0].text == seen[1].text
     for response in seen:
         assert "Set-Cookie" not in response.headers
@@ -144,33 +152,33 @@ def test_the_front_page_knows_nobody(house: House) -> None:
         assert "form-action 'none'" in response.headers["Content-Security-Policy"]
 
 
-def test_a_title_is_text_on_the_front_page_too(house: House) -> None:
-    house.publish(simple() | {"title": EVIL})
-    page = house.client.get("/").text
+def test_a_title_is_text_on_the_front_page_too(installation: Installation) -> None:
+    installation.publish(simple() | {"title": EVIL})
+    page = installation.client.get("/").text
     assert "<script" not in page and "<img" not in page and "{{ 7*7 }}" in page
 
 
 @pytest.mark.parametrize("path", ["/s", "/results", "/docs", "/s/nothing", "/s/nothing/privacy", "/anything/at/all", "/x.php", "/static/nothing.css"])  # fmt: skip
-def test_a_page_that_is_not_there_leads_to_the_front_page(house: House, path: str) -> None:
-    response = house.client.get(path)
+def test_a_page_that_is_not_there_leads_to_the_front_page(installation: Installation, path: str) -> None:
+    response = installation.client.get(path)
     assert response.status_code == 404
     assert "/" in links(parse(response.text))
 
 
 @pytest.mark.parametrize("path", ["/console/nothing", "/account/nothing", "/results/nothing", "/console/drafts/1"])
-def test_a_researchers_page_that_is_not_there_leads_back_to_the_console(house: House, path: str) -> None:
-    response = signed_in(house.app).get(path)
+def test_a_researchers_page_that_is_not_there_leads_back_to_the_console(installation: Installation, path: str) -> None:
+    response = signed_in(installation.app).get(path)
     assert response.status_code == 404
     assert "/console" in links(parse(response.text))
 
 
-def test_a_refusal_speaks_the_language_of_the_page_it_leads_to(house: House) -> None:
-    page = parse(house.client.get("/s/nothing", headers={"Accept-Language": "de"}).text)
+def test_a_refusal_speaks_the_language_of_the_page_it_leads_to(installation: Installation) -> None:
+    page = parse(installation.client.get("/s/nothing", headers={"Accept-Language": "de"}).text)
     assert page.one("a", href="/").text == "Zur Startseite dieses Servers"
 
 
-def test_the_page_where_one_signs_in_leads_to_the_front_page(house: House) -> None:
-    assert "/" in links(parse(house.client.get("/login").text))
+def test_the_page_where_one_signs_in_leads_to_the_front_page(installation: Installation) -> None:
+    assert "/" in links(parse(installation.client.get("/login").text))
 
 
 def test_too_many_attempts_say_when_to_try_again_and_lead_back(limited: Flask) -> None:

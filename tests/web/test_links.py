@@ -11,7 +11,7 @@ from survey_app.store import Member, Role
 from tests.browser import BY_LOOK, LOOKS, PHONE, Site, overflows, violations, visit, wear
 from tests.console import enter, post
 from tests.definitions import simple, survey
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.sign_in import named, on_disk, signed_in
 
 KEPT = re.compile(r"candor_link_([\w-]+)=([\w-]{43}); HttpOnly; Path=/results; SameSite=Lax")
@@ -30,11 +30,11 @@ def follow(browser: FlaskClient, key: str, slug: str = "exam") -> int:
     return browser.post(f"/results/{slug}/link", data={"key": key}).status_code
 
 
-def test_a_link_opens_the_results_and_nothing_else_until_it_is_withdrawn(house: House) -> None:
-    house.publish(public=False)
-    ada, guest = signed_in(house.app), house.app.test_client()
+def test_a_link_opens_the_results_and_nothing_else_until_it_is_withdrawn(installation: Installation) -> None:
+    installation.publish(public=False)
+    ada, guest = signed_in(installation.app), installation.app.test_client()
     key = made(ada)
-    assert key.encode() not in on_disk(house.store.path)
+    assert key.encode() not in on_disk(installation.store.path)
     assert key not in ada.get("/console/exam").text
     assert guest.get("/results/exam").headers["Location"].startswith("/login")
 
@@ -56,15 +56,15 @@ def test_a_link_opens_the_results_and_nothing_else_until_it_is_withdrawn(house: 
     gone = guest.get("/results/exam")
     assert gone.status_code == 404 and "was withdrawn" in gone.text and "slip" not in gone.text
     assert follow(guest, key) == 404
-    assert [event.what for event in house.store.events(house.owner.key)][:2] == [
+    assert [event.what for event in installation.store.events(installation.owner.key)][:2] == [
         "withdrew the link to the results, for the works council",
         "made a link to the results, for the works council",
     ]
 
 
-def test_a_link_that_opens_nothing_says_so_and_tells_no_survey_from_another(house: House) -> None:
-    house.publish(public=False)
-    guest = house.app.test_client()
+def test_a_link_that_opens_nothing_says_so_and_tells_no_survey_from_another(installation: Installation) -> None:
+    installation.publish(public=False)
+    guest = installation.app.test_client()
     pages = {slug: guest.get(f"/results/{slug}/link") for slug in ("exam", "nothing")}
     assert pages["exam"].text == pages["nothing"].text.replace("nothing", "exam") and pages["exam"].status_code == 200
     for key in ("", "x", new_token(), secret_hash(new_token()).hex(), "x" * 5000):
@@ -77,30 +77,30 @@ def test_a_link_that_opens_nothing_says_so_and_tells_no_survey_from_another(hous
     assert guest.get("/results/%20/link").status_code == 404
 
 
-def test_a_link_to_one_survey_opens_no_other(house: House) -> None:
+def test_a_link_to_one_survey_opens_no_other(installation: Installation) -> None:
     for slug in ("exam", "other"):
-        house.publish(simple() | {"slug": slug}, public=False)
-    key, guest = made(signed_in(house.app)), house.app.test_client()
+        installation.publish(simple() | {"slug": slug}, public=False)
+    key, guest = made(signed_in(installation.app)), installation.app.test_client()
     assert guest.post("/results/other/link", data={"key": key}).headers["Location"] == "/results/exam"
     guest.set_cookie("candor_link_other", key, path="/results")
     assert guest.get("/results/other").status_code == 404
 
 
-def test_a_link_rests_while_its_owner_is_disabled_and_goes_with_the_survey(house: House) -> None:
-    house.publish(public=False)
-    key, guest = made(signed_in(house.app)), house.app.test_client()
-    ada = named(house.store, "ada")
+def test_a_link_rests_while_its_owner_is_disabled_and_goes_with_the_survey(installation: Installation) -> None:
+    installation.publish(public=False)
+    key, guest = made(signed_in(installation.app)), installation.app.test_client()
+    ada = named(installation.store, "ada")
     for disabled, status in ((True, 404), (False, 303)):
-        house.store.set_disabled(ada, disabled)
+        installation.store.set_disabled(ada, disabled)
         assert follow(guest, key) == status
-    house.store.delete_survey("exam")
+    installation.store.delete_survey("exam")
     assert follow(guest, key) == 404
 
 
-def test_a_link_to_a_study_opens_all_its_groups(house: House) -> None:
+def test_a_link_to_a_study_opens_all_its_groups(installation: Installation) -> None:
     groups = [survey(simple() | {"slug": f"all-{one}", "study": "all", "group": one}) for one in ("north", "south")]
-    house.store.add_surveys([Member(one, Terms()) for one in groups], owner=house.owner.key)
-    key, guest = made(signed_in(house.app), "all"), house.app.test_client()
+    installation.store.add_surveys([Member(one, Terms()) for one in groups], owner=installation.owner.key)
+    key, guest = made(signed_in(installation.app), "all"), installation.app.test_client()
     assert guest.post("/results/all/link", data={"key": key}).headers["Location"] == "/results/all"
     for slug in ("all", "all-north", "all-south"):
         assert guest.get(f"/results/{slug}").status_code == 200

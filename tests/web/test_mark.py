@@ -12,7 +12,7 @@ from survey_app.web.charts.chart_style import contrast
 from survey_app.web.form.form_page import made_file
 from tests.browser import ROOT, Site, visit
 from tests.definitions import COIN, define, encode, field, yes_no
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.sign_in import signed_in
 from tests.tree import parse
 
@@ -28,23 +28,23 @@ def whole(colour: str) -> str:
 
 
 @pytest.mark.parametrize("path", ["/", "/s/exam/privacy", "/s/exam/paper", "/results/exam", "/login", "/nothing", "/s/nothing", "/results/nothing", "/s/exam"])  # fmt: skip
-def test_every_page_bears_the_mark_and_names_it_as_its_icon(house: House, path: str) -> None:
-    house.publish()
-    page = parse(house.client.get(path).text)
+def test_every_page_bears_the_mark_and_names_it_as_its_icon(installation: Installation, path: str) -> None:
+    installation.publish()
+    page = parse(installation.client.get(path).text)
     assert page.one("link", rel="icon").attributes["href"] == ICON
     (mark,) = page.all("svg", class_="mark")
     assert mark.one("path").attributes["d"] == SHAPE and mark.attributes["aria-hidden"] == "true"
 
 
 @pytest.mark.parametrize("path", ["/console", "/results/exam", "/account", "/console/nothing"])
-def test_so_does_the_console(house: House, path: str) -> None:
-    house.publish()
-    assert len(parse(signed_in(house.app).get(path).text).all("svg", class_="mark")) == 1
+def test_so_does_the_console(installation: Installation, path: str) -> None:
+    installation.publish()
+    assert len(parse(signed_in(installation.app).get(path).text).all("svg", class_="mark")) == 1
 
 
-def test_the_icon_is_a_picture_that_loads_and_runs_nothing_wherever_it_is_asked_for(house: House) -> None:
+def test_the_icon_is_a_picture_that_loads_and_runs_nothing_wherever_it_is_asked_for(installation: Installation) -> None:
     for path in ("/static/mark.svg", "/favicon.ico"):
-        answer = house.client.get(path)
+        answer = installation.client.get(path)
         assert (answer.status_code, answer.mimetype, answer.text) == (200, "image/svg+xml", MARK)
         assert answer.headers["Content-Security-Policy"] == "default-src 'none'; style-src 'unsafe-inline'"
     assert not re.search(r"<script|href=|@import|url\(|\son\w+=", MARK) and len(MARK) < 500
@@ -83,9 +83,13 @@ def test_the_accent_can_be_read_on_everything_it_stands_on(place: int) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_form_says_at_a_glance_what_it_cannot_do_and_leads_to_why(house: House, language: str) -> None:
-    house.publish(define([yes_no()], [field(COIN, "cheated")], **({} if language == "en" else {"language": language})))
-    page = parse(house.client.get("/s/exam").text)
+def test_the_form_says_at_a_glance_what_it_cannot_do_and_leads_to_why(
+    installation: Installation, language: str
+) -> None:
+    installation.publish(
+        define([yes_no()], [field(COIN, "cheated")], **({} if language == "en" else {"language": language}))
+    )
+    page = parse(installation.client.get("/s/exam").text)
     assert page.one("a", href="/s/exam/privacy").text == Words(language)("form.cannot").replace("\u00a0", " ")
 
 

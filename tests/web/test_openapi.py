@@ -48,7 +48,7 @@ from tests.definitions import (
     survey,
     yes_no,
 )
-from tests.fixtures import TOKEN, House
+from tests.fixtures import TOKEN, Installation
 from tests.fixtures import add as publish
 
 EVERYWHERE = {"method_not_allowed", "internal_error"}  # they belong to no operation in particular
@@ -57,11 +57,11 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 
 
 @pytest.fixture
-def app(house: House) -> Flask:
+def app(installation: Installation) -> Flask:
     """A server with an open survey and one whose results are private."""
     for slug, public in (("exam", True), ("private", False)):
-        house.publish(simple() | {"slug": slug}, public=public)
-    return house.app
+        installation.publish(simple() | {"slug": slug}, public=public)
+    return installation.app
 
 
 def operations() -> dict[tuple[str, str], Any]:

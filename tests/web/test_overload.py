@@ -12,7 +12,7 @@ from candor_client.definition import LARGEST_REPORT
 from survey_app.collect.intake import PREFLIGHT_HEADERS, RESPONDENT_HEADERS
 from survey_app.store import State
 from tests.definitions import simple, survey
-from tests.fixtures import House, build, check_stored, wire
+from tests.fixtures import Installation, build, check_stored, wire
 from tests.problem_requests import PROVOKED
 from tests.rsgi_client import FrontClient
 from tests.ticket_surveys import invited_to, request_for
@@ -23,57 +23,65 @@ REPORT = randomize(survey(simple()), {"cheated": True})  # the same through both
 COMPARED = {"Content-Type", "Allow", *(name for name, _ in RESPONDENT_HEADERS + PREFLIGHT_HEADERS)}
 CHUNKED = {"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": True}
 
-Ask = Callable[[House], TestResponse]
+Ask = Callable[[Installation], TestResponse]
 
 
 def published(ask: Ask) -> Ask:
-    """The same, of a house with an open survey."""
+    """The same, of an installation with an open survey."""
 
-    def first(house: House) -> TestResponse:
-        house.publish()
-        return ask(house)
+    def first(installation: Installation) -> TestResponse:
+        installation.publish()
+        return ask(installation)
 
     return first
 
 
-def replayed(house: House) -> TestResponse:
-    check_stored(house.post(REPORT))
-    return house.post(REPORT)
+def replayed(installation: Installation) -> TestResponse:
+    check_stored(installation.post(REPORT))
+    return installation.post(REPORT)
 
 
-def closed(house: House) -> TestResponse:
-    newest = house.store.newest("exam")
+def closed(installation: Installation) -> TestResponse:
+    newest = installation.store.newest("exam")
     assert newest is not None
-    house.store.set_state(newest, State.CLOSED)
-    return house.post(REPORT)
+    installation.store.set_state(newest, State.CLOSED)
+    return installation.post(REPORT)
 
 
 ASKED: dict[str, Ask] = {
-    "a report": lambda house: house.post(REPORT),
+    "a report": lambda installation: installation.post(REPORT),
     "a replay": replayed,
     "a report to a closed survey": closed,
-    "a report in chunks": lambda house: house.post(REPORT, environ_overrides=CHUNKED),
-    "too much in chunks": lambda house: house.post(b" " * (LARGEST_REPORT + 1), environ_overrides=CHUNKED),
-    "the largest body": lambda house: house.post(REPORT.to_json().ljust(LARGEST_REPORT)),
-    "nothing": lambda house: house.post(b""),
-    "a key too many": lambda house: house.post(wire(REPORT, more="")),
-    "a length cut short": lambda house: house.post(REPORT, environ_overrides={"CONTENT_LENGTH": "20"}),
-    "a negative length": lambda house: house.post(REPORT, environ_overrides={"CONTENT_LENGTH": "-5"}),
-    "a preflight": lambda house: house.client.options(REPORTS),
-    "a preflight of a ticket": lambda house: house.client.options(TICKETS),
-    "a ticket": lambda house: house.take("one", request_for(house.invite("one").survey, 4711)),
-    "a ticket for nobody": lambda house: house.take(None, request_for(house.invite("one").survey)),
-    "a ticket of a survey that anybody may answer": lambda house: house.take("one", request_for(invited_to())),
-    "too much for a ticket": lambda house: house.take("one", b" " * 2001),
-    "too much for a ticket in chunks": lambda house: house.take("one", b" " * 2001, environ_overrides=CHUNKED),
-    "GET instead of a ticket": lambda house: house.client.get(TICKETS),
-    "the definition": lambda house: house.client.get("/api/surveys/exam"),
+    "a report in chunks": lambda installation: installation.post(REPORT, environ_overrides=CHUNKED),
+    "too much in chunks": lambda installation: installation.post(
+        b" " * (LARGEST_REPORT + 1), environ_overrides=CHUNKED
+    ),
+    "the largest body": lambda installation: installation.post(REPORT.to_json().ljust(LARGEST_REPORT)),
+    "nothing": lambda installation: installation.post(b""),
+    "a key too many": lambda installation: installation.post(wire(REPORT, more="")),
+    "a length cut short": lambda installation: installation.post(REPORT, environ_overrides={"CONTENT_LENGTH": "20"}),
+    "a negative length": lambda installation: installation.post(REPORT, environ_overrides={"CONTENT_LENGTH": "-5"}),
+    "a preflight": lambda installation: installation.client.options(REPORTS),
+    "a preflight of a ticket": lambda installation: installation.client.options(TICKETS),
+    "a ticket": lambda installation: installation.take("one", request_for(installation.invite("one").survey, 4711)),
+    "a ticket for nobody": lambda installation: installation.take(None, request_for(installation.invite("one").survey)),
+    "a ticket of a survey that anybody may answer": lambda installation: installation.take(
+        "one", request_for(invited_to())
+    ),
+    "too much for a ticket": lambda installation: installation.take("one", b" " * 2001),
+    "too much for a ticket in chunks": lambda installation: installation.take(
+        "one", b" " * 2001, environ_overrides=CHUNKED
+    ),
+    "GET instead of a ticket": lambda installation: installation.client.get(TICKETS),
+    "the definition": lambda installation: installation.client.get("/api/surveys/exam"),
     **{
-        f"{method} instead of POST": lambda house, method=method: house.client.open(REPORTS, method=method)  # type: ignore[misc]
+        f"{method} instead of POST": lambda installation, method=method: installation.client.open(
+            REPORTS, method=method
+        )  # type: ignore[misc]
         for method in ("GET", "HEAD", "PUT", "DELETE", "BREW")
     },
     **{
-        f"a report to {slug}": lambda house, slug=slug: house.client.post(  # type: ignore[misc]
+        f"a report to {slug}": lambda installation, slug=slug: installation.client.post(  # type: ignore[misc]
             f"/api/surveys/{slug}/reports", data=REPORT.to_json()
         )
         for slug in ("nothing", "EXAM", "x" * 64, "%00", "%ff", "exam/")
@@ -82,16 +90,16 @@ ASKED: dict[str, Ask] = {
 
 
 def check_same(folder: Path, ask: Ask) -> None:
-    """Ask two houses, one by each door."""
+    """Ask two installations, one by each door."""
     seen = []
     for door in (FrontClient, FlaskClient):
         (folder / door.__name__).mkdir()
-        house = build(folder / door.__name__, door=door)
-        assert type(house.client) is door
-        response = ask(house)
+        installation = build(folder / door.__name__, door=door)
+        assert type(installation.client) is door
+        response = ask(installation)
         lines = {name: sorted(value.split(", ")) for name, value in response.headers if name in COMPARED}
         seen.append((response.status_code, response.data, lines))
-        house.close()
+        installation.close()
     assert seen[0] == seen[1]
 
 
@@ -102,14 +110,14 @@ def test_both_doors_give_one_reply(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("code", PROVOKED)
 def test_both_doors_refuse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    check_same(tmp_path, lambda house: PROVOKED[code](house, monkeypatch))
+    check_same(tmp_path, lambda installation: PROVOKED[code](installation, monkeypatch))
 
 
 @pytest.mark.parametrize("door", [FrontClient, FlaskClient])
 @pytest.mark.parametrize("method", ["GET", "PUT"])
 def test_reports_are_posted_and_the_reply_says_so(tmp_path: Path, door: type[FlaskClient], method: str) -> None:
-    house = build(tmp_path, door=door)
-    response = house.client.open(REPORTS, method=method)
+    installation = build(tmp_path, door=door)
+    response = installation.client.open(REPORTS, method=method)
     assert response.status_code == 405
     assert set(response.headers["Allow"].split(", ")) == {"OPTIONS", "POST"}  # in no order
-    house.close()
+    installation.close()

@@ -13,7 +13,7 @@ import pytest
 
 import candor_client
 from candor_client.report import to_text
-from tests.fixtures import TOKEN, House, spelled
+from tests.fixtures import TOKEN, Installation, spelled
 from tests.sign_in import bearing
 
 PEOPLE = 20
@@ -23,49 +23,49 @@ WIDE = [str(option) for option in range(64)]  # so that no two rows are alike
 HEADERS = bearing(TOKEN) | {"Content-Type": "application/yaml"}
 
 
-def publish(house: House, slug: str, **more: object) -> bool:
+def publish(installation: Installation, slug: str, **more: object) -> bool:
     """Publish a survey as its owner does, with a token; return whether the server takes it."""
     question = {"id": "help", "type": "choice", "text": "What did you use?", "options": WIDE}
     source = {"slug": slug, "title": "Exam honesty", "epsilon": 1, "questions": [question], **more}
-    return house.client.post("/api/surveys", data=json.dumps(source), headers=HEADERS).status_code == 201
+    return installation.client.post("/api/surveys", data=json.dumps(source), headers=HEADERS).status_code == 201
 
 
-def publish_groups(house: House, labels: list[str]) -> list[str]:
+def publish_groups(installation: Installation, labels: list[str]) -> list[str]:
     """Return the slugs of a study with a group for each label; none if the server refuses it."""
     groups = {f"g{place}": {"label": label} for place, label in enumerate(labels)}
-    return [f"exam-{name}" for name in groups] if publish(house, "exam", groups=groups) else []
+    return [f"exam-{name}" for name in groups] if publish(installation, "exam", groups=groups) else []
 
 
-def publish_surveys(house: House) -> Iterator[str]:
+def publish_surveys(installation: Installation) -> Iterator[str]:
     """Yield the slugs of surveys, one for each person."""
     for place in range(PEOPLE):
-        assert publish(house, f"exam{place}")
+        assert publish(installation, f"exam{place}")
         yield f"exam{place}"
 
 
-def is_read_off(house: House, slug: str) -> bool:
+def is_read_off(installation: Installation, slug: str) -> bool:
     """Let one person answer, fill the survey up, and return whether the owner sees which row is theirs."""
-    survey = candor_client.Survey.from_json(house.client.get(f"/api/surveys/{slug}").data)
+    survey = candor_client.Survey.from_json(installation.client.get(f"/api/surveys/{slug}").data)
     own, theirs = (candor_client.randomize(survey, {"help": option}) for option in WIDE[:2])
-    assert house.client.post(f"/api/surveys/{slug}/reports", data=theirs.to_json()).status_code == 201
+    assert installation.client.post(f"/api/surveys/{slug}/reports", data=theirs.to_json()).status_code == 201
     row = {"survey": survey.digest, "bits": to_text(own.bits)}
     for _ in range(ROUNDS):
         lines = [spelled(**row, id=to_text(secrets.token_bytes(16))) for _ in range(40)]
-        house.client.post(f"/api/surveys/{slug}/reports/batch", data=b"\n".join(lines), headers=bearing(TOKEN))
-    rows = house.client.get(f"/results/{slug}/reports.ndjson", headers=bearing(TOKEN)).text
+        installation.client.post(f"/api/surveys/{slug}/reports/batch", data=b"\n".join(lines), headers=bearing(TOKEN))
+    rows = installation.client.get(f"/results/{slug}/reports.ndjson", headers=bearing(TOKEN)).text
     return to_text(theirs.bits) in rows
 
 
-def test_personal_links_to_groups_that_look_alike_are_not_published(house: House) -> None:
+def test_personal_links_to_groups_that_look_alike_are_not_published(installation: Installation) -> None:
     marks = [*itertools.product(MARKS), *itertools.product(MARKS, repeat=2)]
-    slugs = publish_groups(house, ["Everybody" + "".join(one) for one in marks])
-    assert [slug for slug in slugs if is_read_off(house, slug)] == []
+    slugs = publish_groups(installation, ["Everybody" + "".join(one) for one in marks])
+    assert [slug for slug in slugs if is_read_off(installation, slug)] == []
     assert slugs == []
 
 
 @pytest.mark.parametrize("groups", [True, False])
-def test_personal_links_filled_up_by_batch_show_nobody_s_row(house: House, groups: bool) -> None:
+def test_personal_links_filled_up_by_batch_show_nobody_s_row(installation: Installation, groups: bool) -> None:
     labels = [f"Team {place}" for place in range(PEOPLE)]
-    slugs = publish_groups(house, labels) if groups else list(publish_surveys(house))
+    slugs = publish_groups(installation, labels) if groups else list(publish_surveys(installation))
     assert len(slugs) == PEOPLE
-    assert [slug for slug in slugs if is_read_off(house, slug)] == []
+    assert [slug for slug in slugs if is_read_off(installation, slug)] == []

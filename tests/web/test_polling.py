@@ -14,7 +14,7 @@ from candor_client import Report
 from survey_app.store import Published, State, opened_version, tally_row
 from tests.answers import all_answers
 from tests.definitions import worked
-from tests.fixtures import TOKEN, House
+from tests.fixtures import TOKEN, Installation
 from tests.polling import History, TooClose, Watch
 from tests.sign_in import signed_in
 from tests.store.test_polling import all_at_once
@@ -95,24 +95,24 @@ OF_A_STUDY: dict[str, Callable[[str, str], Seen]] = {
 class Polled(History):
     """A history whose reports come by HTTP, one by one."""
 
-    house: House
+    installation: Installation
 
     def send(self, published: Published, made: list[Report]) -> Sequence[str]:
         path = f"/api/surveys/{published.survey.slug}/reports"
-        replies = [self.house.client.post(path, data=report.to_json()).get_json() for report in made]
+        replies = [self.installation.client.post(path, data=report.to_json()).get_json() for report in made]
         return [reply.get("status") if isinstance(reply["status"], str) else reply["code"] for reply in replies]
 
 
-def look(house: House, owner: FlaskClient, watch: Watch, known: Sequence[Published]) -> None:
+def look(installation: Installation, owner: FlaskClient, watch: Watch, known: Sequence[Published]) -> None:
     """All addresses, as the owner sees them; results that are public look the same to everybody."""
-    assert house.client.get("/healthz").json == {"status": "ok"}
-    house.app.config["METRICS_TOKEN"] = TOKEN
-    metrics = house.client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
+    assert installation.client.get("/healthz").json == {"status": "ok"}
+    installation.app.config["METRICS_TOKEN"] = TOKEN
+    metrics = installation.client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
     for one in known:
-        published = house.store.version(one.survey.slug, one.survey.digest)
+        published = installation.store.version(one.survey.slug, one.survey.digest)
         if published is None or published.state is State.READY:
             continue
-        if published == house.store.newest(one.survey.slug):
+        if published == installation.store.newest(one.survey.slug):
             pattern = rf'candor_reports_shown{{survey="{one.survey.slug}"}} (\d+)'
             watch.see(one.key, "/metrics", *of_words(pattern)(metrics))
         for address, read in ADDRESSES.items():
@@ -121,10 +121,10 @@ def look(house: House, owner: FlaskClient, watch: Watch, known: Sequence[Publish
             assert reply.status_code in (200, 400), path  # 400 is a page that says why there is no cross-tab yet
             watch.see(one.key, address, *read(reply.text))
             if published.terms.public and address.startswith(("/api", "/results")) and "reports." not in address:
-                watch.see(one.key, address, *read(house.client.get(path).text))
+                watch.see(one.key, address, *read(installation.client.get(path).text))
     for name in {one.survey.study or one.survey.slug for one in known}:
-        groups = house.store.study(name)
-        newest = groups or [one for one in [opened_version(house.store, name)] if one]
+        groups = installation.store.study(name)
+        newest = groups or [one for one in [opened_version(installation.store, name)] if one]
         if not newest or newest[0].state is State.READY:
             continue
         for address, tell in (OF_A_STUDY if groups else OF_A_NAME).items():
@@ -133,30 +133,30 @@ def look(house: House, owner: FlaskClient, watch: Watch, known: Sequence[Publish
             watch.see(tuple(one.key for one in newest), address, *tell(reply.text, name))
 
 
-def pass_over(house: House, events: int) -> Watch:
-    watch, owner = Watch(), signed_in(house.app)
+def pass_over(installation: Installation, events: int) -> Watch:
+    watch, owner = Watch(), signed_in(installation.app)
     definition = worked()
     history = Polled(
-        house.store,
-        house.owner.key,
-        lambda passed: look(house, owner, watch, passed.known[-4:]),
+        installation.store,
+        installation.owner.key,
+        lambda passed: look(installation, owner, watch, passed.known[-4:]),
         definition,
         all_answers(definition),
     )
-    history.house = house
+    history.installation = installation
     history.run(events)
     return watch
 
 
-def test_no_address_shows_fewer_than_twenty_newcomers(house: House) -> None:
-    watch = pass_over(house, EVENTS)
+def test_no_address_shows_fewer_than_twenty_newcomers(installation: Installation) -> None:
+    watch = pass_over(installation, EVENTS)
     assert any(len(counts) > 1 for counts in watch.counts.values())
 
 
-def test_the_rule_of_before_is_caught_by_http_too(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rule_of_before_is_caught_by_http_too(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     """A history begins with 45 reports and closes all it has at its end; that no survey then shows 1 to 19 more has a
     chance below a tenth, in four histories below 1e-4."""
     monkeypatch.setattr(tally_row, "stay", all_at_once)
     with pytest.raises(TooClose):
         for _ in range(4):
-            pass_over(house, 4)
+            pass_over(installation, 4)

@@ -17,7 +17,7 @@ from survey_app.authoring import build
 from survey_app.authoring.publication import publish
 from survey_app.invitations.keys import make_key
 from survey_app.store import Published, Role, Submission
-from tests.fixtures import CHEAP, House, phrase
+from tests.fixtures import CHEAP, Installation, phrase
 from tests.sign_in import bearing, csrf, named, signed_in, token_of
 
 SECRET = new_token()
@@ -87,19 +87,26 @@ FORMS = {
 
 
 @pytest.fixture
-def survey(house: House) -> Published:
+def survey(installation: Installation) -> Published:
     """Two private surveys of ada's, `club` by invitation; rita reads them, ed edits them, and links lead to results."""
     for name in ("rita", "ed", "nina"):
-        house.store.add_user(name, CHEAP.hash(phrase(name)))
+        installation.store.add_user(name, CHEAP.hash(phrase(name)))
     for source in (SOURCE.replace(b"slug: exam", b"slug: club\ninvitations: true"), SOURCE):
         built = build(source)
         (published,) = publish(
-            house.store, house.tickets, built, owner=house.owner.key, source=source, make_key=make_key
+            installation.store,
+            installation.tickets,
+            built,
+            owner=installation.owner.key,
+            source=source,
+            make_key=make_key,
         )
-        house.store.share(published, named(house.store, "rita"), Role.READER)
-        house.store.share(published, named(house.store, "ed"), Role.EDITOR)
-        house.store.add_link(published, "the works council", secret_hash(SECRET if published.name == "exam" else "-"))
-    house.store.write(lambda: [Submission(published.key, secrets.token_bytes(16), b"\x80") for _ in range(60)])
+        installation.store.share(published, named(installation.store, "rita"), Role.READER)
+        installation.store.share(published, named(installation.store, "ed"), Role.EDITOR)
+        installation.store.add_link(
+            published, "the works council", secret_hash(SECRET if published.name == "exam" else "-")
+        )
+    installation.store.write(lambda: [Submission(published.key, secrets.token_bytes(16), b"\x80") for _ in range(60)])
     return published
 
 
@@ -135,12 +142,12 @@ def about_surveys(app: Flask, *starts: str) -> set[tuple[str, str]]:
     }
 
 
-def test_every_page_about_a_survey_is_in_the_table(house: House) -> None:
-    assert about_surveys(house.app, "/console/", "/results/") == PAGES.keys() | OPEN
+def test_every_page_about_a_survey_is_in_the_table(installation: Installation) -> None:
+    assert about_surveys(installation.app, "/console/", "/results/") == PAGES.keys() | OPEN
 
 
-def test_every_page_lets_in_whom_the_table_says(house: House, survey: Published) -> None:
-    people = browsers(house.app)
+def test_every_page_lets_in_whom_the_table_says(installation: Installation, survey: Published) -> None:
+    people = browsers(installation.app)
     tokens = {
         who: csrf(browser, "/login" if who in ("anonymous", "link") else "/account") for who, browser in people.items()
     }
@@ -156,16 +163,16 @@ def test_every_page_lets_in_whom_the_table_says(house: House, survey: Published)
     assert found == PAGES
 
 
-def test_every_path_of_the_api_is_in_the_table(house: House) -> None:
-    assert about_surveys(house.app, "/api/") == BY_TOKEN.keys() | OF_RESPONDENTS
+def test_every_path_of_the_api_is_in_the_table(installation: Installation) -> None:
+    assert about_surveys(installation.app, "/api/") == BY_TOKEN.keys() | OF_RESPONDENTS
 
 
 def test_every_path_of_the_api_takes_the_tokens_that_the_table_says_and_no_session(
-    house: House, survey: Published
+    installation: Installation, survey: Published
 ) -> None:
-    people = browsers(house.app)
+    people = browsers(installation.app)
     names = {"stranger": "eve", "administrator": "administrator", "reader": "rita", "editor": "ed", "owner": "ada"}
-    tokens = {who: bearing(token_of(house.store, name)) for who, name in names.items()}
+    tokens = {who: bearing(token_of(installation.store, name)) for who, name in names.items()}
     found: dict[tuple[str, str], tuple[str, ...]] = {}
     for method, rule in BY_TOKEN:
         path = f"{address(rule)}{'?rows=cheated&columns=cheated' if 'crosstab' in rule else ''}"

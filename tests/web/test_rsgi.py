@@ -16,11 +16,13 @@ from tests.server_process import PATH
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[Flask]:
-    house = build(tmp_path, limit="3/minute", TRUSTED_PROXIES=1)
-    house.publish(worked())
-    house.app.get("/who")(lambda: {"address": request.remote_addr, "host": request.host, "cookie": request.cookies})
-    yield house.app
-    house.close()
+    installation = build(tmp_path, limit="3/minute", TRUSTED_PROXIES=1)
+    installation.publish(worked())
+    installation.app.get("/who")(
+        lambda: {"address": request.remote_addr, "host": request.host, "cookie": request.cookies}
+    )
+    yield installation.app
+    installation.close()
 
 
 def test_the_rate_limit_counts_the_address_that_the_trusted_proxy_saw(app: Flask) -> None:

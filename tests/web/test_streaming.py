@@ -15,7 +15,7 @@ from survey_app.store import Unavailable
 from survey_app.web import streaming
 from survey_app.web.rsgi import Front
 from survey_app.web.streaming import MOST_IN_MEMORY
-from tests.fixtures import House, build
+from tests.fixtures import Installation, build
 from tests.rsgi_client import Protocol, ask, scope, serve
 
 PIECE = bytes(range(256)) * 1024
@@ -63,11 +63,11 @@ class Gone(Protocol):
 
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
-    house: House = build(tmp_path / "house")
+    installation: Installation = build(tmp_path / "installation")
     (tmp_path / "spool").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "spool"))
-    yield house.app
-    house.close()
+    yield installation.app
+    installation.close()
 
 
 def offer(app: Flask, made: Made, **headers: str) -> None:

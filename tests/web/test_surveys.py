@@ -17,7 +17,7 @@ from survey_app.store import Published, Role, State, Submission
 from survey_app.web.rsgi import Front
 from survey_app.web.survey_summary import Listing, Told
 from tests.console import EXAM
-from tests.fixtures import TOKEN, House, check_refused
+from tests.fixtures import TOKEN, Installation, check_refused
 from tests.rsgi_client import Protocol, ask, scope, serve
 from tests.sign_in import bearing, named, signed_in, token_of
 
@@ -28,24 +28,28 @@ STUDY = EXAM.replace(
 
 
 def add(
-    house: House, source: bytes = EXAM, query: str = "", token: str = TOKEN, kind: str = "application/yaml"
+    installation: Installation,
+    source: bytes = EXAM,
+    query: str = "",
+    token: str = TOKEN,
+    kind: str = "application/yaml",
 ) -> TestResponse:
     headers = bearing(token) | {"Content-Type": kind}
-    return house.client.post(f"/api/surveys{query}", data=source, headers=headers)
+    return installation.client.post(f"/api/surveys{query}", data=source, headers=headers)
 
 
-def change(house: House, token: str = TOKEN, path: str = "exam", **said: Any) -> TestResponse:
-    return house.client.patch(f"/api/surveys/{path}", json=said, headers=bearing(token))
+def change(installation: Installation, token: str = TOKEN, path: str = "exam", **said: Any) -> TestResponse:
+    return installation.client.patch(f"/api/surveys/{path}", json=said, headers=bearing(token))
 
 
-def newest(house: House, slug: str = "exam") -> Published:
-    found = house.store.newest(slug)
+def newest(installation: Installation, slug: str = "exam") -> Published:
+    found = installation.store.newest(slug)
     assert found is not None
     return found
 
 
-def listed(house: House, token: str = TOKEN) -> list[Told]:
-    reply = house.client.get("/api/surveys", headers=bearing(token))
+def listed(installation: Installation, token: str = TOKEN) -> list[Told]:
+    reply = installation.client.get("/api/surveys", headers=bearing(token))
     assert (reply.status_code, reply.headers["Cache-Control"]) == (200, "no-store")
     return msgspec.json.decode(reply.data, type=Listing).surveys
 
@@ -53,9 +57,9 @@ def listed(house: House, token: str = TOKEN) -> list[Told]:
 # adding
 
 
-def test_a_file_is_published_and_told_with_its_link_digest_and_advice(house: House) -> None:
-    reply = add(house)
-    published = newest(house)
+def test_a_file_is_published_and_told_with_its_link_digest_and_advice(installation: Installation) -> None:
+    reply = add(installation)
+    published = newest(installation)
     digest = published.survey.digest
     assert (reply.status_code, reply.headers["Location"]) == (201, "/api/surveys/exam")
     assert reply.json == {
@@ -65,48 +69,52 @@ def test_a_file_is_published_and_told_with_its_link_digest_and_advice(house: Hou
             {"slug": "exam", "digest": digest, "link": f"http://localhost/s/exam#sha256={digest}", "reports": 0}
         ],
     }  # fmt: skip
-    assert (published.owner, published.state) == (house.owner.key, State.OPEN)
-    assert house.store.source(published) == EXAM  # byte for byte, so the console can edit it
-    assert [event.what for event in house.store.events(house.owner.key)] == [f"published {digest[:12]}"]
-    assert house.client.get(reply.headers["Location"]).data == published.survey.source
+    assert (published.owner, published.state) == (installation.owner.key, State.OPEN)
+    assert installation.store.source(published) == EXAM  # byte for byte, so the console can edit it
+    assert [event.what for event in installation.store.events(installation.owner.key)] == [f"published {digest[:12]}"]
+    assert installation.client.get(reply.headers["Location"]).data == published.survey.source
 
 
-def test_it_waits_if_that_is_asked_and_is_opened_by_its_digest(house: House) -> None:
-    assert add(house).status_code == 201
-    old, reply = newest(house), add(house, EXAM.replace(b"copy", b"cheat"), "?state=ready")
+def test_it_waits_if_that_is_asked_and_is_opened_by_its_digest(installation: Installation) -> None:
+    assert add(installation).status_code == 201
+    old, reply = newest(installation), add(installation, EXAM.replace(b"copy", b"cheat"), "?state=ready")
     assert reply.json and reply.json["state"] == "ready"
-    assert change(house, state="open").json["state"] == "open"  # type: ignore[index]
-    assert house.store.newest("exam") == newest(house) and newest(house).state is State.READY  # the old one was meant
+    assert change(installation, state="open").json["state"] == "open"  # type: ignore[index]
+    assert (
+        installation.store.newest("exam") == newest(installation) and newest(installation).state is State.READY
+    )  # the old one was meant
     digest = reply.json["surveys"][0]["digest"]
-    opened = change(house, path=f"exam?digest={digest}", state="open")
+    opened = change(installation, path=f"exam?digest={digest}", state="open")
     assert opened.json and (opened.json["state"], opened.json["surveys"][0]["digest"]) == ("open", digest)
-    assert house.store.is_final(old)
+    assert installation.store.is_final(old)
 
 
-def test_the_same_in_json_is_taken_too(house: House) -> None:
+def test_the_same_in_json_is_taken_too(installation: Installation) -> None:
     said = {"slug": "exam", "title": "T", "questions": [{"id": "a", "type": "yes_no", "text": "A?", "design": "coin"}]}
-    reply = add(house, json.dumps(said).encode(), kind="application/json; charset=utf-8")
-    assert reply.status_code == 201 and newest(house).survey.title == "T"
-    assert house.store.source(newest(house)) is None
-    assert newest(house).terms.public is False
+    reply = add(installation, json.dumps(said).encode(), kind="application/json; charset=utf-8")
+    assert reply.status_code == 201 and newest(installation).survey.title == "T"
+    assert installation.store.source(newest(installation)) is None
+    assert newest(installation).terms.public is False
 
 
-def test_a_study_is_added_with_all_its_groups_and_one_by_invitation_with_a_key(house: House) -> None:
-    reply = add(house, STUDY)
+def test_a_study_is_added_with_all_its_groups_and_one_by_invitation_with_a_key(installation: Installation) -> None:
+    reply = add(installation, STUDY)
     assert reply.json and reply.json["slug"] == "exam"
     assert [(one["slug"], one["group"], one["size"]) for one in reply.json["surveys"]] == [
         ("exam-north", "North", 120),
         ("exam-south", "South", 80),
     ]
     assert reply.headers["Location"] == "/api/surveys/exam-north"
-    invited = add(house, EXAM.replace(b"slug: exam", b"slug: club\ninvitations: true"))
+    invited = add(installation, EXAM.replace(b"slug: exam", b"slug: club\ninvitations: true"))
     assert invited.json and invited.json["by_invitation"] is True
     assert invited.json["surveys"][0]["link"] == "http://localhost/s/club"
-    assert house.tickets.private(newest(house, "club").survey.digest) is not None
+    assert installation.tickets.private(newest(installation, "club").survey.digest) is not None
 
 
-def test_all_faults_are_told_at_once_with_their_lines_and_nothing_is_published(house: House) -> None:
-    reply = add(house, EXAM.replace(b"results: public", b"results: maybe").replace(b"type: yes_no", b"type: essay"))
+def test_all_faults_are_told_at_once_with_their_lines_and_nothing_is_published(installation: Installation) -> None:
+    reply = add(
+        installation, EXAM.replace(b"results: public", b"results: maybe").replace(b"type: yes_no", b"type: essay")
+    )
     check_refused(reply, "bad_survey")
     assert reply.json and [(one["path"], one["line"]) for one in reply.json["faults"]] == [
         ("questions[0].type", 6),
@@ -114,15 +122,15 @@ def test_all_faults_are_told_at_once_with_their_lines_and_nothing_is_published(h
     ]
     assert "2 things to mend" in reply.json["detail"]
     for broken in (b"", b"slug: [", b"\xff\xfe", b"x" * 100, b"{}", b"- a\n"):
-        check_refused(add(house, broken), "bad_survey")
-    check_refused(add(house, b'{"slug": "exam"', kind="application/json"), "bad_survey")
-    assert house.store.surveys() == []
+        check_refused(add(installation, broken), "bad_survey")
+    check_refused(add(installation, b'{"slug": "exam"', kind="application/json"), "bad_survey")
+    assert installation.store.surveys() == []
 
 
-def test_weak_privacy_is_taken_only_if_the_file_says_so_and_comes_with_advice(house: House) -> None:
+def test_weak_privacy_is_taken_only_if_the_file_says_so_and_comes_with_advice(installation: Installation) -> None:
     weak = EXAM.replace(b"design: coin", b"epsilon: 9").replace(b"results", b"epsilon: 9\nresults")
-    check_refused(add(house, weak), "bad_survey")
-    taken = add(house, weak.replace(b"results", b"accept_weak_privacy: true\nresults"))
+    check_refused(add(installation, weak), "bad_survey")
+    taken = add(installation, weak.replace(b"results", b"accept_weak_privacy: true\nresults"))
     assert taken.status_code == 201 and taken.json and any("is more than 4" in line for line in taken.json["advice"])
 
 
@@ -130,40 +138,40 @@ def test_weak_privacy_is_taken_only_if_the_file_says_so_and_comes_with_advice(ho
     ("query", "kind"),
     [("?state=closed", "application/yaml"), ("", "application/x-www-form-urlencoded"), ("", "text/html")],
 )
-def test_what_cannot_be_understood_says_what_to_send(house: House, query: str, kind: str) -> None:
-    refused = add(house, EXAM, query, kind=kind)
+def test_what_cannot_be_understood_says_what_to_send(installation: Installation, query: str, kind: str) -> None:
+    refused = add(installation, EXAM, query, kind=kind)
     check_refused(refused, "malformed_request")
     assert re.search("state=open or state=ready|application/yaml", refused.text)
 
 
-def test_a_slug_of_somebody_else_and_the_same_again_are_conflicts(house: House) -> None:
-    other = token_of(house.store, "eve")
-    assert add(house).status_code == 201
-    taken = add(house, EXAM.replace(b"copy", b"cheat"), token=other)
+def test_a_slug_of_somebody_else_and_the_same_again_are_conflicts(installation: Installation) -> None:
+    other = token_of(installation.store, "eve")
+    assert add(installation).status_code == 201
+    taken = add(installation, EXAM.replace(b"copy", b"cheat"), token=other)
     check_refused(taken, "conflict")
     assert "belongs to somebody else" in taken.text
-    assert "published already" in add(house).text
-    assert len(house.store.surveys()) == 1
+    assert "published already" in add(installation).text
+    assert len(installation.store.surveys()) == 1
 
 
-def test_a_survey_by_invitation_that_is_sent_again_is_no_new_version(house: House) -> None:
+def test_a_survey_by_invitation_that_is_sent_again_is_no_new_version(installation: Installation) -> None:
     """It would get another key, and what was sent to the one before would never be shown."""
     invited = EXAM + b"invitations: true\n"
-    assert add(house, invited).status_code == 201
-    again = add(house, invited)
+    assert add(installation, invited).status_code == 201
+    again = add(installation, invited)
     check_refused(again, "conflict")
     assert "published already" in again.text
-    stranger = add(house, invited, token=token_of(house.store, "eve"))
+    stranger = add(installation, invited, token=token_of(installation.store, "eve"))
     assert "belongs to somebody else" in stranger.text
-    assert add(house, invited.replace(b"copy", b"cheat")).status_code == 201
+    assert add(installation, invited.replace(b"copy", b"cheat")).status_code == 201
 
 
 # who may
 
 
-def test_a_session_authorizes_no_script(house: House) -> None:
+def test_a_session_authorizes_no_script(installation: Installation) -> None:
     """Another site could ride on it: there is no CSRF token here."""
-    published, browser = house.publish(), signed_in(house.app)
+    published, browser = installation.publish(), signed_in(installation.app)
     headers = {"Content-Type": "application/yaml"}
     for reply in (
         browser.get("/api/surveys"),
@@ -174,11 +182,11 @@ def test_a_session_authorizes_no_script(house: House) -> None:
         check_refused(reply, "unauthorized")
         assert reply.headers["WWW-Authenticate"] == "Bearer"
         assert not [name for name, _ in reply.headers if name.startswith("Access-Control")]
-    assert newest(house) == published
+    assert newest(installation) == published
 
 
-def test_whoever_is_unknown_is_refused_before_anything_of_the_body_is_read(house: House) -> None:
-    house.publish()
+def test_whoever_is_unknown_is_refused_before_anything_of_the_body_is_read(installation: Installation) -> None:
+    installation.publish()
     read: list[bytes] = []
 
     def chunks() -> Iterator[bytes]:
@@ -189,32 +197,32 @@ def test_whoever_is_unknown_is_refused_before_anything_of_the_body_is_read(house
         for lines in ((), (("authorization", f"Bearer {'x' * 43}"),)):
             refused = Protocol()
             refused.chunks = chunks()
-            serve(Front(house.app), scope("POST", path, *lines), refused)
+            serve(Front(installation.app), scope("POST", path, *lines), refused)
             assert (refused.status, refused.headers["connection"]) == (401, "close")
     assert read == []
     large = ask(
-        house.app, scope("POST", "/api/surveys", ("authorization", f"Bearer {TOKEN}")), b"x" * (LARGEST_FILE + 1)
+        installation.app, scope("POST", "/api/surveys", ("authorization", f"Bearer {TOKEN}")), b"x" * (LARGEST_FILE + 1)
     )
     assert large.status == 413
 
 
-def test_scripts_that_change_too_often_are_asked_to_wait(house: House) -> None:
-    house.app.extensions["candor_authors"] = Limiter("2/minute")
-    assert [add(house).status_code for _ in range(3)] == [201, 409, 429]
-    assert add(house, token=token_of(house.store, "eve")).status_code == 409  # each account has its own
-    assert len(listed(house)) == 1
+def test_scripts_that_change_too_often_are_asked_to_wait(installation: Installation) -> None:
+    installation.app.extensions["candor_authors"] = Limiter("2/minute")
+    assert [add(installation).status_code for _ in range(3)] == [201, 409, 429]
+    assert add(installation, token=token_of(installation.store, "eve")).status_code == 409  # each account has its own
+    assert len(listed(installation)) == 1
 
 
-def test_an_account_lists_its_own_surveys_and_those_shared_with_it(house: House) -> None:
-    other = token_of(house.store, "eve")
-    assert listed(house) == listed(house, other) == []
-    add(house)
-    add(house, EXAM.replace(b"slug: exam", b"slug: hers"), token=other)
-    assert [(one.slug, one.role) for one in listed(house, other)] == [("hers", "owner")]
-    house.store.share(newest(house), named(house.store, "eve"), Role.READER)
-    assert [(one.slug, one.role) for one in listed(house, other)] == [("hers", "owner"), ("exam", "reader")]
-    house.store.write(lambda: [_coin(newest(house)) for _ in range(45)])
-    assert listed(house)[0].surveys[0].reports == listed(house, other)[1].surveys[0].reports == 25
+def test_an_account_lists_its_own_surveys_and_those_shared_with_it(installation: Installation) -> None:
+    other = token_of(installation.store, "eve")
+    assert listed(installation) == listed(installation, other) == []
+    add(installation)
+    add(installation, EXAM.replace(b"slug: exam", b"slug: hers"), token=other)
+    assert [(one.slug, one.role) for one in listed(installation, other)] == [("hers", "owner")]
+    installation.store.share(newest(installation), named(installation.store, "eve"), Role.READER)
+    assert [(one.slug, one.role) for one in listed(installation, other)] == [("hers", "owner"), ("exam", "reader")]
+    installation.store.write(lambda: [_coin(newest(installation)) for _ in range(45)])
+    assert listed(installation)[0].surveys[0].reports == listed(installation, other)[1].surveys[0].reports == 25
 
 
 def _coin(published: Published) -> Submission:
@@ -222,16 +230,16 @@ def _coin(published: Published) -> Submission:
     return Submission(published.key, made.id, made.bits)
 
 
-def test_an_editor_publishes_a_new_version_that_is_the_owners(house: House) -> None:
-    other = token_of(house.store, "eve")
-    add(house, STUDY)
-    house.store.share(house.store.study("exam")[0], named(house.store, "eve"), Role.EDITOR)
-    reply = add(house, STUDY.replace(b"copy", b"cheat"), token=other)
+def test_an_editor_publishes_a_new_version_that_is_the_owners(installation: Installation) -> None:
+    other = token_of(installation.store, "eve")
+    add(installation, STUDY)
+    installation.store.share(installation.store.study("exam")[0], named(installation.store, "eve"), Role.EDITOR)
+    reply = add(installation, STUDY.replace(b"copy", b"cheat"), token=other)
     assert reply.status_code == 201 and reply.json and reply.json["role"] == "editor"
-    assert {one.owner for one in house.store.study("exam")} == {house.owner.key}
-    assert house.store.events(house.owner.key)[0].by == "eve"
-    assert change(house, other, state="paused").status_code == 200
-    refused = change(house, other, deletes=f"{LATER:%Y-%m-%dT%H:%MZ}")
+    assert {one.owner for one in installation.store.study("exam")} == {installation.owner.key}
+    assert installation.store.events(installation.owner.key)[0].by == "eve"
+    assert change(installation, other, state="paused").status_code == 200
+    refused = change(installation, other, deletes=f"{LATER:%Y-%m-%dT%H:%MZ}")
     check_refused(refused, "conflict")
     assert "Only the owner decides" in refused.text
 
@@ -239,50 +247,50 @@ def test_an_editor_publishes_a_new_version_that_is_the_owners(house: House) -> N
 # changing
 
 
-def test_terms_change_one_by_one_and_null_takes_a_limit_away(house: House) -> None:
-    add(house)
+def test_terms_change_one_by_one_and_null_takes_a_limit_away(installation: Installation) -> None:
+    add(installation)
     moment = f"{LATER:%Y-%m-%dT%H:%MZ}"
-    reply = change(house, closes=moment, max_reports=5000, results="private")
+    reply = change(installation, closes=moment, max_reports=5000, results="private")
     assert reply.json and [reply.json[key] for key in ("closes", "max_reports", "results")] == [moment, 5000, "private"]
-    assert newest(house).terms.closes == LATER
-    reply = change(house, closes=None)
+    assert newest(installation).terms.closes == LATER
+    reply = change(installation, closes=None)
     assert reply.json and [reply.json[key] for key in ("closes", "max_reports", "results")] == [None, 5000, "private"]
-    assert [event.what for event in house.store.events(house.owner.key)][:2] == [
+    assert [event.what for event in installation.store.events(installation.owner.key)][:2] == [
         "terms: closes none",
         f"terms: results private, closes {moment}, max_reports 5000",
     ]
 
 
-def test_states_change_for_all_groups_and_a_closed_survey_stays_closed(house: House) -> None:
-    add(house, STUDY)
+def test_states_change_for_all_groups_and_a_closed_survey_stays_closed(installation: Installation) -> None:
+    add(installation, STUDY)
     for state in ("paused", "open", "closed"):
-        assert change(house, state=state).json["state"] == state  # type: ignore[index]
-        assert {one.state for one in house.store.study("exam")} == {State(state)}
-    check_refused(change(house, state="open"), "conflict")
-    check_refused(change(house, max_reports=900), "conflict")
-    assert change(house, results="private").json["state"] == "closed"  # type: ignore[index]
+        assert change(installation, state=state).json["state"] == state  # type: ignore[index]
+        assert {one.state for one in installation.store.study("exam")} == {State(state)}
+    check_refused(change(installation, state="open"), "conflict")
+    check_refused(change(installation, max_reports=900), "conflict")
+    assert change(installation, results="private").json["state"] == "closed"  # type: ignore[index]
 
 
-def test_closing_by_a_script_destroys_the_key_of_the_invitations(house: House) -> None:
-    add(house, EXAM.replace(b"results: public", b"invitations: true"))
-    digest = newest(house).survey.digest
-    assert house.tickets.private(digest) is not None
-    assert change(house, state="closed").status_code == 200
-    assert house.tickets.private(digest) is None
+def test_closing_by_a_script_destroys_the_key_of_the_invitations(installation: Installation) -> None:
+    add(installation, EXAM.replace(b"results: public", b"invitations: true"))
+    digest = newest(installation).survey.digest
+    assert installation.tickets.private(digest) is not None
+    assert change(installation, state="closed").status_code == 200
+    assert installation.tickets.private(digest) is None
 
 
-def test_what_would_close_at_once_is_refused_and_what_may_is_said_twice(house: House) -> None:
-    add(house)
-    past = change(house, closes="2020-01-01T00:00Z")
+def test_what_would_close_at_once_is_refused_and_what_may_is_said_twice(installation: Installation) -> None:
+    add(installation)
+    past = change(installation, closes="2020-01-01T00:00Z")
     check_refused(past, "conflict")
     assert 'send {\\"state\\": \\"closed\\"}' in past.text
-    house.store.write(lambda: [_coin(newest(house)) for _ in range(45)])
-    check_refused(change(house, max_reports=20), "conflict")
-    asked = change(house, max_reports=50)
+    installation.store.write(lambda: [_coin(newest(installation)) for _ in range(45)])
+    check_refused(change(installation, max_reports=20), "conflict")
+    asked = change(installation, max_reports=50)
     check_refused(asked, "conflict")
-    assert "sure" in asked.text and newest(house).terms.max_reports is None
-    assert change(house, max_reports=50, sure=True).status_code == 200
-    assert newest(house).terms.max_reports == 50 and newest(house).state is State.OPEN
+    assert "sure" in asked.text and newest(installation).terms.max_reports is None
+    assert change(installation, max_reports=50, sure=True).status_code == 200
+    assert newest(installation).terms.max_reports == 50 and newest(installation).state is State.OPEN
 
 
 @pytest.mark.parametrize(
@@ -292,17 +300,21 @@ def test_what_would_close_at_once_is_refused_and_what_may_is_said_twice(house: H
         {"closes": "tomorrow"}, {"closes": "2030-01-01T00:00"}, {"closes": "0001-01-01T00:00+14:00"}, {"opens": None}, {"public": True}, [], "x",
     ],
 )  # fmt: skip
-def test_a_change_that_is_none_is_refused(house: House, said: Any) -> None:
-    add(house)
-    before = newest(house)
-    check_refused(house.client.patch("/api/surveys/exam", json=said, headers=bearing(TOKEN)), "malformed_request")
-    assert newest(house) == before
+def test_a_change_that_is_none_is_refused(installation: Installation, said: Any) -> None:
+    add(installation)
+    before = newest(installation)
+    check_refused(
+        installation.client.patch("/api/surveys/exam", json=said, headers=bearing(TOKEN)), "malformed_request"
+    )
+    assert newest(installation) == before
 
 
-def test_deleting_needs_the_slug_twice(house: House) -> None:
-    add(house, STUDY)
+def test_deleting_needs_the_slug_twice(installation: Installation) -> None:
+    add(installation, STUDY)
     for headers in ({}, {"Candor-Confirm": "exam-north"}, {"Candor-Confirm": "EXAM"}):
-        check_refused(house.client.delete("/api/surveys/exam", headers=bearing(TOKEN) | headers), "malformed_request")
-    gone = house.client.delete("/api/surveys/exam", headers=bearing(TOKEN) | {"Candor-Confirm": "exam"})
+        check_refused(
+            installation.client.delete("/api/surveys/exam", headers=bearing(TOKEN) | headers), "malformed_request"
+        )
+    gone = installation.client.delete("/api/surveys/exam", headers=bearing(TOKEN) | {"Candor-Confirm": "exam"})
     assert (gone.status_code, gone.data) == (204, b"")
-    assert house.store.surveys() == [] and listed(house) == []
+    assert installation.store.surveys() == [] and listed(installation) == []

@@ -4,7 +4,7 @@ import pytest
 from flask import render_template_string
 from jinja2 import UndefinedError
 
-from tests.fixtures import House
+from tests.fixtures import Installation
 
 
 @pytest.mark.parametrize(
@@ -14,9 +14,9 @@ from tests.fixtures import House
         "{% for one in survey.nothing %}{% endfor %}", "{{ 'yes' if nothing else 'no' }}", "{{ survey.nothing == 1 }}",
     ],
 )  # fmt: skip
-def test_a_name_or_attribute_that_is_not_there_raises(house: House, text: str) -> None:
-    survey = house.publish().survey
-    with house.app.test_request_context():
+def test_a_name_or_attribute_that_is_not_there_raises(installation: Installation, text: str) -> None:
+    survey = installation.publish().survey
+    with installation.app.test_request_context():
         assert render_template_string("{{ survey.slug }}", survey=survey) == "exam"
         with pytest.raises(UndefinedError):
             render_template_string(text, survey=survey)

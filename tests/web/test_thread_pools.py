@@ -18,7 +18,7 @@ from survey_app.web.rsgi import Front
 from survey_app.web.thread_pools import SIZES, Kind, kind_of
 from survey_app.web.upload_limits import of_an_account
 from tests.definitions import COIN, define, field, survey, worked, yes_no
-from tests.fixtures import SAID, House, build
+from tests.fixtures import SAID, Installation, build
 from tests.rsgi_client import Protocol, _loop, ask, scope, serve
 from tests.server_process import PATH
 
@@ -44,10 +44,10 @@ HELD = {
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[Flask]:
-    house: House = build(tmp_path)
-    house.publish(worked())
-    yield house.app
-    house.close()
+    installation: Installation = build(tmp_path)
+    installation.publish(worked())
+    yield installation.app
+    installation.close()
 
 
 def hold(app: Flask, endpoint: str) -> threading.Event:
@@ -183,13 +183,13 @@ def calls(app: Flask, path: str, host: str) -> int:
 
 def test_the_form_of_a_thousand_questions_costs_little_by_whatever_name_the_server_is_called(tmp_path: Path) -> None:
     """Version 0.8.0 made it again for each name, by more than a million calls, and the page about privacy by ten million."""
-    house = build(tmp_path)
+    installation = build(tmp_path)
     names = [f"q{place}" for place in range(MANY)]
-    house.publish(define([yes_no(name) for name in names], [field(COIN, name) for name in names], slug="exam"))
+    installation.publish(define([yes_no(name) for name in names], [field(COIN, name) for name in names], slug="exam"))
     for path, most in MOST_CALLS.items():
-        calls(house.app, path, "first.example")
-        assert calls(house.app, path, "second.example") < most, path
-    house.close()
+        calls(installation.app, path, "first.example")
+        assert calls(installation.app, path, "second.example") < most, path
+    installation.close()
 
 
 PLACES = ("/results/exam", "/api/surveys/exam/results", "/s/exam", "/s/exam/privacy", "/console/drafts/1", "/healthz")
@@ -227,9 +227,9 @@ def test_readings_and_visits_of_one_address_are_limited_apart(
     """The limits of GETs are no address's own business: `off` turns them off, and another address is served."""
     monkeypatch.setattr("survey_app.web.app.READING_LIMIT", "2/minute", raising=False)
     monkeypatch.setattr("survey_app.web.app.VISIT_LIMIT", "5/minute", raising=False)
-    house = build(tmp_path, limit=limit)
-    house.publish(worked())
-    front, last = Front(house.app), 429 if limit != "off" else 200
+    installation = build(tmp_path, limit=limit)
+    installation.publish(worked())
+    front, last = Front(installation.app), 429 if limit != "off" else 200
 
     def statuses(path: str, count: int, method: str = "GET", **more: Any) -> list[int]:
         found = [Protocol() for _ in range(count)]
@@ -245,4 +245,4 @@ def test_readings_and_visits_of_one_address_are_limited_apart(
     serve(front, scope("GET", "/results/exam"), refused)
     assert (refused.status, "retry-after" in refused.headers) == (last, limit != "off")
     front.close()
-    house.close()
+    installation.close()

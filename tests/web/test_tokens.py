@@ -39,7 +39,7 @@ def test_a_token_is_made_on_the_page_of_the_account_and_shown_once(app: Flask, s
     assert found and works(app, found[1])
     assert found[1] not in browser.get("/account").text
     assert found[1].encode() not in on_disk(store.path)  # type: ignore[attr-defined]
-    assert len(ids(browser)) == 2  # and the one of the house
+    assert len(ids(browser)) == 2  # and the one of the installation
 
 
 def test_a_token_is_listed_by_its_id_and_revoked(app: Flask, store: Store) -> None:

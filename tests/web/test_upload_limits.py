@@ -15,7 +15,7 @@ from survey_app.collect.batch import LARGEST_BATCH
 from survey_app.web import rsgi_io, upload_limits
 from survey_app.web.rsgi import Front
 from tests import rsgi_client
-from tests.fixtures import TOKEN, House, check_tally, made
+from tests.fixtures import TOKEN, Installation, check_tally, made
 from tests.rsgi_client import Protocol, scope, serve
 from tests.sign_in import cookie_of, signed_in
 
@@ -48,11 +48,11 @@ class Withheld(Protocol):
 
 
 @pytest.fixture
-def front(house: House) -> Front:
+def front(installation: Installation) -> Front:
     """By which ada, and eve, come in."""
-    house.publish()
-    house.store.add_token(house.stranger, secret_hash("eves-own-token-of-the-api"))
-    return Front(house.app)
+    installation.publish()
+    installation.store.add_token(installation.stranger, secret_hash("eves-own-token-of-the-api"))
+    return Front(installation.app)
 
 
 def declared(length: int) -> tuple[str, str]:
@@ -95,8 +95,8 @@ def test_nothing_is_read_of_what_is_not_allowed(
     assert protocol.headers["connection"] == "close"  # the rest of it is not waited for
 
 
-def test_whoever_is_signed_in_is_read(house: House, front: Front) -> None:
-    cookie = ("cookie", f"candor_session={cookie_of(signed_in(house.app))}")
+def test_whoever_is_signed_in_is_read(installation: Installation, front: Front) -> None:
+    cookie = ("cookie", f"candor_session={cookie_of(signed_in(installation.app))}")
     protocol = Protocol(b"x" * 100_000)
     serve(front, scope("POST", "/console/drafts/1/yaml", cookie), protocol)
     assert protocol.status == 400  # it was read, and has no CSRF token
@@ -112,7 +112,7 @@ def test_other_methods_open_no_way_around(front: Front, method: str, path: str) 
 
 @pytest.mark.parametrize("header", [declared(LARGEST_BATCH), ("transfer-encoding", "chunked")])
 def test_what_is_under_way_is_bounded_and_small_reports_get_in(
-    house: House, front: Front, header: tuple[str, str]
+    installation: Installation, front: Front, header: tuple[str, str]
 ) -> None:
     held = [Withheld(LARGEST_BATCH) for _ in range(upload_limits.MOST_HELD // LARGEST_BATCH)]
     running = [begin(front, protocol, MINE) for protocol in held]
@@ -120,7 +120,7 @@ def test_what_is_under_way_is_bounded_and_small_reports_get_in(
     serve(front, scope("POST", BATCH, header, MINE), refused)
     assert (refused.status, json.loads(refused.body)["code"]) == (503, "unavailable")
     assert refused.headers["retry-after"] == str(upload_limits.TRY_AGAIN)
-    published = house.store.newest("exam")
+    published = installation.store.newest("exam")
     assert published is not None
     for body, status in ((made(published).to_json(), 201), (made(published).to_json().ljust(LARGEST_REPORT), 201)):
         report = Protocol(body)
@@ -135,12 +135,12 @@ def test_what_is_under_way_is_bounded_and_small_reports_get_in(
 
 
 def test_strangers_have_a_bound_of_their_own_under_which_usual_reports_get_in(
-    house: House, front: Front, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     front._of_anybody = upload_limits.Budget(2 * LARGEST_REPORT)
     held = [Withheld(LARGEST_REPORT) for _ in range(2)]
     running = [begin(front, protocol, path="/api/surveys/exam/reports") for protocol in held]
-    published = house.store.newest("exam")
+    published = installation.store.newest("exam")
     assert published is not None
     usual, large = made(published).to_json(), made(published).to_json().ljust(LARGEST_REPORT)
     statuses = []
@@ -167,14 +167,14 @@ def test_a_body_that_is_withheld_is_given_up_and_its_room_comes_back(
         assert "did not arrive" in json.loads(protocol.body)["detail"]
 
 
-def test_a_body_that_breaks_off_is_no_body(house: House, front: Front) -> None:
-    published = house.store.newest("exam")
+def test_a_body_that_breaks_off_is_no_body(installation: Installation, front: Front) -> None:
+    published = installation.store.newest("exam")
     assert published is not None
     lines = b"\n".join(made(published).to_json() for _ in range(3))
     protocol = Protocol(lines)
     serve(front, scope("POST", BATCH, declared(len(lines) + 1), MINE), protocol)
     assert (protocol.status, "shorter" in json.loads(protocol.body)["detail"]) == (400, True)
-    assert check_tally(house, published) == 0
+    assert check_tally(installation, published) == 0
 
 
 def test_the_limits_by_path() -> None:

@@ -75,15 +75,15 @@ def proxy() -> Iterator[Proxy]:
 
 @pytest.mark.parametrize("proxies", [0, 1])
 def test_the_real_server_and_one_that_believes_any_visitor(tmp_path: Path, proxies: int) -> None:
-    house = build(tmp_path, TRUSTED_PROXIES=proxies)
-    http = make_server("127.0.0.1", 0, house.app, threaded=True)
+    installation = build(tmp_path, TRUSTED_PROXIES=proxies)
+    http = make_server("127.0.0.1", 0, installation.app, threaded=True)
     thread = threading.Thread(target=lambda: http.serve_forever(poll_interval=0.01))
     thread.start()
     said = found(f"http://127.0.0.1:{http.server_port}")
     http.shutdown()
     thread.join()
     http.server_close()
-    house.close()
+    installation.close()
     wrong = {name for name, one in said.items() if one.state is not State.OK}
     assert wrong == ({"proxy"} if proxies else set())
     assert "--trusted-proxies 0" in said["proxy"].next or not proxies

@@ -99,9 +99,9 @@ def take(site: Site, code: str) -> None:
     """Somebody takes a ticket."""
     published = site.store.newest("exam")
     assert published is not None
-    found = site.house.tickets.private(published.survey.digest)
+    found = site.installation.tickets.private(published.survey.digest)
     assert found is not None
-    assert site.house.tickets.mark(found[0], secret_hash(code), b"x" * 32) is Mark.MADE
+    assert site.installation.tickets.mark(found[0], secret_hash(code), b"x" * 32) is Mark.MADE
 
 
 def test_invitations_go_out_once_and_reminders_to_who_has_no_ticket(desk: Desk, site: Site, box: Postbox) -> None:
@@ -111,14 +111,14 @@ def test_invitations_go_out_once_and_reminders_to_who_has_no_ticket(desk: Desk, 
     assert "Subject: Invitation to a survey: Exam" in dry.output and "#code=…&sha256=" in dry.output
     assert box.arrived == [] and not (desk.folder / "people.exam.sent.csv").exists()
     published = site.store.newest("exam")
-    assert published is not None and site.house.tickets.count(published.survey.digest) == (0, 0)
+    assert published is not None and site.installation.tickets.count(published.survey.digest) == (0, 0)
 
     done = desk.run("--send")
     assert done.exit_code == 0, done.output
     assert "4 messages sent" in done.output
     assert box.addresses == SENT_TO
     assert len(box.sessions) == 1, "one connection for all"
-    assert site.house.tickets.count(published.survey.digest) == (4, 0)
+    assert site.installation.tickets.count(published.survey.digest) == (4, 0)
     for (address, message), row in zip(box.arrived, desk.kept(), strict=True):
         assert row["email"] == address
         assert message.get_content_type() == "text/plain" and not message.is_multipart()
@@ -266,7 +266,7 @@ def test_what_cannot_be_is_refused_before_a_code_is_made(desk: Desk, site: Site,
     assert f"{desk.listed}: line 2: 'ada' is not an address" in refused()
     published = site.store.newest("exam")
     assert published is not None
-    assert site.house.tickets.count(published.survey.digest) == (0, 0) and box.arrived == []
+    assert site.installation.tickets.count(published.survey.digest) == (0, 0) and box.arrived == []
     site.store.set_state(published, State.CLOSED)
     desk.write(*PEOPLE)
     assert "exam is closed" in refused() and "exam is closed" in refused("--remind")
@@ -323,7 +323,7 @@ def test_encryption_is_real_and_a_wrong_password_is_told(desk: Desk, site: Site,
         desk.write(*PEOPLE, ("New", "new@example.org"))
         assert "does not let ada in" in desk.run(*words, SSL_CERT_FILE=str(authority)).output
     published = site.store.newest("exam")
-    assert published is not None and site.house.tickets.count(published.survey.digest) == (4, 0)
+    assert published is not None and site.installation.tickets.count(published.survey.digest) == (4, 0)
 
 
 def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:

@@ -13,7 +13,7 @@ from survey_app.cli import main
 from survey_app.store import NONE_HERE, State, StoreError, open_store, open_tickets
 from survey_app.store.postgres.server_settings import faults
 from tests.definitions import simple
-from tests.fixtures import House, build, check_refused, check_stored, made, other_bits
+from tests.fixtures import Installation, build, check_refused, check_stored, made, other_bits
 from tests.postgres import Postgres
 from tests.ticket_surveys import invited_to
 
@@ -116,7 +116,7 @@ def test_only_an_asked_for_postgresql_costs_its_import() -> None:
 
 
 @pytest.fixture
-def house(tmp_path: Path, postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+def installation(tmp_path: Path, postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installation]:
     """The app upon PostgreSQL; no tickets."""
     monkeypatch.delenv("CANDOR_TICKETS", raising=False)
     built = build(tmp_path, store=open_store(postgres.schema()))
@@ -124,33 +124,33 @@ def house(tmp_path: Path, postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -
     built.close()
 
 
-def test_the_whole_way_of_a_report_ends_in_postgresql_too(house: House) -> None:
-    published = house.publish()
+def test_the_whole_way_of_a_report_ends_in_postgresql_too(installation: Installation) -> None:
+    published = installation.publish()
     reports = [made(published) for _ in range(45)]
-    check_stored(house.post(reports[0]))
-    check_stored(house.post(reports[0]), again=True)
-    check_refused(house.post(other_bits(reports[0])), "id_taken")
-    assert house.count(*reports)["stored"] == 44
-    assert house.results()["reports"] == 24, "the batch alone: single reports wait in a queue of their own"
-    house.store.set_state(published, State.CLOSED)
-    assert house.results()["reports"] == 44
-    check_refused(house.post(made(published)), "survey_closed")
+    check_stored(installation.post(reports[0]))
+    check_stored(installation.post(reports[0]), again=True)
+    check_refused(installation.post(other_bits(reports[0])), "id_taken")
+    assert installation.count(*reports)["stored"] == 44
+    assert installation.results()["reports"] == 24, "the batch alone: single reports wait in a queue of their own"
+    installation.store.set_state(published, State.CLOSED)
+    assert installation.results()["reports"] == 44
+    check_refused(installation.post(made(published)), "survey_closed")
 
 
-def test_a_server_without_tickets_says_so_and_what_to_do(house: House, tmp_path: Path) -> None:
+def test_a_server_without_tickets_says_so_and_what_to_do(installation: Installation, tmp_path: Path) -> None:
     survey = invited_to(0, definition=simple())
-    published = house.publish(survey)
+    published = installation.publish(survey)
     body = json.dumps({"survey": survey.digest, "blinded": "A" * 511 + "g"}).encode()
-    reply = house.take("code", body)
+    reply = installation.take("code", body)
     check_refused(reply, "unavailable")
     assert NONE_HERE in json.loads(reply.data)["detail"]
-    assert "invited" not in house.results(), "how many is known elsewhere"
-    check_stored(house.post(made(published)))  # tickets from there are taken here
+    assert "invited" not in installation.results(), "how many is known elsewhere"
+    check_stored(installation.post(made(published)))  # tickets from there are taken here
     file = tmp_path / "club.yaml"
     file.write_text(
         "slug: club\ntitle: Club\nepsilon: 1\ninvitations: true\nquestions: [{id: a, type: yes_no, text: A?}]\n"
     )
-    told = CliRunner().invoke(main, ["--db", house.store.url, "survey", "add", str(file), "--owner", "ada"])  # type: ignore[attr-defined]
+    told = CliRunner().invoke(main, ["--db", installation.store.url, "survey", "add", str(file), "--owner", "ada"])  # type: ignore[attr-defined]
     assert told.exit_code == 1 and NONE_HERE in told.output
 
 

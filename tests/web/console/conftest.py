@@ -4,14 +4,14 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.sign_in import signed_in
 
 
 @pytest.fixture
-def app(house: House) -> Flask:
+def app(installation: Installation) -> Flask:
     """A server without any survey."""
-    return house.app
+    return installation.app
 
 
 @pytest.fixture

@@ -19,27 +19,27 @@ from survey_app.store import Member, State
 from tests.browser import BY_LOOK, DESKTOP, Site, overflows, violations, visit, wear
 from tests.console import EXAM, complaints, draft, enter, post, publish, said
 from tests.definitions import simple
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.ticket_surveys import invited_to
 
 CODES = [f"code-{i:02}-with-enough-characters" for i in range(45)]
 
 
-def taken(house: House, code: str) -> None:
+def taken(installation: Installation, code: str) -> None:
     """As if a ticket had been signed for this code."""
-    published = house.store.newest("exam")
+    published = installation.store.newest("exam")
     assert published is not None
-    kept = house.tickets.private(published.survey.digest)
+    kept = installation.tickets.private(published.survey.digest)
     assert kept is not None
-    house.tickets.mark(kept[0], secret_hash(code), hashlib.sha256(code.encode()).digest())
+    installation.tickets.mark(kept[0], secret_hash(code), hashlib.sha256(code.encode()).digest())
 
 
 def invited(browser: FlaskClient) -> Any:
     return json.loads(browser.get("/console/exam/invited.json").data)
 
 
-def test_the_page_of_a_survey_by_invitation_leads_to_invitations(house: House, ada: FlaskClient) -> None:
-    house.invite()
+def test_the_page_of_a_survey_by_invitation_leads_to_invitations(installation: Installation, ada: FlaskClient) -> None:
+    installation.invite()
     page = ada.get("/console/exam").text
     assert 'href="/console/exam/invitations"' in page
     assert "Make invitations" in page
@@ -50,16 +50,16 @@ def test_the_page_of_a_survey_by_invitation_leads_to_invitations(house: House, a
 
 @pytest.mark.parametrize(("language", "words"), [("en", "58% of 300"), ("de", "58 % von 300"), ("fr", "58 % de 300")])
 def test_what_it_does_not_protect_is_said_as_respondents_read_it(
-    house: House, ada: FlaskClient, language: str, words: str
+    installation: Installation, ada: FlaskClient, language: str, words: str
 ) -> None:
     spoken = {} if language == "en" else {"language": language}
-    house.invite(definition=simple() | spoken)
+    installation.invite(definition=simple() | spoken)
     for path in ("/console/exam", "/console/exam/invitations"):
         assert words in ada.get(path).text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
-def test_invitations_are_a_file_of_links_once_and_hashes_are_kept(house: House, ada: FlaskClient) -> None:
-    house.invite()
+def test_invitations_are_a_file_of_links_once_and_hashes_are_kept(installation: Installation, ada: FlaskClient) -> None:
+    installation.invite()
     made = post(ada, "/console/exam/invitations", count="3")
     assert made.status_code == 200
     assert "attachment" in made.headers["Content-Disposition"]
@@ -69,13 +69,13 @@ def test_invitations_are_a_file_of_links_once_and_hashes_are_kept(house: House, 
     hashes = sorted(secret_hash(code or "").hex() for code in codes)
     assert invited(ada) == {"invited": 3, "taken": 0, "not_taken": hashes}
     assert said(ada)[0] == "made 3 invitations"
-    on_disk = b"".join(path.read_bytes() for path in house.store.path.parent.iterdir() if path.is_file())
+    on_disk = b"".join(path.read_bytes() for path in installation.store.path.parent.iterdir() if path.is_file())
     assert not any((code or "").encode() in on_disk for code in codes)
 
 
-def test_a_closed_survey_offers_no_sharing(house: House, ada: FlaskClient) -> None:
-    for add in (house.publish, house.invite):
-        house.store.set_state(add(), State.CLOSED)
+def test_a_closed_survey_offers_no_sharing(installation: Installation, ada: FlaskClient) -> None:
+    for add in (installation.publish, installation.invite):
+        installation.store.set_state(add(), State.CLOSED)
         page = ada.get("/console/exam").text
         assert not any(part in page for part in ("qr.svg", 'id="link"', 'id="mail"', "Make invitations"))
         assert 'href="/results/exam"' in page
@@ -83,10 +83,12 @@ def test_a_closed_survey_offers_no_sharing(house: House, ada: FlaskClient) -> No
     assert post(ada, "/console/exam/invitations", count="3").status_code == 410
 
 
-def test_counts_are_exact_on_the_owner_s_page_and_in_steps_for_everybody(house: House, ada: FlaskClient) -> None:
-    house.invite(*CODES)
+def test_counts_are_exact_on_the_owner_s_page_and_in_steps_for_everybody(
+    installation: Installation, ada: FlaskClient
+) -> None:
+    installation.invite(*CODES)
     for code in CODES[:21]:
-        taken(house, code)
+        taken(installation, code)
     page = ada.get("/console/exam/invitations").text
     for name, count in (("invited", 45), ("taken", 21), ("missing", 24)):
         assert f'<dd class="big" id="{name}">{count}</dd>' in page
@@ -97,23 +99,23 @@ def test_counts_are_exact_on_the_owner_s_page_and_in_steps_for_everybody(house: 
     assert not re.search(r"in steps\)</dt><dd>(45|21)</dd>", page)
 
 
-def test_a_few_invited_people_are_not_told_to_be_none(house: House, ada: FlaskClient) -> None:
-    house.invite(*CODES[:3])
+def test_a_few_invited_people_are_not_told_to_be_none(installation: Installation, ada: FlaskClient) -> None:
+    installation.invite(*CODES[:3])
     page = ada.get("/results/exam").text
     assert "<dt>Invited (in steps)</dt><dd>fewer than 60</dd>" in page
     assert "<dt>Tickets taken (in steps)</dt><dd>fewer than 60</dd>" in page
 
 
-def test_results_that_wait_offer_no_link_that_lets_nobody_in(house: House, ada: FlaskClient) -> None:
-    house.publish()
+def test_results_that_wait_offer_no_link_that_lets_nobody_in(installation: Installation, ada: FlaskClient) -> None:
+    installation.publish()
     assert "link, to share" in ada.get("/results/exam").text
-    house.invite()
+    installation.invite()
     page = ada.get("/results/exam").text
     assert "link, to share" not in page
 
 
-def test_nobody_is_invited_when_answering_has_begun(house: House, ada: FlaskClient) -> None:
-    house.invite(from_="2026-01-01T00:00Z")
+def test_nobody_is_invited_when_answering_has_begun(installation: Installation, ada: FlaskClient) -> None:
+    installation.invite(from_="2026-01-01T00:00Z")
     told = "Answering began on 2026-01-01 00:00 UTC; nobody can take a ticket any more."
     page = ada.get("/console/exam/invitations").text
     assert told in page
@@ -124,9 +126,11 @@ def test_nobody_is_invited_when_answering_has_begun(house: House, ada: FlaskClie
     assert invited(ada)["invited"] == 0
 
 
-def test_what_waited_for_longer_than_its_first_phase_is_not_opened(house: House, ada: FlaskClient) -> None:
+def test_what_waited_for_longer_than_its_first_phase_is_not_opened(
+    installation: Installation, ada: FlaskClient
+) -> None:
     ready = Member(invited_to(from_="2026-01-01T00:00Z"), Terms())
-    house.store.add_surveys([ready], owner=house.owner.key, state=State.READY)
+    installation.store.add_surveys([ready], owner=installation.owner.key, state=State.READY)
     refused = post(ada, "/console/exam/open")
     assert refused.status_code == 409
     assert "nobody can take a ticket any more. Publish a new version" in refused.text
@@ -145,33 +149,33 @@ def test_publishing_says_who_may_answer_and_leads_to_the_invitations(ada: FlaskC
     assert ">not shown yet</dd>" in page
 
 
-def test_nobody_else_sees_or_makes_invitations(house: House, eve: FlaskClient) -> None:
-    house.invite(*CODES)
+def test_nobody_else_sees_or_makes_invitations(installation: Installation, eve: FlaskClient) -> None:
+    installation.invite(*CODES)
     for path in ("/console/exam/invitations", "/console/exam/invited.json"):
-        assert house.client.get(path).status_code == 302
+        assert installation.client.get(path).status_code == 302
         assert eve.get(path).status_code == 403
     assert post(eve, "/console/exam/invitations", count="3").status_code == 403
 
 
-def test_a_survey_for_anybody_has_no_invitations(house: House, ada: FlaskClient) -> None:
-    house.publish()
+def test_a_survey_for_anybody_has_no_invitations(installation: Installation, ada: FlaskClient) -> None:
+    installation.publish()
     assert ada.get("/console/exam/invitations").status_code == 404
     assert post(ada, "/console/exam/invitations", count="3").status_code == 404
 
 
-def test_bad_numbers_and_another_issuer_are_refused(house: House, ada: FlaskClient) -> None:
-    house.invite()
+def test_bad_numbers_and_another_issuer_are_refused(installation: Installation, ada: FlaskClient) -> None:
+    installation.invite()
     for count in ("", "0", "-1", "1.5", "x", "100001", "9" * 30, "٣"):
         assert post(ada, "/console/exam/invitations", count=count).status_code == 400
-    other = house.invite(number=1, issuer="https://council.example")
+    other = installation.invite(number=1, issuer="https://council.example")
     assert "https://council.example" in ada.get("/console/exam/invitations").text
     assert post(ada, "/console/exam/invitations", count="3").status_code == 400
-    assert house.tickets.count(other.survey.digest) == (0, 0)
+    assert installation.tickets.count(other.survey.digest) == (0, 0)
 
 
 def test_names_and_links_meet_in_the_browser_alone(site: Site, browser: Browser, tmp_path: Path) -> None:
-    house = site.house
-    house.invite()
+    installation = site.installation
+    installation.invite()
     sent: list[str] = []
     with visit(browser, **DESKTOP) as device:
         page = enter(device, site)
@@ -192,7 +196,7 @@ def test_names_and_links_meet_in_the_browser_alone(site: Site, browser: Browser,
         rows = list(csv.DictReader(io.StringIO(table.read_text("utf-8-sig"))))
         assert table.read_bytes().startswith(b"\xef\xbb\xbf")
         assert [row["name"] for row in rows] == ["Kim", 'O\'Neil, "Bo"', " @zoë"]  # no formula
-        taken(house, Address.parse(rows[0]["link"]).invitation or "")
+        taken(installation, Address.parse(rows[0]["link"]).invitation or "")
         page.set_input_files("#table", table)
         expect(page.locator("#absent-said")).to_have_text("2 of 3 in this table have not taken a ticket.")
         assert page.locator("#absent-list li").all_inner_texts() == ['O\'Neil, "Bo"', "@zoë"]
@@ -206,7 +210,7 @@ def test_names_and_links_meet_in_the_browser_alone(site: Site, browser: Browser,
 
 
 def test_the_page_of_invitations_is_for_everybody(site: Site, browser: Browser) -> None:
-    site.house.invite(*CODES)
+    site.installation.invite(*CODES)
     with visit(browser, **DESKTOP) as device:
         page = enter(device, site)
         for path in ("/console/exam/invitations", "/console/exam"):

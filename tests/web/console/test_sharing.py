@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from survey_app.authoring.terms import Terms
 from survey_app.store import Published, Role, State
 from tests.console import EXAM, draft, kept, key_of, post, publish, said
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.sign_in import named
 from tests.tree import parse
 
@@ -18,24 +18,24 @@ SOON = datetime.now(UTC) + timedelta(days=1)
 
 
 @pytest.fixture
-def survey(house: House, ada: FlaskClient) -> Published:
+def survey(installation: Installation, ada: FlaskClient) -> Published:
     """A private survey of ada's."""
     publish(ada, draft(ada, PRIVATE))
-    return newest(house)
+    return newest(installation)
 
 
-def newest(house: House) -> Published:
-    published = house.store.newest("exam")
+def newest(installation: Installation) -> Published:
+    published = installation.store.newest("exam")
     assert published is not None
     return published
 
 
-def share(house: House, role: Role) -> None:
-    house.store.share(newest(house), named(house.store, "eve"), role)
+def share(installation: Installation, role: Role) -> None:
+    installation.store.share(newest(installation), named(installation.store, "eve"), role)
 
 
 def test_an_owner_shares_by_name_changes_the_role_and_withdraws(
-    house: House, ada: FlaskClient, eve: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: Published
 ) -> None:
     assert post(eve, "/console/exam/shares", name="eve", role="editor").status_code == 403
     for role in ("reader", "editor"):
@@ -52,9 +52,9 @@ def test_an_owner_shares_by_name_changes_the_role_and_withdraws(
 
 
 def test_a_name_that_no_account_has_is_told_so_and_shares_nothing(
-    house: House, ada: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, survey: Published
 ) -> None:
-    house.store.set_disabled(named(house.store, "eve"), True)
+    installation.store.set_disabled(named(installation.store, "eve"), True)
     for name in ("nobody", "eve", "EVE", "", "<b>x"):
         post(ada, "/console/exam/shares", name=name, role="reader")
         page = ada.get("/console/exam").text
@@ -65,13 +65,13 @@ def test_a_name_that_no_account_has_is_told_so_and_shares_nothing(
         assert parse(page).one("div", id="said").text == "", "beside the field alone"
     assert post(ada, "/console/exam/shares", name="eve", role="owner").status_code == 400
     assert "belongs to ada already" in post(ada, "/console/exam/shares", name="ada", role="reader").text
-    assert house.store.shares("exam") == []
+    assert installation.store.shares("exam") == []
 
 
 def test_a_reader_sees_results_and_files_and_no_way_to_change_anything(
-    house: House, eve: FlaskClient, survey: Published
+    installation: Installation, eve: FlaskClient, survey: Published
 ) -> None:
-    share(house, Role.READER)
+    share(installation, Role.READER)
     page = eve.get("/console/exam").text
     assert "shares this survey with you as <b>reader</b>" in page
     forms = re.findall(r'action="(/console/[^"]+)"', page)
@@ -84,9 +84,9 @@ def test_a_reader_sees_results_and_files_and_no_way_to_change_anything(
 
 
 def test_what_others_do_stands_in_the_owners_log_with_their_names(
-    house: House, ada: FlaskClient, eve: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: Published
 ) -> None:
-    share(house, Role.EDITOR)
+    share(installation, Role.EDITOR)
     page = eve.get("/console/exam").text
     assert "Change closing date, quota, results" in page and 'id="log"' not in page and "Delete…" not in page
     eve.get("/results/exam/reports.csv")
@@ -94,7 +94,7 @@ def test_what_others_do_stands_in_the_owners_log_with_their_names(
     post(eve, "/console/exam/pause")
     post(eve, "/console/exam/open")
     post(eve, "/console/exam/close")
-    assert newest(house).state is State.CLOSED
+    assert newest(installation).state is State.CLOSED
     assert said(ada)[:5] == [
         "closed, by eve",
         "opened, by eve",
@@ -106,36 +106,36 @@ def test_what_others_do_stands_in_the_owners_log_with_their_names(
 
 
 def test_an_editors_new_version_belongs_to_the_owner(
-    house: House, ada: FlaskClient, eve: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: Published
 ) -> None:
-    share(house, Role.EDITOR)
+    share(installation, Role.EDITOR)
     key = key_of(post(eve, "/console/exam/edit"))
     assert ada.get(f"/console/drafts/{key}").status_code == 404  # a draft is its writer's own
     key = draft(eve, PRIVATE.replace(b"Did you copy?", b"Did you?"))
     assert "belongs to" not in eve.get(f"/console/drafts/{key}/publish").text
     assert publish(eve, key).headers["Location"] == "/console/exam"
-    made = newest(house)
-    assert made.owner == house.owner.key and made.survey.digest != survey.survey.digest
+    made = newest(installation)
+    assert made.owner == installation.owner.key and made.survey.digest != survey.survey.digest
     assert said(ada)[0] == f"published {made.survey.digest[:12]}, by eve"
     assert eve.get("/console/exam").status_code == ada.get("/console/exam").status_code == 200
-    assert [len(house.store.surveys(one.key)) for one in (house.owner, house.stranger)] == [1, 0]
+    assert [len(installation.store.surveys(one.key)) for one in (installation.owner, installation.stranger)] == [1, 0]
 
 
 @pytest.mark.parametrize("role", [None, Role.READER])
 def test_nobody_else_publishes_under_the_name(
-    house: House, eve: FlaskClient, survey: Published, role: Role | None
+    installation: Installation, eve: FlaskClient, survey: Published, role: Role | None
 ) -> None:
     if role:
-        share(house, role)
+        share(installation, role)
     answer = publish(eve, draft(eve, PRIVATE.replace(b"copy", b"cheat")))
     assert answer.status_code == 409 and "belongs to somebody else" in answer.text
-    assert newest(house) == survey
+    assert newest(installation) == survey
 
 
 def test_an_editor_does_not_delete_by_a_date_either(
-    house: House, ada: FlaskClient, eve: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: Published
 ) -> None:
-    share(house, Role.EDITOR)
+    share(installation, Role.EDITOR)
     assert 'type="hidden" name="deletes"' in eve.get("/console/exam").text
     soon = f"{SOON:%Y-%m-%dT%H:%M}"
     refused = post(eve, "/console/exam/terms", results="private", closes="", max_reports="", deletes=soon)
@@ -145,30 +145,32 @@ def test_an_editor_does_not_delete_by_a_date_either(
     )
     refused = publish(eve, draft(eve, dated))
     assert refused.status_code == 409 and "Only the owner decides when" in refused.text
-    assert newest(house).terms == Terms()
+    assert newest(installation).terms == Terms()
     assert (
         post(ada, "/console/exam/terms", results="private", closes="", max_reports="", deletes=soon).status_code == 302
     )
     # what the owner decided stays, whatever else the editor changes
-    kept_date = newest(house).terms.deletes
+    kept_date = newest(installation).terms.deletes
     answer = post(eve, "/console/exam/terms", results="public", closes="", max_reports="", deletes=soon)
-    assert answer.status_code == 302 and newest(house).terms == Terms(public=True, deletes=kept_date)
+    assert answer.status_code == 302 and newest(installation).terms == Terms(public=True, deletes=kept_date)
     assert publish(eve, draft(eve, dated)).status_code == 302  # the same date, to the minute
 
 
 def test_whoever_a_survey_is_shared_with_may_leave_it_and_take_nobody_along(
-    house: House, eve: FlaskClient, survey: Published
+    installation: Installation, eve: FlaskClient, survey: Published
 ) -> None:
-    share(house, Role.READER)
-    house.store.share(survey, named(house.store, "administrator"), Role.READER)
+    share(installation, Role.READER)
+    installation.store.share(survey, named(installation.store, "administrator"), Role.READER)
     assert post(eve, "/console/exam/shares/withdraw", name="administrator").status_code == 403
     assert post(eve, "/console/exam/shares/withdraw", name="eve").headers["Location"] == "/console"
-    assert [one.name for one in house.store.shares("exam")] == ["administrator"]
+    assert [one.name for one in installation.store.shares("exam")] == ["administrator"]
 
 
-def test_shares_go_on_while_the_owner_is_disabled(house: House, eve: FlaskClient, survey: Published) -> None:
-    share(house, Role.EDITOR)
-    house.store.set_disabled(named(house.store, "ada"), True)
+def test_shares_go_on_while_the_owner_is_disabled(
+    installation: Installation, eve: FlaskClient, survey: Published
+) -> None:
+    share(installation, Role.EDITOR)
+    installation.store.set_disabled(named(installation.store, "ada"), True)
     assert eve.get("/results/exam").status_code == 200
     assert post(eve, "/console/exam/pause").status_code == 302
 
@@ -177,9 +179,9 @@ def test_shares_go_on_while_the_owner_is_disabled(house: House, eve: FlaskClient
 
 
 def test_a_survey_is_duplicated_into_a_draft_under_a_free_address(
-    house: House, ada: FlaskClient, eve: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: Published
 ) -> None:
-    share(house, Role.READER)
+    share(installation, Role.READER)
     first = key_of(post(eve, "/console/exam/duplicate"))
     titled = re.sub(rb"(?m)^title: (.*)$", rb"title: \1 (copy)", PRIVATE)
     assert kept(eve, first) == titled.replace(b"slug: exam", b"slug: exam-2") != PRIVATE
@@ -192,7 +194,9 @@ def test_a_survey_is_duplicated_into_a_draft_under_a_free_address(
     assert post(ada, f"/console/drafts/{second}/duplicate").status_code == 404
 
 
-def test_a_duplicate_leaves_out_what_would_not_make_sense_any_more(house: House, ada: FlaskClient) -> None:
+def test_a_duplicate_leaves_out_what_would_not_make_sense_any_more(
+    installation: Installation, ada: FlaskClient
+) -> None:
     dated = EXAM.replace(
         b"results: public\n",
         b"opens: 2020-01-01T00:00Z\ncloses: 2100-01-01T00:00Z  # later\ninvitations:\n  from: 2020-02-01T00:00Z\n",

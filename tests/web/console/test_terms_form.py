@@ -14,7 +14,7 @@ from survey_app.store import Member, Published, State, Submission, now
 from survey_app.web.console.terms_form import shown_terms
 from tests.console import EXAM, draft, key_of, post, publish, said
 from tests.definitions import simple, survey
-from tests.fixtures import House, made
+from tests.fixtures import Installation, made
 from tests.ticket_surveys import invited_to
 
 MORE = datetime(2099, 12, 1, 10, 30, 15, tzinfo=UTC)
@@ -25,15 +25,15 @@ def change(browser: FlaskClient, slug: str = "exam", **fields: str) -> TestRespo
     return post(browser, f"/console/{slug}/terms", **{**UNTOUCHED, **fields})
 
 
-def kept(house: House, slug: str = "exam") -> Published:
-    found = house.store.newest(slug)
+def kept(installation: Installation, slug: str = "exam") -> Published:
+    found = installation.store.newest(slug)
     assert found is not None
     return found
 
 
-def fill(house: House, published: Published, count: int) -> None:
+def fill(installation: Installation, published: Published, count: int) -> None:
     reports = [made(published) for _ in range(count)]
-    house.store.write(lambda: [Submission(published.key, one.id, one.bits) for one in reports])
+    installation.store.write(lambda: [Submission(published.key, one.id, one.bits) for one in reports])
 
 
 def field(page: str, name: str) -> str:
@@ -44,11 +44,11 @@ def field(page: str, name: str) -> str:
     return unescape(value[1])
 
 
-def test_the_owner_changes_the_terms_while_people_answer(house: House, ada: FlaskClient) -> None:
-    house.publish()
+def test_the_owner_changes_the_terms_while_people_answer(installation: Installation, ada: FlaskClient) -> None:
+    installation.publish()
     wanted = {"closes": "2099-12-01T00:00", "max_reports": "500", "results": "private", "deletes": "2100-01-01T00:00"}
     assert change(ada, **wanted).headers["Location"] == "/console/exam"
-    assert kept(house).terms == Terms(
+    assert kept(installation).terms == Terms(
         False, None, datetime(2099, 12, 1, tzinfo=UTC), 500, datetime(2100, 1, 1, tzinfo=UTC)
     )
     page = ada.get("/console/exam").text
@@ -58,13 +58,13 @@ def test_the_owner_changes_the_terms_while_people_answer(house: House, ada: Flas
     }
     assert said(ada)[0].startswith("terms: results private, closes 2099-12-01T00:00Z, max_reports 500")
     change(ada)
-    assert kept(house).terms == Terms(public=True)
+    assert kept(installation).terms == Terms(public=True)
 
 
-def test_what_is_not_touched_stays_to_the_second(house: House, ada: FlaskClient) -> None:
-    house.publish(closes=MORE, deletes=MORE + timedelta(days=1))
+def test_what_is_not_touched_stays_to_the_second(installation: Installation, ada: FlaskClient) -> None:
+    installation.publish(closes=MORE, deletes=MORE + timedelta(days=1))
     assert change(ada, closes="2099-12-01T10:30", deletes="2099-12-02T10:30").status_code == 302
-    assert kept(house).terms == Terms(True, None, MORE, None, MORE + timedelta(days=1))
+    assert kept(installation).terms == Terms(True, None, MORE, None, MORE + timedelta(days=1))
     assert not [line for line in said(ada) if line.startswith("terms")]
 
 
@@ -85,10 +85,10 @@ def test_what_is_not_touched_stays_to_the_second(house: House, ada: FlaskClient)
     ],
 )
 def test_what_cannot_be_is_said_beside_what_was_typed(
-    house: House, ada: FlaskClient, fields: dict[str, str], told: str
+    installation: Installation, ada: FlaskClient, fields: dict[str, str], told: str
 ) -> None:
-    published = house.publish()
-    fill(house, published, 45)
+    published = installation.publish()
+    fill(installation, published, 45)
     refused = change(ada, **fields)
     assert refused.status_code == 409
     assert f"{told}" in unescape(refused.text)
@@ -96,115 +96,115 @@ def test_what_cannot_be_is_said_beside_what_was_typed(
     for name, typed in fields.items():
         if name != "results":
             assert field(refused.text, name) == typed
-    assert kept(house).terms == Terms(public=True)
-    assert kept(house).state is State.OPEN
+    assert kept(installation).terms == Terms(public=True)
+    assert kept(installation).state is State.OPEN
 
 
-def test_a_number_that_has_come_without_being_shown_closes_it(house: House, ada: FlaskClient) -> None:
-    published = house.publish()
-    fill(house, published, 45)
+def test_a_number_that_has_come_without_being_shown_closes_it(installation: Installation, ada: FlaskClient) -> None:
+    published = installation.publish()
+    fill(installation, published, 45)
     asked = change(ada, max_reports="45", results="private")
     assert asked.status_code == 409
     assert "may have as many already: the page shows fewer than there are" in asked.text
     assert {name: field(asked.text, name) for name in ("max_reports", "results", "sure")} == {
         "max_reports": "45", "results": "private", "sure": "yes",
     }  # fmt: skip
-    assert kept(house).terms == Terms(public=True)
+    assert kept(installation).terms == Terms(public=True)
     change(ada, max_reports="45", results="private", sure="yes")
-    assert kept(house).full
+    assert kept(installation).full
     assert "it had as many reports as that" in ada.get("/console/exam").text
 
 
-def test_whether_it_asks_depends_on_what_is_shown_alone(house: House, ada: FlaskClient) -> None:
-    published = house.publish()
+def test_whether_it_asks_depends_on_what_is_shown_alone(installation: Installation, ada: FlaskClient) -> None:
+    published = installation.publish()
     for count, shown in ((0, 0), (39, 0), (6, 25), (18, 25)):  # 39 are pending at the most
-        fill(house, published, count)
-        assert house.store.snapshot(published).reports == shown
+        fill(installation, published, count)
+        assert installation.store.snapshot(published).reports == shown
         assert change(ada, max_reports=str(shown + 59)).status_code == 409
-        assert kept(house).terms.max_reports is None
+        assert kept(installation).terms.max_reports is None
     assert change(ada, max_reports="85").status_code == 302
     assert change(ada, max_reports="84").status_code == 409
     assert change(ada, max_reports="86").status_code == 302
-    assert kept(house).state is State.OPEN
+    assert kept(installation).state is State.OPEN
 
 
 @pytest.mark.parametrize("end", ["hand", "date", "quota"])
 def test_of_a_closed_survey_only_visibility_and_deletion_can_be_changed(
-    house: House, ada: FlaskClient, end: str
+    installation: Installation, ada: FlaskClient, end: str
 ) -> None:
     ends: dict[str, dict[str, Any]] = {"date": {"closes": now() - timedelta(days=1)}, "quota": {"max_reports": 0}}
-    published = house.publish(**ends.get(end, {}))
+    published = installation.publish(**ends.get(end, {}))
     if end == "hand":
-        house.store.set_state(published, State.CLOSED)
+        installation.store.set_state(published, State.CLOSED)
     page = ada.get("/console/exam").text
     assert 'type="datetime-local"' in page and 'id="t-closes"' not in page and 'id="t-max_reports"' not in page
     assert ">Pause<" not in page and ">Close…<" not in page
     assert "closes this version" not in page
-    there = shown_terms(kept(house).terms)
+    there = shown_terms(kept(installation).terms)
     assert change(ada, **there | {"max_reports": "900"}).status_code == 409
     assert change(ada, **there | {"results": "private"}).status_code == 302
-    assert not kept(house).terms.public and kept(house).state is State.CLOSED
+    assert not kept(installation).terms.public and kept(installation).state is State.CLOSED
 
 
-def test_a_pause_and_going_on(house: House, ada: FlaskClient) -> None:
-    house.publish()
+def test_a_pause_and_going_on(installation: Installation, ada: FlaskClient) -> None:
+    installation.publish()
     assert ">Pause<" in ada.get("/console/exam").text
     assert post(ada, "/console/exam/pause").headers["Location"] == "/console/exam"
-    assert kept(house).state is State.PAUSED
+    assert kept(installation).state is State.PAUSED
     page = ada.get("/console/exam").text
     assert ">Paused<" in page and ">Go on<" in page and ">Close…<" in page and ">Pause<" not in page
-    assert "This survey takes a pause" in house.client.get("/s/exam").text
+    assert "This survey takes a pause" in installation.client.get("/s/exam").text
     assert "Paused" in ada.get("/console").text
     post(ada, "/console/exam/open")
-    assert kept(house).state is State.OPEN
+    assert kept(installation).state is State.OPEN
     assert said(ada)[:2] == ["opened", "paused"]
     post(ada, "/console/exam/pause")
     post(ada, "/console/exam/close")
-    assert kept(house).state is State.CLOSED
+    assert kept(installation).state is State.CLOSED
     assert post(ada, "/console/exam/pause").status_code == 409
 
 
-def test_only_the_owner_may(house: House, eve: FlaskClient) -> None:
-    house.publish()
+def test_only_the_owner_may(installation: Installation, eve: FlaskClient) -> None:
+    installation.publish()
     for path in ("/console/exam/terms", "/console/exam/pause"):
         assert post(eve, path, **UNTOUCHED).status_code == 403
-        assert house.client.post(path).status_code in (302, 400)
-    assert kept(house).terms == Terms(public=True)
-    assert kept(house).state is State.OPEN
+        assert installation.client.post(path).status_code in (302, 400)
+    assert kept(installation).terms == Terms(public=True)
+    assert kept(installation).state is State.OPEN
 
 
-def test_a_survey_by_invitation_has_no_number_to_set(house: House, ada: FlaskClient) -> None:
-    house.publish(invited_to())
+def test_a_survey_by_invitation_has_no_number_to_set(installation: Installation, ada: FlaskClient) -> None:
+    installation.publish(invited_to())
     page = ada.get("/console/exam").text
     assert ">Closing date, results<" in page and "Change closing date, results" in page
     assert 'name="max_reports"' not in page
-    there = shown_terms(kept(house).terms)
+    there = shown_terms(kept(installation).terms)
     assert there["closes"], "28 days from now"
     assert change(ada, **there | {"results": "private"}).status_code == 302
     assert change(ada, **there | {"max_reports": "100"}).status_code == 409
     assert change(ada, **there | {"closes": ""}).status_code == 409, "the date can only be moved later"
-    assert not kept(house).terms.public
+    assert not kept(installation).terms.public
 
 
-def test_the_groups_of_a_study_change_pause_close_and_go_together(house: House, ada: FlaskClient) -> None:
+def test_the_groups_of_a_study_change_pause_close_and_go_together(installation: Installation, ada: FlaskClient) -> None:
     groups = [
         Member(survey(simple() | {"slug": f"poll-{name}", "study": "poll", "group": name}), Terms(True))
         for name in ("north", "south")
     ]
-    house.store.add_surveys(groups, owner=house.owner.key)
+    installation.store.add_surveys(groups, owner=installation.owner.key)
     assert "for all groups of poll" in ada.get("/console/poll-north").text
     assert change(ada, "poll-north", max_reports="99").status_code == 409  # 39 of each group may wait
     change(ada, "poll-north", max_reports="100")
-    assert [one.terms.max_reports for one in house.store.study("poll")] == [100, 100]
+    assert [one.terms.max_reports for one in installation.store.study("poll")] == [100, 100]
     post(ada, "/console/poll-south/pause")
-    assert {one.state for one in house.store.study("poll")} == {State.PAUSED}
+    assert {one.state for one in installation.store.study("poll")} == {State.PAUSED}
     assert "All 2 groups of the study are closed together" in ada.get("/console/poll-south/close").text
     post(ada, "/console/poll-south/close")
-    assert {one.state for one in house.store.study("poll")} == {State.CLOSED}
+    assert {one.state for one in installation.store.study("poll")} == {State.CLOSED}
     assert "The whole study poll goes" in ada.get("/console/poll-south/delete").text
     assert post(ada, "/console/poll-south/delete", typed="poll-south").status_code == 400
     assert post(ada, "/console/poll-south/delete", typed="poll").status_code == 302
-    assert house.store.study("poll") == []
+    assert installation.store.study("poll") == []
 
 
 # terms are no new version
@@ -218,7 +218,7 @@ def edited(browser: FlaskClient, **settings: str) -> int:
 
 
 def test_a_draft_that_differs_in_terms_alone_offers_no_new_version_but_those_terms(
-    house: House, ada: FlaskClient
+    installation: Installation, ada: FlaskClient
 ) -> None:
     assert publish(ada, draft(ada, EXAM)).headers["Location"] == "/console/exam"
     key = edited(ada, closes="2099-03-31T00:00", results="private")
@@ -229,13 +229,13 @@ def test_a_draft_that_differs_in_terms_alone_offers_no_new_version_but_those_ter
     shown = page.partition('id="same"')[2].partition("</section>")[0]
     assert re.findall(r'<th scope="row">([\w ]+)</th>', shown) == ["Results", "Closes"]
     assert 'href="/console/exam#terms"' in shown
-    digest = kept(house).survey.digest
+    digest = kept(installation).survey.digest
     refused = post(ada, f"/console/drafts/{key}/publish", digest=digest)
     assert refused.status_code == 409
     form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', shown)) | {"csrf_token": ""}
     del form["csrf_token"]
     assert post(ada, "/console/exam/terms", **form).headers["Location"] == "/console/exam"
-    now = kept(house)
+    now = kept(installation)
     assert (now.survey.digest, now.terms) == (digest, Terms(closes=datetime(2099, 3, 31, tzinfo=UTC)))
     page = ada.get(f"/console/drafts/{key}/publish").text
     assert "Nothing differs" in page
@@ -253,21 +253,23 @@ def test_terms_and_new_versions_have_places_of_their_own(ada: FlaskClient) -> No
     assert '<h2 id="terms" tabindex="-1">Closing date, quota, results</h2>' in page
 
 
-def test_the_same_questions_by_invitation_are_no_new_version_until_it_is_closed(house: House, ada: FlaskClient) -> None:
+def test_the_same_questions_by_invitation_are_no_new_version_until_it_is_closed(
+    installation: Installation, ada: FlaskClient
+) -> None:
     source = EXAM + b"invitations: true\n"
     publish(ada, draft(ada, source))
     page = ada.get(f"/console/drafts/{draft(ada, source)}/publish").text
     assert "There is no new version in it" in page, "a key is not what an author writes"
     page = ada.get(f"/console/drafts/{draft(ada, source.replace(b'Exam honesty', b'Honesty'))}/publish").text
     assert "Opening the new version closes the old one" in page and "closing date and who sees the results may" in page
-    house.store.set_state(kept(house), State.CLOSED)
+    installation.store.set_state(kept(installation), State.CLOSED)
     page = ada.get(f"/console/drafts/{draft(ada, source)}/publish").text
     assert "This will be a new version" in page and "and is closed" in page
     assert "closes the old one" not in page
 
 
-def test_a_survey_that_was_closed_early_names_no_date_to_come(house: House, ada: FlaskClient) -> None:
-    published = house.publish(closes=datetime(2099, 12, 1, tzinfo=UTC))
+def test_a_survey_that_was_closed_early_names_no_date_to_come(installation: Installation, ada: FlaskClient) -> None:
+    published = installation.publish(closes=datetime(2099, 12, 1, tzinfo=UTC))
     assert all("01 Dec 2099" in ada.get(path).text for path in ("/console", "/console/exam"))
-    house.store.set_state(published, State.CLOSED)
+    installation.store.set_state(published, State.CLOSED)
     assert not any("01 Dec 2099" in ada.get(path).text for path in ("/console", "/console/exam"))

@@ -3,9 +3,9 @@
 import pytest
 from flask.testing import FlaskClient
 
-from tests.fixtures import House
+from tests.fixtures import Installation
 
 
 @pytest.fixture
-def web(house: House) -> FlaskClient:
-    return house.client
+def web(installation: Installation) -> FlaskClient:
+    return installation.client

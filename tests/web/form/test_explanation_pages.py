@@ -33,7 +33,7 @@ from tests.definitions import (
     worked,
     yes_no,
 )
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.paper_surveys import KINDS, PAGES, asked, go, on_paper, read
 from tests.ticket_surveys import invited_to
 
@@ -41,12 +41,14 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_page_speaks_the_language_and_stays_at_home(house: House, web: FlaskClient, language: str) -> None:
+def test_every_page_speaks_the_language_and_stays_at_home(
+    installation: Installation, web: FlaskClient, language: str
+) -> None:
     campus = json.loads(build_file(CAMPUS).survey.source)
     kinds = [*KINDS.values(), campus, on_paper(), asked()]
     for place, definition in enumerate(kinds):
         more = {"slug": f"survey-{place}"} | ({} if language == "en" else {"language": language})
-        published = house.publish(definition | more)
+        published = installation.publish(definition | more)
         for page in PAGES:
             response = web.get(f"/s/{published.survey.slug}/{page}")
             assert response.status_code == 200
@@ -63,11 +65,11 @@ def test_every_page_speaks_the_language_and_stays_at_home(house: House, web: Fla
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_privacy_tells_of_a_link_for_one_person(house: House, web: FlaskClient, language: str) -> None:
+def test_privacy_tells_of_a_link_for_one_person(installation: Installation, web: FlaskClient, language: str) -> None:
     sentence = html.escape(Words(language)("privacy.unprotected_link"))
     spoken = {} if language == "en" else {"language": language}
-    house.publish(simple() | spoken)
-    house.publish(simple() | spoken | {"slug": "study-north", "study": "study", "group": "North"})
+    installation.publish(simple() | spoken)
+    installation.publish(simple() | spoken | {"slug": "study-north", "study": "study", "group": "North"})
     assert web.get("/s/exam/privacy").text.count(sentence) == 1
     assert web.get("/s/study-north/privacy").text.count(sentence) == 1
     assert sentence in web.get("/s/study-north").text, "also on the form"
@@ -75,28 +77,28 @@ def test_privacy_tells_of_a_link_for_one_person(house: House, web: FlaskClient, 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_by_invitation_it_tells_of_a_group_for_one_person_instead(
-    house: House, web: FlaskClient, language: str
+    installation: Installation, web: FlaskClient, language: str
 ) -> None:
     """All links are for one person there, and tell nobody which report is whose; a group of one does."""
     words = Words(language)
     spoken = {} if language == "en" else {"language": language}
     grouped = {"slug": "study-north", "study": "study", "group": "North"}
-    house.publish(invited_to(definition=simple() | spoken | grouped))
+    installation.publish(invited_to(definition=simple() | spoken | grouped))
     for page in ("/s/study-north", "/s/study-north/privacy"):
         assert html.escape(words("privacy.unprotected_link")) not in web.get(page).text
     assert html.escape(words("privacy.tickets_alone")) in web.get("/s/study-north/privacy").text
     assert words("form.ticket_alone") in web.get("/s/study-north").text
 
 
-def test_an_unknown_survey_and_a_draft_are_not_there(house: House, web: FlaskClient) -> None:
-    house.publish(simple(), state=State.READY)
+def test_an_unknown_survey_and_a_draft_are_not_there(installation: Installation, web: FlaskClient) -> None:
+    installation.publish(simple(), state=State.READY)
     for page in PAGES:
         read(web, page, "exam", 404)
         read(web, page, "nothing", 404)
 
 
-def test_a_closed_survey_still_explains_itself(house: House, web: FlaskClient) -> None:
-    house.publish(on_paper(), state=State.CLOSED)
+def test_a_closed_survey_still_explains_itself(installation: Installation, web: FlaskClient) -> None:
+    installation.publish(on_paper(), state=State.CLOSED)
     told = read(web, "privacy")
     assert "This survey is closed" in told
     assert "14 in 100" in told
@@ -115,19 +117,19 @@ def test_a_closed_survey_still_explains_itself(house: House, web: FlaskClient) -
     ],
 )
 def test_sheets_are_entered_only_while_the_survey_takes_them(
-    house: House, web: FlaskClient, state: dict[str, Any], said: str
+    installation: Installation, web: FlaskClient, state: dict[str, Any], said: str
 ) -> None:
-    published = house.publish(on_paper(), **state)
+    published = installation.publish(on_paper(), **state)
     answers = {"copied": True, "bought": False}
     reports = [randomize(published.survey, answers) for _ in range(STEP)]
-    house.store.write(lambda: [Submission(published.key, one.id, one.bits) for one in reports])
+    installation.store.write(lambda: [Submission(published.key, one.id, one.bits) for one in reports])
     assert said in read(web, "enter")
     assert ("<input" in web.get("/s/exam/enter").text) == (not said)
     assert "Did you copy?" in read(web, "paper")
 
 
-def test_privacy_says_what_the_guidance_says(house: House, web: FlaskClient) -> None:
-    published = house.publish(simple())
+def test_privacy_says_what_the_guidance_says(installation: Installation, web: FlaskClient) -> None:
+    published = installation.publish(simple())
     told = read(web, "privacy")
     assert "In about 50 of 100 cases your device sends what you said, otherwise Yes or No, drawn blindly;" in told
     assert (
@@ -151,33 +153,33 @@ def test_privacy_says_what_the_guidance_says(house: House, web: FlaskClient) -> 
     assert "heads · any your true answer tails · heads Yes tails · tails No" in told
 
 
-def test_privacy_warns_of_much(house: House, web: FlaskClient) -> None:
-    house.publish(KINDS["weak"])
+def test_privacy_warns_of_much(installation: Installation, web: FlaskClient) -> None:
+    installation.publish(KINDS["weak"])
     told = read(web, "privacy")
     assert "Researchers are advised" in told
     assert "as good as certain" in told
 
 
-def test_privacy_counts_questions_that_depend_on_one_together(house: House, web: FlaskClient) -> None:
-    house.publish(CAMPUS)
+def test_privacy_counts_questions_that_depend_on_one_together(installation: Installation, web: FlaskClient) -> None:
+    installation.publish(CAMPUS)
     told = read(web, "privacy", "campus")
     assert "About the answer to each of Did you copy from somebody? Why? ε together 1.97" in told
-    house.publish(simple())
+    installation.publish(simple())
     assert "depend on one another" not in read(web, "privacy")
 
 
-def test_privacy_tells_about_ask_and_invitations(house: House, web: FlaskClient) -> None:
-    house.invite("a" * 22, definition=asked())
+def test_privacy_tells_about_ask_and_invitations(installation: Installation, web: FlaskClient) -> None:
+    installation.invite("a" * 22, definition=asked())
     told = read(web, "privacy")
     assert "The 3 questions of this survey are in 3 parts. Your device draws one part at random" in told
     assert "Which invitation belongs to which report" in told
     assert "with a chance of" not in told  # each is as likely as any other
 
 
-def test_privacy_tells_of_filters_which_are_asked_and_not_sent(house: House, web: FlaskClient) -> None:
+def test_privacy_tells_of_filters_which_are_asked_and_not_sent(installation: Installation, web: FlaskClient) -> None:
     after = {"question": "cheated", "is": ["yes"]}
     parts = [yes_no(), choice("why", 2, show_if=after) | {"text": "Why?"}]
-    house.publish(define(parts, [field(COIN, "cheated"), field(subset(3, 1), "why", chance=2)], ask=1))
+    installation.publish(define(parts, [field(COIN, "cheated"), field(subset(3, 1), "why", chance=2)], ask=1))
     told = read(web, "privacy")
     assert "it asks the earlier one too, only to know what comes next, and does not send it" in told
     assert "what they give away adds up" not in told
@@ -187,21 +189,23 @@ def test_privacy_tells_of_filters_which_are_asked_and_not_sent(house: House, web
 
 @pytest.mark.parametrize(("draw", "cases", "sets"), [(1, 50, 2), (2, 67, 4)])
 def test_privacy_tells_of_the_options_that_are_drawn(
-    house: House, web: FlaskClient, draw: int, cases: int, sets: int
+    installation: Installation, web: FlaskClient, draw: int, cases: int, sets: int
 ) -> None:
     """A set of two options is kept with ¾: (4·¾ − 1)/3 of the devices send it as it was said, the others any set."""
-    house.publish(define([multiple()], [field(drawn(3, draw), "used")]))
+    installation.publish(define([multiple()], [field(drawn(3, draw), "used")]))
     told = read(web, "privacy")
     assert f"Your device draws {draw} of the 3 options at random" in told
     assert f"In about {cases} of 100 cases it sends what you said about them" in told
     assert f"otherwise one of all {sets} combinations of yes and no, drawn blindly" in told
 
 
-def test_privacy_tells_of_blocks_numbers_and_lists_in_their_own_words(house: House, web: FlaskClient) -> None:
+def test_privacy_tells_of_blocks_numbers_and_lists_in_their_own_words(
+    installation: Installation, web: FlaskClient
+) -> None:
     questions = [yes_no("a"), yes_no("b"), number("hours", unit="h"), choice("help", 4), yes_no("c")]
     favours_yes = {"kind": "flip", "one": str(3 * 2**62), "zero": str(2**63)}
     fields = [field(subset(4, 1), "a", "b"), field(subset(2, 1), "hours"), field(subset(4, 2), "help")]
-    house.publish(define(questions, [*fields, field(favours_yes, "c")], ask=1))
+    installation.publish(define(questions, [*fields, field(favours_yes, "c")], ask=1))
     told = read(web, "privacy")
     assert "The 5 questions of this survey are in 4 parts." in told
     assert "These answers leave together, as one combination. In about 67 of 100 cases" in told
@@ -213,13 +217,13 @@ def test_privacy_tells_of_blocks_numbers_and_lists_in_their_own_words(house: Hou
     assert told.count("Each dot is one device") == 2  # once for each kind of picture
 
 
-def test_privacy_tells_how_a_noisy_number_is_cut(house: House, web: FlaskClient) -> None:
+def test_privacy_tells_how_a_noisy_number_is_cut(installation: Installation, web: FlaskClient) -> None:
     hours = number(max=60, levels=61, unit="h")
-    house.publish(define([hours], [field(geometric(61, 15 * 2**60), "hours")]))
+    installation.publish(define([hours], [field(geometric(61, 15 * 2**60), "hours")]))
     told = read(web, "privacy")
     assert "on about every second device at least 11 h. What leaves the range is cut there." in told
     assert "rounded at random" not in told
-    house.publish(define([hours | {"levels": 7}], [field(geometric(7, 15 * 2**60), "hours")], slug="coarse"))
+    installation.publish(define([hours | {"levels": 7}], [field(geometric(7, 15 * 2**60), "hours")], slug="coarse"))
     assert "rounded at random to one of 7 levels from 0 h to 60 h" in read(web, "privacy", "coarse")
 
 
@@ -242,8 +246,8 @@ def test_epsilon_is_never_rounded_down() -> None:
     assert Explanation(survey(simple() | {"language": "es"})).whole(1000) == "1000"
 
 
-def test_without_scripts_the_form_asks_nothing(house: House, web: FlaskClient) -> None:
-    published = house.publish(worked())
+def test_without_scripts_the_form_asks_nothing(installation: Installation, web: FlaskClient) -> None:
+    published = installation.publish(worked())
     body = web.get("/s/exam").text
     (told,) = re.findall(r"<noscript>(.*?)</noscript>", body, re.DOTALL)
     assert f'python -m candor_client "http://localhost/s/exam#sha256={published.survey.digest}"' in told
@@ -253,13 +257,13 @@ def test_without_scripts_the_form_asks_nothing(house: House, web: FlaskClient) -
     assert not re.search("<form|<input|<button|<script", told)
 
 
-def test_without_scripts_an_invitation_goes_to_the_terminal_and_no_coin_is_offered(house: House) -> None:
-    house.invite("a-code-of-22-characters")
-    (told,) = re.findall(r"<noscript>(.*?)</noscript>", house.client.get("/s/exam").text, re.DOTALL)
+def test_without_scripts_an_invitation_goes_to_the_terminal_and_no_coin_is_offered(installation: Installation) -> None:
+    installation.invite("a-code-of-22-characters")
+    (told,) = re.findall(r"<noscript>(.*?)</noscript>", installation.client.get("/s/exam").text, re.DOTALL)
     assert 'python -m candor_client "YOUR WHOLE LINK"' in told
     assert "Put the link that was sent to you between the quotes." in told
     assert "coin" not in told
-    assert house.client.get("/s/exam/privacy").text.count("What is not protected") == 1
+    assert installation.client.get("/s/exam/privacy").text.count("What is not protected") == 1
 
 
 EVIL = '<img src=x onerror="window.hit=1">"\'</script></title><script>window.hit=1</script>{{7*7}}{cases}'
@@ -278,8 +282,10 @@ def poisoned() -> dict[str, Any]:
     return define(parts, fields, **texts)
 
 
-def test_what_an_author_wrote_stays_text(site: Site, house: House, web: FlaskClient, browser: Browser) -> None:
-    house.publish(poisoned())
+def test_what_an_author_wrote_stays_text(
+    site: Site, installation: Installation, web: FlaskClient, browser: Browser
+) -> None:
+    installation.publish(poisoned())
     published = site.add(poisoned())
     for page in (*PAGES, ""):
         body = web.get(f"/s/exam/{page}".rstrip("/")).text

@@ -12,7 +12,7 @@ from candor_client.report import from_text, unpack
 from survey_app.languages import LANGUAGES, Words
 from tests.browser import BY_LOOK, PHONE, Site, overflows, violations, visit, wear
 from tests.definitions import COIN, choice, define, drawn, field, geometric, multiple, number, scale, subset, yes_no
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.form_browser import option, press, randomize, send, shown_bytes
 
 FIRST = 999_990  # of a million: the other parts are drawn once in 100,000 visits
@@ -117,10 +117,10 @@ def test_the_first_screen_is_one_in_every_language(site: Site, browser: Browser,
 
 @pytest.mark.parametrize(("percent", "deniable"), [(94, True), (96, False)])
 def test_weak_protection_is_not_said_to_prove_nothing(
-    house: House, web: FlaskClient, percent: int, deniable: bool
+    installation: Installation, web: FlaskClient, percent: int, deniable: bool
 ) -> None:
     """From e^ε = 19 on, p = 95%, a suspicion of 1 in 20 can become more likely than not."""
-    house.publish(define([yes_no()], [field(weak(percent), "cheated")]))
+    installation.publish(define([yes_no()], [field(weak(percent), "cheated")]))
     assert ("never proves what you said." in web.get("/s/exam").text.partition('id="words"')[0]) == deniable
 
 
@@ -151,7 +151,9 @@ def test_several_fields_tell_the_largest_chance_and_mixed_ones_no_number(site: S
         assert "of 100 cases" not in shown
 
 
-def test_with_scripts_off_it_is_still_true(site: Site, house: House, web: FlaskClient, browser: Browser) -> None:
+def test_with_scripts_off_it_is_still_true(
+    site: Site, installation: Installation, web: FlaskClient, browser: Browser
+) -> None:
     published = site.add(block())
     with visit(browser, java_script_enabled=False) as device:
         device.page.goto(site.link(published))
@@ -160,7 +162,7 @@ def test_with_scripts_off_it_is_still_true(site: Site, house: House, web: FlaskC
         assert f"{Words('en')('form.promise')} {Words('en')('form.never')}" in shown
         assert "chosen by your device" not in shown
         assert device.page.locator("form, input").count() == 0
-    house.publish(block(language="fr"))
+    installation.publish(block(language="fr"))
     assert Words("fr")("form.draws", total=7) in web.get("/s/exam").text.replace("&#39;", "'")
 
 

@@ -7,7 +7,7 @@ from survey_app.languages import Words
 from tests.browser import BY_LOOK, DESKTOP, PHONE, Site, overflows, violations, visit, wear
 from tests.definitions import COIN, define, field, yes_no
 from tests.display_survey import study
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.form_browser import option
 from tests.translated_survey import translated
 from tests.tree import parse
@@ -117,7 +117,7 @@ def test_what_is_read_is_what_is_hashed_and_not_what_the_server_writes_around_it
     texts = {"title": "Our title", "description": "Our text", "contact": "Our contact", "consent": "Our consent"}
     groups = {"study": "exam", "slug": "exam-north", "group": "Our group"}
     published = site.add(define([yes_no()], [field(COIN, "cheated")], **texts, **groups))
-    page_of_the_server = site.house.app.test_client().get("/s/exam-north").text
+    page_of_the_server = site.installation.app.test_client().get("/s/exam-north").text
     assert all(text in page_of_the_server for text in texts.values()), "for those without scripts"
     forged = page_of_the_server.replace("Our ", "Their ").encode()
     path = f"/s/{published.survey.slug}"
@@ -134,9 +134,9 @@ def test_what_is_read_is_what_is_hashed_and_not_what_the_server_writes_around_it
 
 
 def test_the_page_that_explains_speaks_the_reader_s_language_at_the_same_address(
-    house: House, web: FlaskClient
+    installation: Installation, web: FlaskClient
 ) -> None:
-    house.publish(translated(study(), **MARKS))
+    installation.publish(translated(study(), **MARKS))
     own = "Did you copy?"
     cases = [("de-CH,en;q=0.5", "de", f"«de» {own}"), ("ar", "en", f"«ع» {own}"), ("fr", "en", own), ("", "en", own)]
     for wish, ours, text in cases:

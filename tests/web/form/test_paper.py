@@ -26,14 +26,14 @@ from tests.definitions import (
     worked,
     yes_no,
 )
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.paper_surveys import KINDS, PAGES, asked, go, on_paper, read
 
 
 def test_the_sheet_has_a_recipe_and_boxes_for_each_question_that_coins_or_dice_can_make(
-    house: House, web: FlaskClient
+    installation: Installation, web: FlaskClient
 ) -> None:
-    house.publish(on_paper())
+    installation.publish(on_paper())
     told = read(web, "paper")
     assert "1. Did you copy? Flip a coin 2 times, one after the other." in told
     assert "3. Did you buy a text? Roll a die once." in told
@@ -45,10 +45,10 @@ def test_the_sheet_has_a_recipe_and_boxes_for_each_question_that_coins_or_dice_c
     assert web.get("/s/exam/paper").text.count('class="square"') == 4
 
 
-def test_the_sheet_says_what_the_form_says_around_the_questions(house: House, web: FlaskClient) -> None:
+def test_the_sheet_says_what_the_form_says_around_the_questions(installation: Installation, web: FlaskClient) -> None:
     headings = [{"first": "help", "title": "Your exam", "text": "Think of June.\u2029Only of June."}]
     headings += [{"first": "used", "title": "Never on paper"}]
-    house.publish(on_paper(sections=headings, description="About exams.", consent="I am of age.\u2029Freely."))
+    installation.publish(on_paper(sections=headings, description="About exams.", consent="I am of age.\u2029Freely."))
     told = read(web, "paper")
     assert "Answer on paper, with coins or dice About exams. " in told
     assert "I am of age. Freely. I agree 1. Did you copy?" in told
@@ -57,8 +57,8 @@ def test_the_sheet_says_what_the_form_says_around_the_questions(house: House, we
     assert web.get("/s/exam/paper").text.count('class="square"') == 5
 
 
-def test_a_sheet_that_cannot_be_entered_says_so_and_what_to_do(house: House, web: FlaskClient) -> None:
-    house.publish(worked())
+def test_a_sheet_that_cannot_be_entered_says_so_and_what_to_do(installation: Installation, web: FlaskClient) -> None:
+    installation.publish(worked())
     for page in ("paper", "enter"):
         told = read(web, page)
         assert "This survey cannot be answered on paper" in told
@@ -68,8 +68,8 @@ def test_a_sheet_that_cannot_be_entered_says_so_and_what_to_do(house: House, web
     assert "Flip a coin" in read(web, "paper")
 
 
-def test_a_survey_without_any_such_question_has_no_sheet(house: House, web: FlaskClient) -> None:
-    house.publish(KINDS["odd"])
+def test_a_survey_without_any_such_question_has_no_sheet(installation: Installation, web: FlaskClient) -> None:
+    installation.publish(KINDS["odd"])
     told = read(web, "paper")
     assert "No question of it can be answered with coins or dice" in told
     assert "A few coins or dice cannot make the chances of this question" in told
@@ -77,25 +77,25 @@ def test_a_survey_without_any_such_question_has_no_sheet(house: House, web: Flas
     assert "No question of this survey has chances" in read(web, "privacy")
 
 
-def test_a_choice_of_two_is_no_yes_or_no(house: House, web: FlaskClient) -> None:
-    house.publish(define([choice("help", 2)], [field(COIN, "help")]))
+def test_a_choice_of_two_is_no_yes_or_no(installation: Installation, web: FlaskClient) -> None:
+    installation.publish(define([choice("help", 2)], [field(COIN, "help")]))
     told = read(web, "paper")
     assert "Coins and dice are for questions that take a plain Yes or No" in told
     assert "cannot make the chances" not in told
 
 
-def test_little_noise_and_exact_numbers_are_told_as_they_are(house: House, web: FlaskClient) -> None:
+def test_little_noise_and_exact_numbers_are_told_as_they_are(installation: Installation, web: FlaskClient) -> None:
     hours = number(max="1234567.125", step="0.125", levels=2, unit="h")
-    house.publish(define([hours], [field(subset(2, 1), "hours")]))
+    installation.publish(define([hours], [field(subset(2, 1), "hours")]))
     assert "levels from 0 h to 1,234,567.125 h" in read(web, "privacy")
-    house.publish(define([number(levels=3, max=2)], [field(geometric(3, 2**62), "hours")], slug="calm"))
+    installation.publish(define([number(levels=3, max=2)], [field(geometric(3, 2**62), "hours")], slug="calm"))
     told = read(web, "privacy", "calm")
     assert "leaves the number as it is" in told
     assert "at least 0" not in told
 
 
-def test_a_die_picks_the_question_of_a_sheet(house: House, web: FlaskClient) -> None:
-    house.publish(asked())
+def test_a_die_picks_the_question_of_a_sheet(installation: Installation, web: FlaskClient) -> None:
+    installation.publish(asked())
     told = read(web, "paper")
     assert "First find your question with a die." in told
     assert "Roll a die once. You threw Your question 1–2 1 3–4 2 5–6 3 " in told
@@ -103,24 +103,28 @@ def test_a_die_picks_the_question_of_a_sheet(house: House, web: FlaskClient) -> 
     assert "If the die picks it, tick only this box: Picked by the die" in told
 
 
-def test_a_die_picks_the_parts_of_a_sheet_with_their_chances(house: House, web: FlaskClient) -> None:
+def test_a_die_picks_the_parts_of_a_sheet_with_their_chances(installation: Installation, web: FlaskClient) -> None:
     parts = [yes_no("copied"), yes_no("bought")]
-    house.publish(define(parts, [field(COIN, "copied", chance=3), field(COIN, "bought")], ask=1))
+    installation.publish(define(parts, [field(COIN, "copied", chance=3), field(COIN, "bought")], ask=1))
     told = read(web, "paper")
     assert "Roll a die once. You threw Your question 1–3 1 4 2 5–6 throw again" in told
     assert "cannot be answered on paper" not in told
     assert "<input" in web.get("/s/exam/enter").text
     names = [f"q{i}" for i in range(7)]
-    house.publish(define([yes_no(name) for name in names], [field(COIN, name) for name in names], ask=1, slug="many"))
+    installation.publish(
+        define([yes_no(name) for name in names], [field(COIN, name) for name in names], ask=1, slug="many")
+    )
     told = read(web, "paper", "many")
     assert "Roll a die 2 times, one after the other. You threw Your question 1 · 1–5 1 1 · 6 2 · 1–4 2" in told
     assert "6 · 6 throw again" in told
 
 
-def test_chances_that_no_two_dice_make_and_blocks_are_told_apart_and_what_to_do(house: House, web: FlaskClient) -> None:
+def test_chances_that_no_two_dice_make_and_blocks_are_told_apart_and_what_to_do(
+    installation: Installation, web: FlaskClient
+) -> None:
     parts = [yes_no("copied"), yes_no("bought"), yes_no("sold")]
     odd = [field(COIN, "copied", chance=612_345), field(subset(4, 1), "bought", "sold", chance=387_655)]
-    house.publish(define(parts, odd, ask=1))
+    installation.publish(define(parts, odd, ask=1))
     for page in ("paper", "enter"):
         told = read(web, page)
         assert "This survey cannot be answered on paper" in told

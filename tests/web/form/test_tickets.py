@@ -16,7 +16,7 @@ from survey_app.languages import LANGUAGES
 from survey_app.store import Published, State, TicketFile, now
 from tests.browser import BY_LOOK, Site, Visit, overflows, violations, visit, wear
 from tests.definitions import simple
-from tests.fixtures import House
+from tests.fixtures import Installation
 from tests.form_browser import option, randomize, send
 from tests.paper_surveys import read
 from tests.server_process import Server
@@ -138,7 +138,7 @@ def test_a_lost_reply_and_a_closed_page_cost_nobody_the_ticket(site: Site, brows
             page = device.page.context.new_page()
             page.goto(site.link(published))  # the device knows the code, which the server has marked
             expect(page.get_by_text("This device has asked for your ticket already")).to_be_visible()
-            assert site.house.tickets.count(published.survey.digest) == (1, 1)
+            assert site.installation.tickets.count(published.survey.digest) == (1, 1)
         page.get_by_role("button", name="Ask for my ticket again").click()
         expect(question(page)).to_be_visible()
         bodies += [request.body.decode() for request in posts(site, "tickets")]
@@ -447,16 +447,18 @@ def test_another_issuer_sees_the_invitation_and_the_collector_never(
         assert device.complaints == []
 
 
-def test_the_form_may_talk_to_its_issuer_and_to_nobody_else(house: House) -> None:
+def test_the_form_may_talk_to_its_issuer_and_to_nobody_else(installation: Installation) -> None:
     def connects(published: Published) -> str:
-        policy = house.client.get(f"/s/{published.survey.slug}").headers["Content-Security-Policy"]
+        policy = installation.client.get(f"/s/{published.survey.slug}").headers["Content-Security-Policy"]
         return policy.partition("connect-src ")[2].partition(";")[0]
 
-    other = house.publish(invited_to(definition=simple() | {"slug": "other"}, issuer="https://council.example.org"))
+    other = installation.publish(
+        invited_to(definition=simple() | {"slug": "other"}, issuer="https://council.example.org")
+    )
     assert connects(other) == "'self' https://council.example.org"
-    assert connects(house.invite(CODE)) == "'self'"
-    assert connects(house.publish(simple() | {"slug": "open"})) == "'self'"
-    privacy = house.client.get("/s/other/privacy").headers["Content-Security-Policy"]
+    assert connects(installation.invite(CODE)) == "'self'"
+    assert connects(installation.publish(simple() | {"slug": "open"})) == "'self'"
+    privacy = installation.client.get("/s/other/privacy").headers["Content-Security-Policy"]
     assert "council" not in privacy
 
 
@@ -509,14 +511,14 @@ def test_the_screens_of_a_ticket_fit_and_pass_axe_light_and_dark(site: Site, bro
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_pages_say_openly_what_tickets_do_not_protect(house: House, language: str) -> None:
+def test_the_pages_say_openly_what_tickets_do_not_protect(installation: Installation, language: str) -> None:
     definition = simple() | ({} if language == "en" else {"language": language})
-    house.invite(CODE, definition=definition)
-    told = read(house.client, "privacy")
+    installation.invite(CODE, definition=definition)
+    told = read(installation.client, "privacy")
     assert "58" in told
     assert "300" in told
     assert "RFC 9474" in told
-    form = house.client.get("/s/exam").text
+    form = installation.client.get("/s/exam").text
     assert "ticket_guess" in form
     if language == "en":
         assert "in a simulation rightly for 58% of 300 people" in told
@@ -526,27 +528,27 @@ def test_the_pages_say_openly_what_tickets_do_not_protect(house: House, language
         assert "This survey does not part the two." in told
 
 
-def test_phases_and_another_issuer_are_told_where_they_are(house: House) -> None:
-    house.publish(invited_to(issuer="https://council.example.org", from_="2027-01-10T08:00Z"))
-    told = read(house.client, "privacy")
+def test_phases_and_another_issuer_are_told_where_they_are(installation: Installation) -> None:
+    installation.publish(invited_to(issuer="https://council.example.org", from_="2027-01-10T08:00Z"))
+    told = read(installation.client, "privacy")
     assert "tickets until 2027-01-10 08:00 UTC, answers from then on" in told
     assert "https://council.example.org gives out the tickets" in told
     assert "does not part the two" not in told
 
 
-def test_a_survey_by_invitation_takes_no_paper_sheets(house: House) -> None:
-    house.invite(CODE)
+def test_a_survey_by_invitation_takes_no_paper_sheets(installation: Installation) -> None:
+    installation.invite(CODE)
     for page in ("paper", "enter"):
-        told = read(house.client, page)
+        told = read(installation.client, page)
         assert "Each report needs a ticket, which only a device can take, so there are no sheets." in told
-        assert "enter.js" not in house.client.get(f"/s/exam/{page}").text
-    told = read(house.client, "privacy")
+        assert "enter.js" not in installation.client.get(f"/s/exam/{page}").text
+    told = read(installation.client, "privacy")
     assert "a sheet of paper cannot hold a ticket" in told
 
 
-def test_a_survey_for_anybody_carries_no_words_about_taking_tickets(house: House) -> None:
-    house.publish(simple())
-    strings = json.loads(house.client.get("/s/exam").text.partition('id="words">')[2].partition("</script>")[0])[
+def test_a_survey_for_anybody_carries_no_words_about_taking_tickets(installation: Installation) -> None:
+    installation.publish(simple())
+    strings = json.loads(installation.client.get("/s/exam").text.partition('id="words">')[2].partition("</script>")[0])[
         "strings"
     ]
     assert not [name for name in strings if name.startswith("ticket")]

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.web.results.results_fixtures import House, campus, other_mechanisms
+from tests.web.results.results_fixtures import Installation, campus, other_mechanisms
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Surveys that nobody changes."""
-    made = House(tmp_path_factory.mktemp("house"))
+    made = Installation(tmp_path_factory.mktemp("installation"))
     made.add(campus(), 1200)
     made.add(campus("west"), 800)
     made.add(other_mechanisms(), 900)
@@ -21,8 +21,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @pytest.fixture
-def fresh(tmp_path: Path) -> Iterator[House]:
+def fresh(tmp_path: Path) -> Iterator[Installation]:
     """An empty server of one's own."""
-    made = House(tmp_path)
+    made = Installation(tmp_path)
     yield made
     made.store.close()

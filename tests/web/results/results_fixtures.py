@@ -65,7 +65,7 @@ def fill(store: Store, published: Published, count: int) -> None:
         store.write(made.copy)
 
 
-class House:
+class Installation:
     """A server with surveys of ada's; bob has none."""
 
     def __init__(self, folder: Path) -> None:

@@ -9,10 +9,10 @@ from survey_app.results.codebook import codebook
 from survey_app.store import STEP
 from survey_app.web.results import codebook_page
 from tests.tree import parse
-from tests.web.results.results_fixtures import House, campus
+from tests.web.results.results_fixtures import Installation, campus
 
 
-def test_the_codebook_is_offered_and_says_what_the_command_says(fresh: House) -> None:
+def test_the_codebook_is_offered_and_says_what_the_command_says(fresh: Installation) -> None:
     published = fresh.add(campus(), 3 * STEP)
     links = [link.attributes["href"] for link in fresh.page("/results/campus", name="ada").all("a")]
     offered = [link for link in links if "/codebook." in link]
@@ -28,13 +28,15 @@ def test_the_codebook_is_offered_and_says_what_the_command_says(fresh: House) ->
     fresh.get("/results/campus/codebook.md?digest=" + "0" * 64, 404, name="ada")
 
 
-def test_a_codebook_of_very_many_bits_is_left_to_the_command(fresh: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_codebook_of_very_many_bits_is_left_to_the_command(
+    fresh: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fresh.add(campus(), STEP)
     monkeypatch.setattr(codebook_page, "MOST_BITS", 3)
     assert "the command candor codebook does it" in fresh.get("/results/campus/codebook.xml", 400, name="ada").text
 
 
-def test_a_codebook_is_as_private_as_the_results(fresh: House) -> None:
+def test_a_codebook_is_as_private_as_the_results(fresh: Installation) -> None:
     fresh.add(campus(), STEP, public=False)
     fresh.get("/results/campus/codebook.md", name="ada")
     fresh.get("/results/campus/codebook.md", 403, name="bob")

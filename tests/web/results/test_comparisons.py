@@ -13,7 +13,7 @@ from survey_app.results.group_document import groups_document
 from survey_app.web import access
 from tests.web.results.results_fixtures import (
     NUMBERS,
-    House,
+    Installation,
     campus,
     plot_rows,
     same,
@@ -24,10 +24,10 @@ from tests.web.results.results_fixtures import (
 
 
 @pytest.mark.parametrize("pair", [("cheated", "fair"), ("help", "fair"), ("why", "used"), ("income", "cheated")])
-def test_a_cross_tab_is_the_apis(house: House, pair: tuple[str, str]) -> None:
+def test_a_cross_tab_is_the_apis(installation: Installation, pair: tuple[str, str]) -> None:
     query = urlencode({"rows": pair[0], "columns": pair[1], "confidence": "0.9"})
-    page = house.page(f"/results/campus?{query}")
-    document = json.loads(house.get(f"/api/surveys/campus/crosstab?{query}").text)
+    page = installation.page(f"/results/campus?{query}")
+    document = json.loads(installation.get(f"/api/surveys/campus/crosstab?{query}").text)
     for kind in ("estimates", "within_rows", "differences"):
         body = page.one("tbody", id=f"cross-{kind}")
         cells = [cell for row in body.all("tr") for cell in row.all("td")]
@@ -42,22 +42,24 @@ def test_a_cross_tab_is_the_apis(house: House, pair: tuple[str, str]) -> None:
         key: document["test"][key] for key in ("statistic", "df", "p_value", "n")
     }
     assert document["test"]["name"][1:] in test.text
-    alone, together = (shown_intervals(house.page(f"/results/campus{end}")) for end in ("?confidence=0.9", f"?{query}"))
+    alone, together = (
+        shown_intervals(installation.page(f"/results/campus{end}")) for end in ("?confidence=0.9", f"?{query}")
+    )
     assert together - alone == sum(len(document[kind]) for kind in ("estimates", "within_rows", "differences"))
     titles = plot_rows(page.one("div", id=f"live-{pair[0]}-crosstab").one("svg"))
     assert len(titles) == len([line for line in document["within_rows"]])
-    answer = house.get(f"/results/campus/crosstab.csv?{query}")
+    answer = installation.get(f"/results/campus/crosstab.csv?{query}")
     rows = list(csv.reader(io.StringIO(answer.text)))
     assert rows[0] == ["list", *pair, *NUMBERS]
     assert len(rows) == 1 + sum(len(document[kind]) for kind in ("estimates", "within_rows", "differences"))
     assert f'filename="campus-{pair[0]}-by-{pair[1]}.csv"' in answer.headers["Content-Disposition"]
-    house.get("/results/campus/crosstab.csv?rows=cheated&columns=hours", 400)
+    installation.get("/results/campus/crosstab.csv?rows=cheated&columns=hours", 400)
 
 
-def test_what_cannot_occur_is_no_cell(house: House) -> None:
+def test_what_cannot_occur_is_no_cell(installation: Installation) -> None:
     """Only the first of three options shows the other question: five cells of nine, and nothing to test."""
-    page = house.page("/results/others?rows=left&columns=right")
-    document = json.loads(house.get("/api/surveys/others/crosstab?rows=left&columns=right").text)
+    page = installation.page("/results/others?rows=left&columns=right")
+    document = json.loads(installation.get("/api/surveys/others/crosstab?rows=left&columns=right").text)
     assert [line["options"] for line in document["estimates"]] == [
         ["option 0", "no"], ["option 0", "yes"], ["option 0", "no answer"],
         ["option 1", "no answer"], ["option 2", "no answer"],
@@ -79,12 +81,12 @@ def test_what_cannot_occur_is_no_cell(house: House) -> None:
         (1, 1, "certain")
     ] * 2
     assert "“–” stands where a combination cannot occur" in page.one("p", data_test=None).text
-    turned = house.page("/results/others?rows=right&columns=left")
+    turned = installation.page("/results/others?rows=right&columns=left")
     assert not turned.all("tbody", id="cross-differences")  # the first row has one cell only
-    rows = list(csv.reader(io.StringIO(house.get("/results/others/crosstab.csv?rows=left&columns=right").text)))
+    rows = list(csv.reader(io.StringIO(installation.get("/results/others/crosstab.csv?rows=left&columns=right").text)))
     assert len(rows) == 1 + 5 + 5
-    apart = house.page("/results/campus?rows=cheated&columns=why")  # each in a field of its own
-    found = json.loads(house.get("/api/surveys/campus/crosstab?rows=cheated&columns=why").text)
+    apart = installation.page("/results/campus?rows=cheated&columns=why")  # each in a field of its own
+    found = json.loads(installation.get("/api/surveys/campus/crosstab?rows=cheated&columns=why").text)
     assert [line["options"] for line in found["estimates"]] == [
         ["no", "no answer"], ["yes", "time"], ["yes", "fear"], ["yes", "no answer"],
     ]  # fmt: skip
@@ -92,24 +94,28 @@ def test_what_cannot_occur_is_no_cell(house: House) -> None:
     assert [cell.text for cell in apart.one("tbody", id="cross-estimates").all("tr")[1].all("td")[:2]] == ["–", "–"]
 
 
-def test_questions_that_no_device_answered_together_are_refused_with_advice(house: House) -> None:
-    page = house.page("/results/others?rows=town&columns=left", 400)
+def test_questions_that_no_device_answered_together_are_refused_with_advice(installation: Installation) -> None:
+    page = installation.page("/results/others?rows=town&columns=left", 400)
     assert "No cross-tab: no device answered both town and left" in page.one(role="alert").text
     assert "write joint: [[town, left]]: together they need" in page.one(role="alert").text
-    refused = json.loads(house.get("/api/surveys/others/crosstab?rows=town&columns=left", 400).text)
+    refused = json.loads(installation.get("/api/surveys/others/crosstab?rows=town&columns=left", 400).text)
     assert "no device answered both" in refused["detail"]
 
 
-def test_a_cross_tab_of_too_many_reports_is_left_to_the_command(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cross_tab_of_too_many_reports_is_left_to_the_command(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(access, "MOST_SCANNED_FOR_ANYONE", 100)
-    page = house.page("/results/campus?rows=cheated&columns=fair&confidence=0.77", 400)
+    page = installation.page("/results/campus?rows=cheated&columns=fair&confidence=0.77", 400)
     assert "the command candor crosstab does it" in page.one(role="alert").text
 
 
-def test_surveys_stand_side_by_side(house: House) -> None:
-    page = house.page("/results/campus?with=west&confidence=0.9&simultaneous=1")
+def test_surveys_stand_side_by_side(installation: Installation) -> None:
+    page = installation.page("/results/campus?with=west&confidence=0.9&simultaneous=1")
     studies = [
-        (one.survey, house.store.snapshot(one)) for slug in ("campus", "west") if (one := house.store.newest(slug))
+        (one.survey, installation.store.snapshot(one))
+        for slug in ("campus", "west")
+        if (one := installation.store.newest(slug))
     ]
     document = msgspec.to_builtins(groups_document(studies, Options(0.9, simultaneous=True)))
     for place, question in enumerate(campus().questions):
@@ -124,19 +130,19 @@ def test_surveys_stand_side_by_side(house: House) -> None:
             same_group(body.one("tr", data_group="west"), other, difference)
     assert len(page.one("div", id="live-cheated-groups").one("svg").all("g", class_="row")) == 4
     for figure in page.all("figure"):
-        house.get(figure.one("a").attributes["href"])
+        installation.get(figure.one("a").attributes["href"])
 
 
-def test_the_owner_is_offered_surveys_with_the_same_questions(house: House) -> None:
-    page = house.page("/results/campus", name="ada")
+def test_the_owner_is_offered_surveys_with_the_same_questions(installation: Installation) -> None:
+    page = installation.page("/results/campus", name="ada")
     offered = [box.attributes["value"] for box in page.all("input", name="with", type="checkbox")]
     assert offered == ["private", "west"]
-    assert not house.page("/results/campus").all("input", name="with", type="checkbox")
-    page = house.page("/results/campus?with=private", name="ada")
+    assert not installation.page("/results/campus").all("input", name="with", type="checkbox")
+    page = installation.page("/results/campus?with=private", name="ada")
     assert page.all("tbody", data_question="cheated", data_list="groups")
 
 
-def test_a_population_smaller_than_another_survey_is_a_message(fresh: House) -> None:
+def test_a_population_smaller_than_another_survey_is_a_message(fresh: Installation) -> None:
     fresh.add(campus(), 40)
     fresh.add(campus("west"), 400)
     page = fresh.page("/results/campus?with=west&population=100", 400)
@@ -156,9 +162,11 @@ def test_a_population_smaller_than_another_survey_is_a_message(fresh: House) -> 
         ("on=fair", "regression", "fitted", "whose odds shall be explained"),
     ],
 )
-def test_a_message_stands_where_the_eye_is(house: House, query: str, part: str, place: str, words: str) -> None:
+def test_a_message_stands_where_the_eye_is(
+    installation: Installation, query: str, part: str, place: str, words: str
+) -> None:
     """In the section whose form was sent, as the target of its address, so that the focus goes there without scripts."""
-    page = house.page(f"/results/campus?{query}", 400)
+    page = installation.page(f"/results/campus?{query}", 400)
     (alert,) = page.all(role="alert")
     (section,) = page.all("section", aria_labelledby=part)
     assert section.one(role="alert") is alert and words in alert.text

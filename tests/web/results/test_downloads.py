@@ -13,19 +13,29 @@ import pytest
 
 from survey_app.results.export import csv_chunks, ndjson_chunks
 from survey_app.store import STEP, Published
-from tests.web.results.results_fixtures import EVIL, LISTS, NUMBERS, House, campus, drawing, evil, fill, plot_rows
+from tests.web.results.results_fixtures import (
+    EVIL,
+    LISTS,
+    NUMBERS,
+    Installation,
+    campus,
+    drawing,
+    evil,
+    fill,
+    plot_rows,
+)
 
 
 @pytest.mark.parametrize("slug", ["campus", "others"])
-def test_each_plot_is_a_file_that_says_the_same(house: House, slug: str) -> None:
-    page = house.page(
+def test_each_plot_is_a_file_that_says_the_same(installation: Installation, slug: str) -> None:
+    page = installation.page(
         f"/results/{slug}?confidence=0.9&rows={'fair' if slug == 'campus' else 'left'}&columns={'cheated' if slug == 'campus' else 'right'}"
     )
     figures = page.all("figure")
     assert len(figures) >= 8
     for figure in figures:
         address = figure.one("a").attributes["href"]
-        answer = house.get(address)
+        answer = installation.get(address)
         assert answer.content_type == "image/svg+xml"
         name = re.fullmatch(r'attachment; filename="([a-z0-9_-]+\.svg)"', answer.headers["Content-Disposition"])
         assert name and name[1].startswith(f"{slug}-")
@@ -37,14 +47,14 @@ def test_each_plot_is_a_file_that_says_the_same(house: House, slug: str) -> None
             if one.get("class") == "row"
         ]
         assert titles == plot_rows(figure.one("svg"))
-    house.get(f"/results/{slug}/plots/nothing.svg", 404)
-    house.get(f"/results/{slug}/plots/fair.svg?confidence=7", 400)
+    installation.get(f"/results/{slug}/plots/nothing.svg", 404)
+    installation.get(f"/results/{slug}/plots/fair.svg?confidence=7", 400)
 
 
 WORDS = ("kind", "coverage", "sample_coverage", "method")
 
 
-def test_csv_texts_are_no_formulas_and_numbers_stay_numbers(fresh: House) -> None:
+def test_csv_texts_are_no_formulas_and_numbers_stay_numbers(fresh: Installation) -> None:
     fresh.add(evil(), 60)
     for address in ("/results/evil.csv", "/results/evil/crosstab.csv?rows=pick&columns=rate"):
         rows = list(csv.DictReader(io.StringIO(fresh.get(address).text)))
@@ -59,12 +69,12 @@ def test_csv_texts_are_no_formulas_and_numbers_stay_numbers(fresh: House) -> Non
         assert negative > 0
 
 
-def test_the_csv_has_every_line_of_the_api(house: House) -> None:
-    answer = house.get("/results/campus.csv?confidence=0.8")
+def test_the_csv_has_every_line_of_the_api(installation: Installation) -> None:
+    answer = installation.get("/results/campus.csv?confidence=0.8")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="campus-results.csv"'
     assert answer.content_type.startswith("text/csv")
     rows = iter(csv.DictReader(io.StringIO(answer.text)))
-    document = json.loads(house.get("/api/surveys/campus/results?confidence=0.8").text)
+    document = json.loads(installation.get("/api/surveys/campus/results?confidence=0.8").text)
     for part in [*document["questions"], *document["joint"]]:
         for kind in LISTS:
             for line in part.get(kind, []):
@@ -73,14 +83,16 @@ def test_the_csv_has_every_line_of_the_api(house: House) -> None:
                 for key in NUMBERS:
                     assert row[key] == ("" if line.get(key) is None else str(line[key]))
     assert not list(rows)
-    house.get("/results/campus.csv?confidence=5", 400)
+    installation.get("/results/campus.csv?confidence=5", 400)
 
 
 @pytest.mark.parametrize("slug", ["campus", "others"])
-def test_the_csv_names_its_survey_and_has_the_chances_behind_every_reported_share(house: House, slug: str) -> None:
+def test_the_csv_names_its_survey_and_has_the_chances_behind_every_reported_share(
+    installation: Installation, slug: str
+) -> None:
     """p and q lead from what was reported to the unbiased estimate; where nothing was, there are none."""
-    rows = list(csv.DictReader(io.StringIO(house.get(f"/results/{slug}.csv").text)))
-    document = json.loads(house.get(f"/api/surveys/{slug}/results").text)
+    rows = list(csv.DictReader(io.StringIO(installation.get(f"/results/{slug}.csv").text)))
+    document = json.loads(installation.get(f"/api/surveys/{slug}/results").text)
     assert {(row["slug"], row["digest"]) for row in rows} == {(slug, document["survey"])}
     for row in rows:
         assert bool(row["p"]) == bool(row["q"]) == bool(row["reported"])
@@ -93,7 +105,7 @@ def test_the_csv_names_its_survey_and_has_the_chances_behind_every_reported_shar
     assert {"mean", "answered"} <= empty
 
 
-def test_nothing_is_written_while_raw_data_are_read(fresh: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_written_while_raw_data_are_read(fresh: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tidying waits for those who read, and whoever writes for tidying."""
     fresh.add(campus(), 2 * STEP)
     shown, record, seen = fresh.store.shown, fresh.store.record, list[str]()
@@ -117,7 +129,7 @@ def test_nothing_is_written_while_raw_data_are_read(fresh: House, monkeypatch: p
         seen.clear()
 
 
-def test_the_owner_takes_raw_data_and_the_log_keeps_it(fresh: House) -> None:
+def test_the_owner_takes_raw_data_and_the_log_keeps_it(fresh: Installation) -> None:
     published = fresh.add(campus(), 3 * STEP + 7)
     with fresh.store.shown(published) as (tally, rows):
         chunks = list(rows)
@@ -146,7 +158,7 @@ def test_the_owner_takes_raw_data_and_the_log_keeps_it(fresh: House) -> None:
     assert "Raw data as" not in fresh.page("/results/campus", name="bob").text
 
 
-def test_reports_that_wait_for_their_step_are_not_exported(fresh: House) -> None:
+def test_reports_that_wait_for_their_step_are_not_exported(fresh: Installation) -> None:
     published = fresh.add(campus())
     for _ in range(2 * STEP + 5):
         fill(fresh.store, published, 1)
@@ -154,7 +166,7 @@ def test_reports_that_wait_for_their_step_are_not_exported(fresh: House) -> None
     assert len(lines) == 1 + STEP
 
 
-def test_without_pyarrow_parquet_is_not_offered(fresh: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyarrow_parquet_is_not_offered(fresh: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     fresh.add(campus(), 40)

@@ -18,7 +18,7 @@ from survey_app.web import access
 from survey_app.web.results import regression_view
 from tests.definitions import COIN, choice, define, field, multiple, number, scale, subset, survey, yes_no
 from tests.tree import Node
-from tests.web.results.results_fixtures import House, rounds, shown_intervals
+from tests.web.results.results_fixtures import Installation, rounds, shown_intervals
 
 SHARP = {"kind": "flip", "one": str(2**64 - 2**60), "zero": str(2**60)}
 QUERY = [("outcome", "cheated=yes"), ("on", "help"), ("on", "fair")]
@@ -26,8 +26,8 @@ LOG_ODDS = (-1.0, 1.5)  # of copying without help, and how much more with option
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    made = House(tmp_path_factory.mktemp("house"))
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    made = Installation(tmp_path_factory.mktemp("installation"))
     questions = [yes_no(), choice(), scale(), number("hours"), choice("left", 2), yes_no("right"), multiple(options=2)]
     fields = [
         field(SHARP, "cheated"), field(subset(3, 1), "help"), field(subset(3, 1), "fair"), field(subset(2, 1), "hours"),
@@ -52,17 +52,17 @@ def part(page: Node) -> Node:
     return page.one("section", aria_labelledby="regression")
 
 
-def test_the_page_has_what_the_api_has_and_the_command_computes(house: House) -> None:
+def test_the_page_has_what_the_api_has_and_the_command_computes(installation: Installation) -> None:
     query = urlencode([*QUERY, ("confidence", "0.9")])
-    document = json.loads(house.get(f"/api/surveys/exam/regression?{query}").text)
-    published = house.store.newest("exam")
+    document = json.loads(installation.get(f"/api/surveys/exam/regression?{query}").text)
+    published = installation.store.newest("exam")
     assert published
-    with house.store.shown(published) as (_, bits):
+    with installation.store.shown(published) as (_, bits):
         computed = regression_on_questions(published.survey, bits, "cheated", "yes", ["help", "fair"], Options(0.9))
     names = ["intercept", "help: option 1", "help: option 2", "fair: agree", "fair: neutral"]
     assert [one["name"] for one in document["coefficients"]] == [one.name for one in computed.coefficients]
     assert len(names) == len(document["coefficients"])
-    page = house.page(f"/results/exam?{query}")
+    page = installation.page(f"/results/exam?{query}")
     rows = {row.attributes["data-name"]: row for row in part(page).all("tr", data_name=None)}
     for line, one in zip(document["coefficients"], computed.coefficients, strict=True):
         assert [line[key] for key in ("estimate", "low", "high", "n")] == pytest.approx(
@@ -76,23 +76,23 @@ def test_the_page_has_what_the_api_has_and_the_command_computes(house: House) ->
         ratio = rows[line["name"]].all("td")[0].text
         assert tells_nothing(one) or float(ratio.split()[0]) == pytest.approx(math.exp(line["estimate"]), rel=6e-3)
     assert part(page).one("p", id="live-fitted-n").one("data").attributes["value"] == str(computed.coefficients[0].n)
-    assert shown_intervals(page) == shown_intervals(house.page("/results/exam?confidence=0.9")) + 5
+    assert shown_intervals(page) == shown_intervals(installation.page("/results/exam?confidence=0.9")) + 5
     ids = [node.attributes["id"] for node in page.all(id=None)]
     assert len(ids) == len(set(ids))
     link = next(one for one in part(page).all("a") if "JSON" in one.text)
-    assert json.loads(house.get(link.attributes["href"]).text) == document
+    assert json.loads(installation.get(link.attributes["href"]).text) == document
 
 
-def test_effects_are_found_through_the_coins(house: House) -> None:
+def test_effects_are_found_through_the_coins(installation: Installation) -> None:
     """Within five standard errors, which chance leaves less than once in a million; and no effect would be noticed."""
-    lines = json.loads(house.get(f"/api/surveys/exam/regression?{urlencode(QUERY)}").text)["coefficients"]
+    lines = json.loads(installation.get(f"/api/surveys/exam/regression?{urlencode(QUERY)}").text)["coefficients"]
     found = {line["name"]: line for line in lines}["help: option 1"]
     assert abs(found["estimate"] - LOG_ODDS[1]) < 5 * found["standard_error"] < LOG_ODDS[1]
 
 
-def test_menus_are_those_of_the_command_and_words_say_what_is_missing(house: House) -> None:
-    told = part(house.page("/results/exam"))
-    published = house.store.newest("exam")
+def test_menus_are_those_of_the_command_and_words_say_what_is_missing(installation: Installation) -> None:
+    told = part(installation.page("/results/exam"))
+    published = installation.store.newest("exam")
     assert published
     answers = [option.attributes["value"] for option in told.one("select").all("option")[1:]]
     assert answers == [f"{question.id}={label}" for question, labels in outcomes(published.survey) for label in labels]
@@ -103,7 +103,7 @@ def test_menus_are_those_of_the_command_and_words_say_what_is_missing(house: Hou
     assert "a cross-tab may do" in hints
     for answer in answers:
         other = "help" if answer.startswith("cheated") else "cheated"
-        response = house.app.test_client().get(f"/results/exam?{urlencode({'outcome': answer, 'on': other})}")
+        response = installation.app.test_client().get(f"/results/exam?{urlencode({'outcome': answer, 'on': other})}")
         alert = [one for one in (response.text.partition('id="fitted" role="alert"')[2][:400],) if one]
         assert response.status_code == 200 or "runs away" in alert[0] or "do not determine" in alert[0]
 
@@ -119,25 +119,29 @@ def test_menus_are_those_of_the_command_and_words_say_what_is_missing(house: Hou
         ("on=help", "whose odds"),
     ],
 )
-def test_what_cannot_be_fitted_is_said_on_the_page_and_by_the_api(house: House, query: str, words: str) -> None:
-    page = house.page(f"/results/exam?{query}", 400)
+def test_what_cannot_be_fitted_is_said_on_the_page_and_by_the_api(
+    installation: Installation, query: str, words: str
+) -> None:
+    page = installation.page(f"/results/exam?{query}", 400)
     alert = part(page).one(role="alert")
     assert words in alert.text
-    refused = json.loads(house.get(f"/api/surveys/exam/regression?{query}", 400).text)
+    refused = json.loads(installation.get(f"/api/surveys/exam/regression?{query}", 400).text)
     assert refused["code"] == "malformed_request" and f"No regression: {refused['detail']}" == alert.text
 
 
-def test_only_who_may_read_the_results_may_fit_them(house: House) -> None:
+def test_only_who_may_read_the_results_may_fit_them(installation: Installation) -> None:
     query = urlencode(QUERY)
-    house.get(f"/api/surveys/secret/regression?{query}", 401)
-    house.get(f"/api/surveys/secret/regression?{query}", 403, name="bob")
-    house.get(f"/api/surveys/secret/regression?{query}", name="ada")
+    installation.get(f"/api/surveys/secret/regression?{query}", 401)
+    installation.get(f"/api/surveys/secret/regression?{query}", 403, name="bob")
+    installation.get(f"/api/surveys/secret/regression?{query}", name="ada")
 
 
-def test_work_is_bounded_and_the_rest_left_to_the_command(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_is_bounded_and_the_rest_left_to_the_command(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as fewer:
         fewer.setattr(access, "MOST_SCANNED_FOR_ANYONE", 100)
-        told = part(house.page(f"/results/exam?{urlencode([*QUERY, ('confidence', '0.77')])}", 400))
+        told = part(installation.page(f"/results/exam?{urlencode([*QUERY, ('confidence', '0.77')])}", 400))
         assert "too many to read for a page; the command candor regress does it" in told.one(role="alert").text
     names = [f"x{i}" for i in range(4)]
     made = survey(define([yes_no("y"), *(choice(name, 5) for name in names)],
@@ -152,16 +156,16 @@ def test_work_is_bounded_and_the_rest_left_to_the_command(house: House, monkeypa
         regression_on_questions(made, rows, "y", "yes", names, Options())
 
 
-def test_a_fit_is_made_once_for_all_who_read_it(house: House) -> None:
+def test_a_fit_is_made_once_for_all_who_read_it(installation: Installation) -> None:
     query = urlencode([*QUERY, ("confidence", "0.83")])
-    house.page(f"/results/exam?{query}")
+    installation.page(f"/results/exam?{query}")
     before = regression_view._scan_regression.cache_info()
-    house.page(f"/results/exam?{query}&view=table")
+    installation.page(f"/results/exam?{query}&view=table")
     after = regression_view._scan_regression.cache_info()
     assert (after.hits, after.misses) == (before.hits + 1, before.misses)
 
 
-def test_a_coefficient_that_says_nothing_has_no_number(fresh: House) -> None:
+def test_a_coefficient_that_says_nothing_has_no_number(fresh: Installation) -> None:
     """Twenty reports: from odds of a ninth to nine times, or nothing identified at all."""
     made = fresh.add(
         define([yes_no(), choice(options=2)], [field(SHARP, "cheated"), field(SHARP, "help")]), close=False

@@ -31,7 +31,7 @@ from tests.web.results.results_fixtures import (
     LISTS,
     PASSWORD,
     TOKEN,
-    House,
+    Installation,
     as_read,
     campus,
     drawing,
@@ -54,9 +54,9 @@ QUERIES = [
 
 @pytest.mark.parametrize("slug", ["campus", "others"])
 @pytest.mark.parametrize("query", QUERIES)
-def test_every_number_on_the_page_is_the_apis(house: House, slug: str, query: str) -> None:
-    page = house.page(f"/results/{slug}{query}")
-    document = json.loads(house.get(f"/api/surveys/{slug}/results{query}").text)
+def test_every_number_on_the_page_is_the_apis(installation: Installation, slug: str, query: str) -> None:
+    page = installation.page(f"/results/{slug}{query}")
+    document = json.loads(installation.get(f"/api/surveys/{slug}/results{query}").text)
     assert page.one("data", data_key="reports").attributes["value"] == str(document["reports"])
     seen = 0
     for part in document["questions"]:
@@ -90,9 +90,9 @@ def test_every_number_on_the_page_is_the_apis(house: House, slug: str, query: st
     assert seen > 40
 
 
-def test_a_wrong_number_would_be_noticed(house: House) -> None:
-    page = house.page("/results/campus")
-    line = json.loads(house.get("/api/surveys/campus/results").text)["questions"][0]["estimates"][1]
+def test_a_wrong_number_would_be_noticed(installation: Installation) -> None:
+    page = installation.page("/results/campus")
+    line = json.loads(installation.get("/api/surveys/campus/results").text)["questions"][0]["estimates"][1]
     row = page.all("tbody", data_list="estimates")[0].all("tr")[0]
     same(row, line)
     with pytest.raises(AssertionError):
@@ -104,8 +104,8 @@ def test_a_wrong_number_would_be_noticed(house: House) -> None:
 
 @pytest.mark.parametrize("slug", ["campus", "others"])
 @pytest.mark.parametrize("query", ["", "?confidence=0.8", "?target=sample"])
-def test_the_table_and_the_plot_say_the_same(house: House, slug: str, query: str) -> None:
-    page = house.page(f"/results/{slug}{query}")
+def test_the_table_and_the_plot_say_the_same(installation: Installation, slug: str, query: str) -> None:
+    page = installation.page(f"/results/{slug}{query}")
     sample = 0
     for section in page.all("section", class_="question"):
         wanted: dict[str, list[str]] = {"mean": [], "share": []}
@@ -132,10 +132,10 @@ def test_the_table_and_the_plot_say_the_same(house: House, slug: str, query: str
     assert (sample > 0) == ("sample" in query and slug == "campus")
 
 
-def test_what_the_noise_did_is_told_once_with_its_numbers(house: House) -> None:
-    page = house.page("/results/campus")
+def test_what_the_noise_did_is_told_once_with_its_numbers(installation: Installation) -> None:
+    page = installation.page("/results/campus")
     (section,) = [one for one in page.all("section") if one.attributes.get("aria-labelledby") == "noise"]
-    yes = json.loads(house.get("/api/surveys/campus/results").text)["questions"][0]["estimates"][1]
+    yes = json.loads(installation.get("/api/surveys/campus/results").text)["questions"][0]["estimates"][1]
     assert f"{100 * yes['reported']:.1f}%" in section.text
     assert "25.0% would still be sent; if everybody had it, about 75.0%" in section.text
     assert f"= {100 * yes['unbiased']:.1f}%".replace("-", "−") in section.text
@@ -143,7 +143,7 @@ def test_what_the_noise_did_is_told_once_with_its_numbers(house: House) -> None:
     assert f"reported {100 * yes['reported']:.1f}%" in rows[0]
 
 
-def test_what_the_noise_did_is_told_with_the_chances_of_a_margin(fresh: House) -> None:
+def test_what_the_noise_did_is_told_with_the_chances_of_a_margin(fresh: Installation) -> None:
     """A yes that shows another question is three of four cells of their joint field: P = ¾ + 2/12, Q = 3/12."""
     after_yes = {"question": "cheated", "is": ["yes"]}
     joint = field(subset(4, 1), "cheated", "help")
@@ -159,9 +159,9 @@ def test_what_the_noise_did_is_told_with_the_chances_of_a_margin(fresh: House) -
     assert any(sentence in section.text and share in section.text for sentence, share in either)
 
 
-def test_estimates_come_first_and_the_settings_are_folded_until_they_are_changed(house: House) -> None:
+def test_estimates_come_first_and_the_settings_are_folded_until_they_are_changed(installation: Installation) -> None:
     def folded(query: str, status: int = 200) -> bool:
-        page = house.page(f"/results/campus{query}", status)
+        page = installation.page(f"/results/campus{query}", status)
         order = [one.attributes.get("class") for one in page.one("div", id="page").all("section", "details")]
         assert order.index("overview") < order.index("settings noprint") < order.index("question")
         return "open" not in page.one("details", class_="settings noprint").attributes
@@ -173,10 +173,13 @@ def test_estimates_come_first_and_the_settings_are_folded_until_they_are_changed
 
 @pytest.mark.parametrize("slug", ["campus", "others"])
 def test_the_overview_has_a_line_for_each_question_with_interval_and_n_that_leads_to_it(
-    house: House, slug: str
+    installation: Installation, slug: str
 ) -> None:
     """The yes of a yes or no, a mean on its own range, else the largest share; each as its own part says it."""
-    page, document = house.page(f"/results/{slug}"), json.loads(house.get(f"/api/surveys/{slug}/results").text)
+    page, document = (
+        installation.page(f"/results/{slug}"),
+        json.loads(installation.get(f"/api/surveys/{slug}/results").text),
+    )
     lines = page.one("section", class_="overview").one("ol").all("li")
     assert [one.one("a").attributes["href"] for one in lines] == [f"#q-{part['id']}" for part in document["questions"]]
     for line, part in zip(lines, document["questions"], strict=True):
@@ -205,7 +208,7 @@ def test_the_overview_has_a_line_for_each_question_with_interval_and_n_that_lead
             assert n.startswith("n = ")
 
 
-def test_yes_stands_before_no_in_plots_tables_and_combinations(fresh: House) -> None:
+def test_yes_stands_before_no_in_plots_tables_and_combinations(fresh: Installation) -> None:
     """Documents and files keep the order of symbols."""
     questions = [yes_no(), yes_no("right", optional=True), scale("fair")]
     fresh.add(define(questions, [field(COIN, "cheated"), field(subset(9, 1), "right", "fair")]), 200)
@@ -222,19 +225,21 @@ def test_yes_stands_before_no_in_plots_tables_and_combinations(fresh: House) -> 
     assert [line["option"] for line in lines[:2]] == ["no", "yes"]
 
 
-def test_all_plots_of_shares_have_one_scale_unless_the_reader_wants_others(house: House) -> None:
+def test_all_plots_of_shares_have_one_scale_unless_the_reader_wants_others(installation: Installation) -> None:
     def longest(query: str) -> set[str]:
-        page = house.page(f"/results/campus{query}")
+        page = installation.page(f"/results/campus{query}")
         shares = [one.one("svg", class_="chart intervals") for one in page.all("section", id="q-cheated")]
         shares += [page.one("section", id="q-why").one("svg"), page.one("section", id="q-used").one("svg")]
         return {[tick.text for tick in one.all("text", class_="tick")][-1] for one in shares}
 
     assert longest("") == {"100%"}
     assert len(longest("?scale=own")) > 1
-    assert "The scale is “common” or “own”" in house.page("/results/campus?scale=mine", 400).one(role="alert").text
+    assert (
+        "The scale is “common” or “own”" in installation.page("/results/campus?scale=mine", 400).one(role="alert").text
+    )
 
 
-def test_what_the_noise_did_is_never_told_of_no_answer_or_of_what_nobody_can_tell(fresh: House) -> None:
+def test_what_the_noise_did_is_never_told_of_no_answer_or_of_what_nobody_can_tell(fresh: Installation) -> None:
     """Neither of a follow-up that few were asked, nor of an interval that says nothing; else the best there is."""
     after = {"question": "cheated", "is": ["yes"]}
     hopeless = {"kind": "flip", "one": str(2**63 + 2**57), "zero": str(2**63 - 2**57)}  # always 0 to 100%
@@ -253,8 +258,8 @@ def test_what_the_noise_did_is_never_told_of_no_answer_or_of_what_nobody_can_tel
     ]
 
 
-def test_words_on_the_page_are_those_that_people_know(house: House) -> None:
-    page = house.page("/results/campus", name="ada").text
+def test_words_on_the_page_are_those_that_people_know(installation: Installation) -> None:
+    page = installation.page("/results/campus", name="ada").text
     for known, ours in (
         ("Effective sample size", "Worth without noise"),
         ("1% of fake responses", "invented"),
@@ -264,8 +269,8 @@ def test_words_on_the_page_are_those_that_people_know(house: House) -> None:
         assert known in page and ours not in page
 
 
-def test_a_reader_may_choose_the_intervals_without_scripts(house: House) -> None:
-    page = house.page("/results/campus?confidence=0.99&simultaneous=1&target=sample&population=2000&view=table")
+def test_a_reader_may_choose_the_intervals_without_scripts(installation: Installation) -> None:
+    page = installation.page("/results/campus?confidence=0.99&simultaneous=1&target=sample&population=2000&view=table")
     form = page.all("form")[0]
     assert form.attributes["method"] == "get"
     chosen = [option.attributes["value"] for option in form.all("option", selected=None)]
@@ -275,7 +280,7 @@ def test_a_reader_may_choose_the_intervals_without_scripts(house: House) -> None
     assert form.one("input", name="population").attributes["value"] == "2000"
     assert all("open" in details.attributes for details in page.all("details"))
     assert "these 1,200 respondents" in page.one("p", class_="target").text
-    plain = house.page("/results/campus")
+    plain = installation.page("/results/campus")
     assert not any("open" in details.attributes for section in plain.all("section", class_="question")
                    for details in section.all("details"))  # fmt: skip
     assert "random sample of" in plain.one("p", class_="target").text
@@ -308,48 +313,51 @@ def test_a_reader_may_choose_the_intervals_without_scripts(house: House) -> None
     ],
 )
 def test_a_bad_choice_is_a_message_on_a_page_that_still_shows_the_results(
-    house: House, query: str, message: str
+    installation: Installation, query: str, message: str
 ) -> None:
-    page = house.page(f"/results/campus?{query}", 400)
+    page = installation.page(f"/results/campus?{query}", 400)
     assert any(message in alert.text for alert in page.all(role="alert"))
     assert len(page.all("section", class_="question")) == 8
     assert not [one for one in page.all("script") if "src" not in one.attributes]
 
 
-def test_empty_fields_of_the_form_are_no_choices(house: House) -> None:
-    house.page("/results/campus?confidence=0.95&target=population&population=&rows=&columns=&with=")
+def test_empty_fields_of_the_form_are_no_choices(installation: Installation) -> None:
+    installation.page("/results/campus?confidence=0.95&target=population&population=&rows=&columns=&with=")
 
 
-def test_who_may_see_what(house: House) -> None:
-    assert house.page("/results/private", name="ada").one("h1").text == "Campus life"
-    page = house.page("/results/private", 403, name="bob")
+def test_who_may_see_what(installation: Installation) -> None:
+    assert installation.page("/results/private", name="ada").one("h1").text == "Campus life"
+    page = installation.page("/results/private", 403, name="bob")
     assert "These results are private" in page.one("h1").text
     assert "bob" in page.text
-    answer = house.get("/results/private?confidence=0.9&rows=fair", 302)
+    answer = installation.get("/results/private?confidence=0.9&rows=fair", 302)
     where = urlsplit(answer.headers["Location"])
     assert where.path == "/login"
     assert parse_qs(where.query)["next"] == ["/results/private?confidence=0.9&rows=fair"]
     with_token = {"Authorization": f"Bearer {TOKEN}"}
-    assert house.client().get("/results/private", headers=with_token).status_code == 200
-    assert house.client().get("/results/private.csv", headers=with_token).status_code == 200
-    assert house.client().get("/results/private", headers={"Authorization": f"Bearer {'x' * 43}"}).status_code == 401
+    assert installation.client().get("/results/private", headers=with_token).status_code == 200
+    assert installation.client().get("/results/private.csv", headers=with_token).status_code == 200
+    assert (
+        installation.client().get("/results/private", headers={"Authorization": f"Bearer {'x' * 43}"}).status_code
+        == 401
+    )
     for address in ("/results/private.csv", "/results/private/plots/fair.svg", "/results/private/crosstab.csv"):
-        house.get(address, 302)
-        house.get(address, 403, name="bob")
-    assert json.loads(house.get("/results/private/count", 401).text)["code"] == "unauthorized"
-    house.get("/results/private/count", 403, name="bob")
-    assert "Set-Cookie" not in house.get("/results/campus").headers
+        installation.get(address, 302)
+        installation.get(address, 403, name="bob")
+    assert json.loads(installation.get("/results/private/count", 401).text)["code"] == "unauthorized"
+    installation.get("/results/private/count", 403, name="bob")
+    assert "Set-Cookie" not in installation.get("/results/campus").headers
 
 
-def test_signing_in_leads_back_to_the_results(house: House) -> None:
-    client = house.app.test_client()
+def test_signing_in_leads_back_to_the_results(installation: Installation) -> None:
+    client = installation.app.test_client()
     target = client.get("/results/private?confidence=0.9").headers["Location"]
     answer = client.post(target, data={"name": "ada", "password": PASSWORD})
     assert answer.headers["Location"] == "/results/private?confidence=0.9"
 
 
-def test_the_page_obeys_the_strict_policy(house: House) -> None:
-    answer = house.get("/results/campus?rows=cheated&columns=fair&with=west")
+def test_the_page_obeys_the_strict_policy(installation: Installation) -> None:
+    answer = installation.get("/results/campus?rows=cheated&columns=fair&with=west")
     policy = answer.headers["Content-Security-Policy"]
     assert "script-src 'self'; style-src 'self'" in policy and "unsafe" not in policy
     assert answer.headers["Cache-Control"] == "no-store"
@@ -358,12 +366,12 @@ def test_the_page_obeys_the_strict_policy(house: House) -> None:
     everything = page.all()
     assert not [one for one in everything if "style" in one.attributes or one.tag == "style"]
     assert not [key for one in everything for key in one.attributes if key.startswith("on")]
-    assert "@media screen and (prefers-color-scheme:dark)" in house.get("/static/charts.css").text
+    assert "@media screen and (prefers-color-scheme:dark)" in installation.get("/static/charts.css").text
 
 
 @pytest.mark.parametrize("address", ["/results/campus?rows=help&columns=fair&with=west&view=table", "/results/others"])
-def test_ids_are_unique_and_headings_in_order(house: House, address: str) -> None:
-    page = house.page(address, name="ada")
+def test_ids_are_unique_and_headings_in_order(installation: Installation, address: str) -> None:
+    page = installation.page(address, name="ada")
     ids = [one.attributes["id"] for one in page.all(id=None)]
     assert len(ids) == len(set(ids))
     known = set(ids)
@@ -378,7 +386,7 @@ def test_ids_are_unique_and_headings_in_order(house: House, address: str) -> Non
     assert all(after <= before + 1 for before, after in pairwise(heads))
 
 
-def test_hostile_texts_stay_texts(fresh: House) -> None:
+def test_hostile_texts_stay_texts(fresh: Installation) -> None:
     fresh.add(evil(), 60)
     fresh.add(evil() | {"slug": "twin"}, 60)
     query = "rows=pick&columns=rate&with=twin&view=table"
@@ -399,7 +407,7 @@ def test_hostile_texts_stay_texts(fresh: House) -> None:
         assert len(page.all("script")) == 2
 
 
-def test_every_state_has_a_page_of_its_own(fresh: House) -> None:
+def test_every_state_has_a_page_of_its_own(fresh: Installation) -> None:
     fresh.add(campus("empty"))
     page = fresh.page("/results/empty")
     assert "No results yet" in page.text and "/s/empty" in page.text
@@ -427,12 +435,12 @@ def test_every_state_has_a_page_of_its_own(fresh: House) -> None:
     fresh.get("/results/nothing.csv", 404)
 
 
-def test_one_report_of_an_open_survey_shows_nothing(fresh: House) -> None:
+def test_one_report_of_an_open_survey_shows_nothing(fresh: Installation) -> None:
     fresh.add(campus(), 1)
     assert "No results yet" in fresh.page("/results/campus").text
 
 
-def test_an_older_version_says_so(fresh: House) -> None:
+def test_an_older_version_says_so(fresh: Installation) -> None:
     fields = [field(COIN, "cheated"), field(COIN, "told")]
     first = fresh.add(define([yes_no(), yes_no("told")], fields), 40)
     fresh.add(define([yes_no() | {"text": "Again?"}, yes_no("told")], fields), 20)
@@ -447,7 +455,7 @@ def test_an_older_version_says_so(fresh: House) -> None:
     fresh.page("/results/exam?digest=00", 404)
 
 
-def test_a_question_that_too_few_were_asked_says_so(fresh: House) -> None:
+def test_a_question_that_too_few_were_asked_says_so(fresh: Installation) -> None:
     """With ask, one of two fields may have no report at all; the page tells and still shows the other."""
     made = fresh.add(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")], ask=1))
     first_asked = bytes([0b11000000])
@@ -457,7 +465,7 @@ def test_a_question_that_too_few_were_asked_says_so(fresh: House) -> None:
     assert "Not enough reports" in page.one("section", id="q-b").text
 
 
-def test_new_reports_show_at_their_step(fresh: House) -> None:
+def test_new_reports_show_at_their_step(fresh: Installation) -> None:
     published = fresh.add(campus(), STEP)
     seen = []
     for _ in range(2):
@@ -470,7 +478,7 @@ def test_new_reports_show_at_their_step(fresh: House) -> None:
     assert seen == ["20", "40"]
 
 
-def test_the_page_reads_the_tally_and_no_bits(fresh: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_reads_the_tally_and_no_bits(fresh: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh.add(campus(), 100)
 
     def never(*_: Any) -> Iterator[Any]:
@@ -483,7 +491,7 @@ def test_the_page_reads_the_tally_and_no_bits(fresh: House, monkeypatch: pytest.
     fresh.page("/results/campus?rows=cheated&columns=fair", 500)
 
 
-def test_a_choice_with_a_thousand_options_stays_usable(fresh: House) -> None:
+def test_a_choice_with_a_thousand_options_stays_usable(fresh: Installation) -> None:
     fresh.add(define([choice("town", 1000)], [field(subset(1000, 30, 2**62), "town")]), 400)
     page = fresh.page("/results/exam")
     assert len(page.one("tbody", id="t-town").all("tr")) == 1000
@@ -495,7 +503,7 @@ def test_a_choice_with_a_thousand_options_stays_usable(fresh: House) -> None:
     assert min(values[name] for name in drawn) >= sorted(values.values())[-MOST_PLOTTED]
 
 
-def test_a_survey_with_a_hundred_questions_has_contents_and_all_of_them(fresh: House) -> None:
+def test_a_survey_with_a_hundred_questions_has_contents_and_all_of_them(fresh: Installation) -> None:
     questions = [yes_no(f"q{i}") if i % 2 else scale(f"q{i}") for i in range(100)]
     fields = [field(COIN if i % 2 else subset(3, 1), f"q{i}") for i in range(100)]
     fresh.add(define(questions, fields), 60)
@@ -507,7 +515,7 @@ def test_a_survey_with_a_hundred_questions_has_contents_and_all_of_them(fresh: H
     assert links == [f"#q-q{i}" for i in range(100)]
 
 
-def test_a_stopping_rule_that_was_changed_while_people_answered_is_to_be_explained(fresh: House) -> None:
+def test_a_stopping_rule_that_was_changed_while_people_answered_is_to_be_explained(fresh: Installation) -> None:
     published = fresh.add(campus(), 2 * STEP)
     fresh.store.set_terms(published, replace(published.terms, deletes=now() + timedelta(days=9)))
     told = "This was changed after the survey had opened: state when and why."

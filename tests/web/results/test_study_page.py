@@ -9,7 +9,7 @@ import pytest
 
 from survey_app.authoring import build
 from survey_app.store import Member, Published, State, now
-from tests.web.results.results_fixtures import TOKEN, House, fill, same_group, shown_intervals
+from tests.web.results.results_fixtures import TOKEN, Installation, fill, same_group, shown_intervals
 
 FILE = """\
 slug: {slug}
@@ -27,19 +27,24 @@ BARE = "{a: {label: First}, b: {label: Second}}"
 
 
 def study(
-    house: House, *counts: int, slug: str = "work", groups: str = SIZED, results: str = "public", **terms: object
+    installation: Installation,
+    *counts: int,
+    slug: str = "work",
+    groups: str = SIZED,
+    results: str = "public",
+    **terms: object,
 ) -> list[Published]:
     """A study of ada's with so many reports in each group."""
     built = build(FILE.format(slug=slug, groups=groups, results=results).encode())
     kept = {key: terms.pop(key) for key in ("state",) if key in terms}
     members = [Member(survey, given.__class__(**{**given.__dict__, **terms})) for survey, given in built.members]
-    added = house.store.add_surveys(members, owner=house.ada.key, **kept)  # type: ignore[arg-type]
+    added = installation.store.add_surveys(members, owner=installation.ada.key, **kept)  # type: ignore[arg-type]
     for published, count in zip(added, counts, strict=False):
-        fill(house.store, published, count)
+        fill(installation.store, published, count)
     return added
 
 
-def test_each_question_stands_once_with_all_groups_differences_and_total(fresh: House) -> None:
+def test_each_question_stands_once_with_all_groups_differences_and_total(fresh: Installation) -> None:
     study(fresh, 300, 200, 100)
     page = fresh.page("/results/work?confidence=0.9")
     document = json.loads(fresh.get("/api/surveys/work/results?confidence=0.9").text)
@@ -71,7 +76,7 @@ def test_each_question_stands_once_with_all_groups_differences_and_total(fresh: 
         assert fresh.get(figure.one("a").attributes["href"]).text.startswith("<svg")
 
 
-def test_a_question_that_not_everybody_was_asked_says_so_in_a_study(fresh: House) -> None:
+def test_a_question_that_not_everybody_was_asked_says_so_in_a_study(fresh: Installation) -> None:
     """Elsewhere its shares are of those who were asked; here "no answer" would be taken for refusals."""
     more = """\
   - {id: woke, type: choice, text: What woke you?, options: [Noise, Worry], show_if: {question: slept, is: [no]}}
@@ -106,7 +111,7 @@ def test_a_question_that_not_everybody_was_asked_says_so_in_a_study(fresh: House
     assert not page.one("section", id="q-fair").all("p", class_="condition")
 
 
-def test_a_group_shows_its_own_step_and_the_total_waits_for_the_last_group(fresh: House) -> None:
+def test_a_group_shows_its_own_step_and_the_total_waits_for_the_last_group(fresh: Installation) -> None:
     groups = study(fresh, 100, 100, 39)
     document = json.loads(fresh.get("/api/surveys/work/results").text)
     shown = [fresh.store.snapshot(group).reports for group in groups]
@@ -127,7 +132,7 @@ def test_a_group_shows_its_own_step_and_the_total_waits_for_the_last_group(fresh
     assert "note" not in json.loads(fresh.get("/api/surveys/work/results").text)["total"]
 
 
-def test_closing_one_group_closes_all_and_the_page_says_so(fresh: House) -> None:
+def test_closing_one_group_closes_all_and_the_page_says_so(fresh: Installation) -> None:
     groups = study(fresh, 60, 30, 10)
     fresh.store.set_state(groups[1], State.CLOSED)
     page = fresh.page("/results/work")
@@ -138,7 +143,7 @@ def test_closing_one_group_closes_all_and_the_page_says_so(fresh: House) -> None
     assert document["total"]["note"] == "no total: fewer than 20 reports came from West <b>"
 
 
-def test_without_sizes_there_is_no_total(fresh: House) -> None:
+def test_without_sizes_there_is_no_total(fresh: Installation) -> None:
     study(fresh, 100, 100, slug="bare", groups=BARE)
     document = json.loads(fresh.get("/api/surveys/bare/results").text)
     assert document["total"] == {"note": "no total: the sizes of the groups are not known"}
@@ -146,7 +151,7 @@ def test_without_sizes_there_is_no_total(fresh: House) -> None:
     assert "sizes of the groups are not known" in fresh.page("/results/bare").one("p", id="live-total").text
 
 
-def test_a_private_study_is_for_its_owner(fresh: House) -> None:
+def test_a_private_study_is_for_its_owner(fresh: Installation) -> None:
     study(fresh, 100, 100, 100, results="private")
     for address in ("/results/work", "/results/work.csv", "/results/work/plots/slept.groups.svg"):
         fresh.get(address, 302)
@@ -160,20 +165,20 @@ def test_a_private_study_is_for_its_owner(fresh: House) -> None:
     assert page.one("nav", aria_label="Console").all("a", href="/console/work")
 
 
-def test_a_study_that_was_never_opened_is_not_there(fresh: House) -> None:
+def test_a_study_that_was_never_opened_is_not_there(fresh: Installation) -> None:
     study(fresh, slug="later", state=State.READY)
     for address in ("/results/later", "/results/later/count", "/api/surveys/later/results", "/results/later.csv"):
         fresh.get(address, 404, name="ada")
 
 
-def test_a_study_that_opens_later_says_when(fresh: House) -> None:
+def test_a_study_that_opens_later_says_when(fresh: Installation) -> None:
     study(fresh, opens=now() + timedelta(days=1))
     page = fresh.page("/results/work")
     assert "opens at" in page.one("p", id="live-state").text
     assert "No results yet" in page.text
 
 
-def test_a_study_without_reports_has_an_empty_page_that_comes_to_life(fresh: House) -> None:
+def test_a_study_without_reports_has_an_empty_page_that_comes_to_life(fresh: Installation) -> None:
     groups = study(fresh)
     page = fresh.page("/results/work")
     assert "when it has 40 reports" in page.text
@@ -189,7 +194,7 @@ def test_a_study_without_reports_has_an_empty_page_that_comes_to_life(fresh: Hou
         ("confidence=2", "A confidence level"),
     ],
 )
-def test_a_bad_choice_is_told(fresh: House, query: str, words: str) -> None:
+def test_a_bad_choice_is_told(fresh: Installation, query: str, words: str) -> None:
     study(fresh, 100, 100, 100)
     assert words in fresh.page(f"/results/work?{query}", 400).one("div", role="alert").text
     for address in ("/api/surveys/work/results", "/results/work.csv"):
@@ -197,7 +202,7 @@ def test_a_bad_choice_is_told(fresh: House, query: str, words: str) -> None:
     assert not fresh.page("/results/work").all("input", name="population")
 
 
-def test_the_page_of_a_group_leads_to_all_of_them(fresh: House) -> None:
+def test_the_page_of_a_group_leads_to_all_of_them(fresh: Installation) -> None:
     study(fresh, 100, 100, 100)
     page = fresh.page("/results/work-south")
     assert page.one("p", class_="group").one("a").attributes["href"] == "/results/work"
@@ -206,7 +211,7 @@ def test_the_page_of_a_group_leads_to_all_of_them(fresh: House) -> None:
     fresh.get("/results/work/reports.csv", 404, name="ada")
 
 
-def test_many_groups_have_a_table_that_is_folded(fresh: House) -> None:
+def test_many_groups_have_a_table_that_is_folded(fresh: Installation) -> None:
     many = ", ".join(f"g{i}: {{size: {i + 1}}}" for i in range(24))
     study(fresh, *[40] * 24, slug="many", groups=f"{{{many}}}")
     page = fresh.page("/results/many")

@@ -17,7 +17,7 @@ from survey_app.results.regression_document import regression_on_groups
 from survey_app.web.results.weights import weights_of
 from tests.definitions import COIN, choice, define, field, subset, yes_no
 from tests.tree import Node
-from tests.web.results.results_fixtures import House, as_read, rounds, same_group
+from tests.web.results.results_fixtures import Installation, as_read, rounds, same_group
 from tests.web.results.test_study_page import study
 
 QUESTIONS = [yes_no(), choice()]
@@ -27,9 +27,9 @@ BOTH = {"weight-exam-north": "9000", "weight-exam-south": "1000"}
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """A study of two groups without sizes, and two surveys that ask the same."""
-    made = House(tmp_path_factory.mktemp("house"))
+    made = Installation(tmp_path_factory.mktemp("installation"))
     study(made, 300, 200, slug="exam", groups=BARE)
     for slug in ("east", "west"):
         made.add(define(QUESTIONS, FIELDS, slug=slug), 200)
@@ -37,9 +37,11 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     made.store.close()
 
 
-def computed(house: House, slugs: tuple[str, ...], weights: dict[str, float]) -> Any:
+def computed(installation: Installation, slugs: tuple[str, ...], weights: dict[str, float]) -> Any:
     """What `candor results A B --weights FILE` is made of."""
-    members = [(one.survey, house.store.snapshot(one)) for slug in slugs if (one := house.store.newest(slug))]
+    members = [
+        (one.survey, installation.store.snapshot(one)) for slug in slugs if (one := installation.store.newest(slug))
+    ]
     return json.loads(msgspec.json.encode(groups_document(members, Options(), weights)))["total"]
 
 
@@ -47,37 +49,37 @@ def totals(page: Node) -> list[Node]:
     return [row for body in page.all("tbody", data_list="groups") for row in body.all("tr", data_total=None)]
 
 
-def test_a_study_is_weighed_as_the_reader_says(house: House) -> None:
+def test_a_study_is_weighed_as_the_reader_says(installation: Installation) -> None:
     query = urlencode(BOTH)
-    page = house.page(f"/results/exam?{query}")
-    total = computed(house, ("exam-north", "exam-south"), {"exam-north": 9.0, "exam-south": 1.0})
+    page = installation.page(f"/results/exam?{query}")
+    total = computed(installation, ("exam-north", "exam-south"), {"exam-north": 9.0, "exam-south": 1.0})
     shown = [line for part in total["questions"] for line in as_read(part, "estimates")]
     for row, line in zip(totals(page), shown, strict=True):
         same_group(row, line)
         assert "by these weights" in row.text
     assert "90%" in page.one("tbody", id="live-members").text
     assert "weighted by weights that were given (north 90%, south 10%)" in page.one("p", id="paragraph").text
-    document = json.loads(house.get(f"/api/surveys/exam/results?{query}").text)["total"]
+    document = json.loads(installation.get(f"/api/surveys/exam/results?{query}").text)["total"]
     assert document == total and document["weights"] == {"north": 0.9, "south": 0.1}
     link = next(one.attributes["href"] for one in page.all("a") if one.text == "Results as CSV")
-    rows = list(csv.DictReader(io.StringIO(house.get(link).text)))
+    rows = list(csv.DictReader(io.StringIO(installation.get(link).text)))
     assert [float(row["estimate"]) for row in rows if row["group"] == "all groups"] == [
         one["estimate"] for part in total["questions"] for one in part["estimates"]
     ]
     for figure in page.all("figure"):
-        assert "all groups" in house.get(figure.one("a").attributes["href"]).text
-    assert not totals(house.page("/results/exam"))  # no sizes, no weights: no total
+        assert "all groups" in installation.get(figure.one("a").attributes["href"]).text
+    assert not totals(installation.page("/results/exam"))  # no sizes, no weights: no total
     kept = {one.attributes["name"]: one.attributes["value"] for one in page.one(id="weights").all("input")}
     assert kept == BOTH
 
 
-def test_surveys_side_by_side_are_weighed_too(house: House) -> None:
-    page = house.page("/results/east?with=west&weight-east=1&weight-west=3")
-    total = computed(house, ("east", "west"), {"east": 1.0, "west": 3.0})
+def test_surveys_side_by_side_are_weighed_too(installation: Installation) -> None:
+    page = installation.page("/results/east?with=west&weight-east=1&weight-west=3")
+    total = computed(installation, ("east", "west"), {"east": 1.0, "west": 3.0})
     shown = [line for part in total["questions"] for line in as_read(part, "estimates")]
     for row, line in zip(totals(page), shown, strict=True):
         same_group(row, line)
-    assert not totals(house.page("/results/east?with=west"))
+    assert not totals(installation.page("/results/east?with=west"))
     fields = [one.attributes["name"] for one in page.all("input") if one.attributes["name"].startswith("weight-")]
     assert {"weight-east", "weight-west"} <= set(fields)
 
@@ -94,17 +96,19 @@ def test_surveys_side_by_side_are_weighed_too(house: House) -> None:
         (BOTH | {"weight-west": "1"}, "which is not among exam-north, exam-south"),
     ],
 )
-def test_weights_that_do_not_do_are_told_beside_their_fields(house: House, query: dict[str, str], words: str) -> None:
-    page = house.page(f"/results/exam?{urlencode(query)}", 400)
+def test_weights_that_do_not_do_are_told_beside_their_fields(
+    installation: Installation, query: dict[str, str], words: str
+) -> None:
+    page = installation.page(f"/results/exam?{urlencode(query)}", 400)
     (alert,) = page.all(role="alert")
     assert words in alert.text and page.one("section", aria_labelledby="groups").one(role="alert") is alert
     assert (alert.attributes["id"], alert.attributes["tabindex"]) == ("weighed", "-1")
     assert len(page.all("section", class_="question")) == 3 and not totals(page)
-    assert words in json.loads(house.get(f"/api/surveys/exam/results?{urlencode(query)}", 400).text)["detail"]
+    assert words in json.loads(installation.get(f"/api/surveys/exam/results?{urlencode(query)}", 400).text)["detail"]
 
 
-def test_a_survey_without_a_weight_stands_beside_all_the_same(house: House) -> None:
-    page = house.page("/results/east?with=west&weight-east=1", 400)
+def test_a_survey_without_a_weight_stands_beside_all_the_same(installation: Installation) -> None:
+    page = installation.page("/results/east?with=west&weight-east=1", 400)
     (alert,) = page.one("section", aria_labelledby="compare").all(role="alert")
     assert "No total: west still lacks a weight; give one to all or none." in alert.text
     assert page.all("tr", data_group="west") and not totals(page)
@@ -118,11 +122,13 @@ def test_no_weights_are_no_choice() -> None:
         weights_of([("c", "1")], [("a", "A"), ("b", "B"), ("c", "C")])
 
 
-def test_what_is_known_of_groups_explains_an_answer_as_the_command_does(house: House) -> None:
+def test_what_is_known_of_groups_explains_an_answer_as_the_command_does(installation: Installation) -> None:
     numbers = {"exam-north": 1.0, "exam-south": 3.5}
     known = urlencode({"outcome": "slept=yes", **{f"known-{slug}": number for slug, number in numbers.items()}})
-    page = house.page(f"/results/exam?{known}&confidence=0.9")
-    members = [(one.survey, house.store.snapshot(one)) for slug in numbers if (one := house.store.newest(slug))]
+    page = installation.page(f"/results/exam?{known}&confidence=0.9")
+    members = [
+        (one.survey, installation.store.snapshot(one)) for slug in numbers if (one := installation.store.newest(slug))
+    ]
     covariates = {slug: {"number": number} for slug, number in numbers.items()}
     computed = regression_on_groups(members, "slept", "yes", covariates, Options(0.9))
     told = page.one("section", aria_labelledby="regression")
@@ -146,6 +152,10 @@ def test_what_is_known_of_groups_explains_an_answer_as_the_command_does(house: H
         ("known-exam-north=1&known-exam-south=2", "choose the answer whose odds"),
     ],
 )
-def test_what_cannot_be_explained_by_groups_is_said_in_its_section(house: House, query: str, words: str) -> None:
-    (alert,) = house.page(f"/results/exam?{query}", 400).one("section", aria_labelledby="regression").all(role="alert")
+def test_what_cannot_be_explained_by_groups_is_said_in_its_section(
+    installation: Installation, query: str, words: str
+) -> None:
+    (alert,) = (
+        installation.page(f"/results/exam?{query}", 400).one("section", aria_labelledby="regression").all(role="alert")
+    )
     assert words in alert.text and alert.attributes["id"] == "fitted"
